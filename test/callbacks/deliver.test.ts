@@ -1,5 +1,5 @@
-// How callbacks reach their host: in order and one at a time for a session, at least once, whatever the host does and
-// whoever dies meanwhile.
+// Delivery of callbacks to their host: in order and one at a time per session, at least once, through every failure of the
+// host and of replicas.
 
 import { createHmac } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -21,7 +21,7 @@ import { until } from "../harness/wait.ts";
 import { hurriedClock, input, LocalWakeup, openStore, silentEvents } from "../runlog/store.ts";
 import { egress, type Host, openDelivery, openHost, passTime, rowsOf, secret, take } from "./stage.ts";
 
-/** A session that was created and whose first run has ended, with the three callbacks that tell of it. */
+/** A session that was created and whose first run has ended, with its three callbacks. */
 async function addTold(
   db: Db,
   host: Pick<Host, "baseUrl">,
@@ -52,7 +52,7 @@ async function settled(databaseUrl: string, count: number): Promise<void> {
   });
 }
 
-/** A sender and the attempts that it has noted as failed. */
+/** Opens a sender and returns the attempt numbers of its failures. */
 function openFailing(databaseUrl: string): readonly number[] {
   const failures: number[] = [];
   const events = { ...silentEvents, callbackFailed: ({ attempts }: { attempts: number }) => failures.push(attempts) };
@@ -95,7 +95,7 @@ test("the body has the documented keys in their order, then ours, and no markup"
   expect(texts[2]).toContain('"output":"\\u003cb\\u003e\\u0026\\u2028"');
 });
 
-test("each attempt is signed anew, by the rule that clients sign by", async () => {
+test("each attempt is signed anew, by the rule that clients use for their requests", async () => {
   const { url, db } = await openStore();
   const host = await openHost();
   host.respond(fail(500, "once more"));
@@ -106,7 +106,7 @@ test("each attempt is signed anew, by the rule that clients sign by", async () =
   await settled(url, 3);
   for (const { headers, body } of host.requests) {
     const { "x-timestamp": timestamp, "x-nonce": nonce } = headers;
-    // Nothing in these bodies is written in two ways, so what was parsed prints as it came.
+    // These bodies have only one spelling, so the parsed body prints as it was sent.
     const mac = createHmac("sha256", secret)
       .update(`${timestamp}.${nonce}.${JSON.stringify(body)}`)
       .digest("hex");
@@ -116,7 +116,7 @@ test("each attempt is signed anew, by the rule that clients sign by", async () =
   expect(new Set(host.requests.map(({ headers }) => headers["x-nonce"]))).toHaveProperty("size", 4);
 });
 
-test("an address with a slash at its end, or a query, stays one", async () => {
+test("an address with a trailing slash or a query stays valid", async () => {
   const { url, db } = await openStore();
   const host = await openHost();
   const session = await addTold(db, { baseUrl: `${host.origin}/hooks/?team=7` });
@@ -134,13 +134,13 @@ test("a host that is away for hours gets everything in order once it is back", a
   const failures = openFailing(url);
   for (let seen = 0; seen < failuresMax; ) {
     await until(`an attempt after ${seen}`, () => failures.length > seen);
-    // Before the time is passed: an attempt that comes by itself and ends later has a time of its own to pass.
+    // Read before the time is passed: an attempt that starts in between needs a pass of its own.
     seen = failures.length;
     const [head, ...others] = await rowsOf(url);
     const { attempts = 0, waitMs = 0 } = head ?? {};
     expect(head).toMatchObject({ status: "created", state: "pending", error: "answered with HTTP status 503" });
     expect(Math.ceil(waitMs)).toBeLessThanOrEqual(Math.min(600_000, 1_000 * 2 ** (attempts - 1)));
-    // Those behind it have not been tried, and wait with it.
+    // Later callbacks of the session have not been tried; they wait with the first.
     expect(others.map(({ attempts }) => attempts)).toEqual([0, 0]);
     await passTime(url, 600);
   }
@@ -149,7 +149,7 @@ test("a host that is away for hours gets everything in order once it is back", a
   expect((await rowsOf(url)).map(({ state }) => state)).toEqual(["delivered", "delivered", "delivered"]);
 });
 
-test("one that nobody takes for a day is dead, does not hold back the next, and can be sent again, as the last", async () => {
+test("a callback refused for a day is dead, does not hold back the next, and can be sent again, as the last", async () => {
   const { url, db } = await openStore();
   const host = await openHost(({ body }) => (body.status === "created" ? fail(500, "no") : take));
   const session = await addTold(db, host);
@@ -186,7 +186,7 @@ test.each<[string, Script, string | RegExp]>([
   ["refuses", fail(404, "who?"), "answered with HTTP status 404"],
   ["closes before it answers", (wire) => wire.cut(), "connection reset: it was closed before the answer was complete"],
   ["says nothing", (wire) => wire.hang(), "no complete answer within 0.3 s"],
-])("a host that %s gets the same again", async (_what, script, error) => {
+])("a host that %s gets the same callback again", async (_what, script, error) => {
   const { url, db } = await openStore();
   const host = await openHost();
   host.respond(script);
@@ -205,7 +205,7 @@ test.each<[string, Script, string | RegExp]>([
 test.each<[string, Script]>([
   ["no JSON", (wire) => wire.reply(200, "<html>")],
   ["nothing", (wire) => wire.reply(204, "")],
-])("a host that answers well with %s has taken it", async (_what, script) => {
+])("a successful answer with %s counts as delivered", async (_what, script) => {
   const { url, db } = await openStore();
   const host = await openHost(() => script);
   await addTold(db, host);
@@ -214,7 +214,7 @@ test.each<[string, Script]>([
   expect((await rowsOf(url)).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
 });
 
-test("a host that is slow or dead holds up its own sessions and nobody else's", async () => {
+test("a host that is slow or dead delays only its own sessions", async () => {
   const { url, db } = await openStore();
   const slow = await openHost(() => (wire) => wire.hang());
   const quick = await openHost();
@@ -228,7 +228,7 @@ test("a host that is slow or dead holds up its own sessions and nobody else's", 
   expect(slow.requests.map(({ body }) => body.status)).toEqual(Array.from({ length: 5 }, () => "created"));
 });
 
-test("however many sessions a dead host has, other clients are told at once", async () => {
+test("a dead host with many sessions does not delay callbacks of other clients", async () => {
   const { url, db } = await openStore();
   const dead = await openHost(() => (wire) => wire.hang());
   for (let index = 0; index < 50; index++) {
@@ -243,7 +243,7 @@ test("however many sessions a dead host has, other clients are told at once", as
   expect(dead.requests).toHaveLength(16);
 });
 
-test("no more than 32 are sent at a time", async () => {
+test("at most 32 callbacks are sent at a time", async () => {
   const { url, db } = await openStore();
   const release = Promise.withResolvers<void>();
   const host = await openHost(() => async (wire) => {
@@ -292,7 +292,7 @@ test("replicas share the sessions: each callback comes once, in order, never two
   expect(overlaps).toEqual([]);
 });
 
-test("what a sender took and did not settle is taken by another when the hold has passed, and the first is too late", async () => {
+test("a callback that its sender did not settle is taken by another after the hold, and the first is too late", async () => {
   const { url, db } = await openStore();
   const host = await openHost();
   await addTold(db, host);
@@ -310,7 +310,7 @@ test("what a sender took and did not settle is taken by another when the hold ha
   expect((await takeDueCallbacks(db, hold)).map(({ status }) => status)).toEqual(["running"]);
 });
 
-test("a callback that comes while its session waits for another attempt waits its turn", async () => {
+test("a new callback waits while an earlier one of its session waits for another attempt", async () => {
   const { url, db } = await openStore();
   const host = await openHost(() => fail(503, "down"));
   const session = await addTold(db, host);
@@ -333,7 +333,7 @@ test("a callback that comes while its session waits for another attempt waits it
   expect((await rowsOf(url)).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0]);
 });
 
-test("a sender that closes lets what is under way come to its end and takes nothing more", async () => {
+test("a sender that closes finishes the callback under way and takes no more", async () => {
   const { url, db } = await openStore();
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -365,7 +365,7 @@ test("a sender that closes does not wait for a host that never answers", async (
   });
 });
 
-test("the wait doubles from a second to ten minutes, a fifth more or less", () => {
+test("the delay doubles from one second to ten minutes, plus or minus a fifth", () => {
   expect([1, 2, 3, 10, 11, 150].map((attempts) => backoffMs(attempts, 0.5))).toEqual([
     1_000, 2_000, 4_000, 512_000, 600_000, 600_000,
   ]);

@@ -1,4 +1,4 @@
-// How long callbacks are kept: as long as logs, and no longer than their session.
+// Retention of callbacks: as long as logs, and no longer than their session.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -21,7 +21,7 @@ async function statesOf(db: Db): Promise<string[]> {
   return (await db.selectFrom("callback").select("state").orderBy("position").execute()).map(({ state }) => state);
 }
 
-test("what was settled is dropped after its time, and what is pending never", async () => {
+test("settled callbacks are deleted after their retention, and pending ones never", async () => {
   const { db } = await openStore();
   const session = await addSession(db);
   await addCallbacks(db, session, ["pending", "delivered", "dead", "delivered"]);
@@ -32,7 +32,7 @@ test("what was settled is dropped after its time, and what is pending never", as
   expect(await statesOf(db)).toEqual(["pending"]);
 });
 
-test("a session that is erased takes its callbacks with it, by a version that does not know of them as well", async () => {
+test("a session that is erased takes its callbacks with it, also when an older version erases it", async () => {
   const { db } = await openStore();
   const erased = await addSession(db);
   const erasedByAnother = await addSession(db);

@@ -1,4 +1,4 @@
-// A host that sessions call back, on a real socket, and senders of callbacks over one database.
+// A host for callbacks on a real socket, and senders of callbacks over one database.
 
 import { onTestFinished } from "vitest";
 import { Delivery, type DeliveryOptions } from "../../src/engine/callbacks/deliver.ts";
@@ -10,13 +10,13 @@ import { query } from "../harness/database.ts";
 import { connect, hurriedClock, LocalWakeup, silentEvents } from "../runlog/store.ts";
 
 export interface Host extends WireServer {
-  /** What sessions are given. */
+  /** The callback address for sessions. */
   readonly baseUrl: string;
-  /** Statuses that a session told, with those of its run, in the order of their arrival. */
+  /** The statuses that a session and its runs reported, in the order of arrival. */
   told(sessionId: string): string[];
 }
 
-/** Takes everything unless a test scripts it. */
+/** Accepts every callback unless a test scripts another answer. */
 export async function openHost(describe: (request: RecordedRequest) => Script = () => take): Promise<Host> {
   const server = await startWireServer(describe);
   onTestFinished(() => server.close());
@@ -27,7 +27,7 @@ export async function openHost(describe: (request: RecordedRequest) => Script = 
 
 export const take: Script = (wire) => wire.reply(200, '{"ok":true}');
 
-/** One more replica's sender; without wake-ups it polls, and often. */
+/** One more replica's sender; without wake-ups it polls often. */
 export function openDelivery(databaseUrl: string, choice: Partial<DeliveryOptions> = {}): Delivery {
   const { db } = connect(databaseUrl);
   const delivery = new Delivery({
@@ -47,10 +47,10 @@ export function openDelivery(databaseUrl: string, choice: Partial<DeliveryOption
 
 export const secret = "what-both-sides-know";
 
-/** The real way out, with leave to call this machine. */
+/** The real egress, with permission to call this machine. */
 export const egress: Egress = createEgress({ clock: systemClock, allowsPrivate: true, exceptions: [] });
 
-/** As if everything about callbacks had happened so much earlier. */
+/** Moves all times of all callbacks into the past. */
 export async function passTime(databaseUrl: string, seconds: number): Promise<void> {
   const earlier = `- interval '${seconds} seconds'`;
   await query(
@@ -69,7 +69,7 @@ export interface Row {
   readonly waitMs: number;
 }
 
-/** All rows in their order. */
+/** All rows in order. */
 export async function rowsOf(databaseUrl: string, sessionId?: string): Promise<Row[]> {
   return await query<Row>(
     databaseUrl,

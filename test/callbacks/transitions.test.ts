@@ -1,4 +1,4 @@
-// Which callbacks there are: one for each transition of a session that is told somewhere, whoever makes the transition.
+// Which callbacks are written: one for each transition of a session with a callback address, by every actor.
 
 import { status } from "@grpc/grpc-js";
 import { expect, onTestFinished, test } from "vitest";
@@ -18,7 +18,7 @@ import { until } from "../harness/wait.ts";
 import { openHost, rowsOf } from "./stage.ts";
 
 const agent = { name: "told", model: "openai:fake" };
-/** Nobody is there, and whoever calls knows it at once. */
+/** No server listens here, so each call fails at once. */
 const callback = { baseUrl: "http://127.0.0.1:9/hooks" };
 
 async function openService(flags: Partial<Config> = {}) {
@@ -44,12 +44,12 @@ async function ended(client: GrpcClient, runId: string): Promise<bigint> {
   });
 }
 
-/** A model that says nothing until it is asked no more. */
+/** A model that never answers. */
 function stall(provider: FakeProvider): void {
   provider.respond((wire) => wire.hang());
 }
 
-test("a session and its runs are told in order, with run and sequence, newest first in the list", async () => {
+test("a session and its runs send callbacks in order, with run and sequence; the list is newest first", async () => {
   const { provider, client } = await openService({ sessionsMaxConcurrent: 0 });
   provider.respond(answer("one"), fail(400, '{"error":{"message":"no"}}'));
   const host = await openHost();
@@ -69,7 +69,7 @@ test("a session and its runs are told in order, with run and sequence, newest fi
   expect(host.requests[4]?.body).toMatchObject({ client_id: "local", error: expect.stringContaining("no") });
 });
 
-test("a run that fails is told with what it had done until then", async () => {
+test("the callback of a failed run contains what the run had done until then", async () => {
   const { provider, client } = await openService();
   provider.respond(callTools({ id: "c", name: "list_dir", arguments: "{}" }), (wire) => {
     wire.text("half a");
@@ -86,7 +86,7 @@ test("a run that fails is told with what it had done until then", async () => {
   expect(body.error).toMatch(/ was cut off: /);
 });
 
-test("nothing is written for a session that is told nowhere", async () => {
+test("a session without a callback address writes no callback", async () => {
   const { provider, service, client } = await openService();
   provider.respond(answer("one"));
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
@@ -96,7 +96,7 @@ test("nothing is written for a session that is told nowhere", async () => {
   expect(await rowsOf(service.databaseUrl)).toEqual([]);
 });
 
-test("the service's own address is for sessions that name none", async () => {
+test("the service's own address applies to sessions without one", async () => {
   const { client } = await openService({ callbackBaseUrl: "http://127.0.0.1:9/all" });
   await client.call(SessionService.method.createSession, { agent });
   await client.call(SessionService.method.createSession, { agent, callback });
@@ -104,7 +104,7 @@ test("the service's own address is for sessions that name none", async () => {
   expect(callbacks.map(({ baseUrl }) => baseUrl)).toEqual([callback.baseUrl, "http://127.0.0.1:9/all"]);
 });
 
-test("a create that is repeated is told once", async () => {
+test("a repeated create writes one callback", async () => {
   const { service, client } = await openService();
   const request = { agent, callback, requestId: "again" };
   const first = await client.call(SessionService.method.createSession, request);
@@ -113,7 +113,7 @@ test("a create that is repeated is told once", async () => {
   expect(await statusesOf(service.databaseUrl, first.sessionId)).toEqual(["created"]);
 });
 
-test("a create that is refused is not told", async () => {
+test("a refused create writes no callback", async () => {
   const { service, client } = await openService();
   await client.call(SessionService.method.createSession, { sessionId: "taken", agent, callback });
   const second = client.call(SessionService.method.createSession, { sessionId: "taken", agent, callback });
@@ -121,7 +121,7 @@ test("a create that is refused is not told", async () => {
   expect(await statusesOf(service.databaseUrl, "taken")).toEqual(["created"]);
 });
 
-test("deleting a running session is told as one cancellation", async () => {
+test("deleting a running session writes one cancelled callback", async () => {
   const { provider, service, client } = await openService();
   stall(provider);
   const host = await openHost();
@@ -136,7 +136,7 @@ test("deleting a running session is told as one cancellation", async () => {
   expect(await statusesOf(service.databaseUrl, sessionId)).toEqual(host.told(sessionId));
 });
 
-test("cancels that race with the end and with each other are told as one end", async () => {
+test("cancels that race with the end and with each other write one final callback", async () => {
   const { provider, service, client } = await openService();
   const count = 12;
   provider.respond(...Array.from({ length: count }, () => answer("one")));
@@ -160,7 +160,7 @@ test("cancels that race with the end and with each other are told as one end", a
   }
 });
 
-test("a run that its replica lost for good is told as failed by whoever ends it", async () => {
+test("a run that its replica lost for good has a failed callback", async () => {
   const { provider, service, client } = await openService({ runsLeaseMs: 300 });
   stall(provider);
   const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback });
@@ -175,7 +175,7 @@ test("a run that its replica lost for good is told as failed by whoever ends it"
   expect(await statusesOf(service.databaseUrl, sessionId)).toEqual(["created", "running", "failed"]);
 });
 
-test("pages, states and clients keep callbacks apart", async () => {
+test("the list of callbacks pages, filters by state, and shows a client only its own", async () => {
   const { service, client } = await openService();
   const stranger = new GrpcClient(service.target, credentialsOf("stranger"));
   for (const sessionId of ["one", "two", "three"]) {

@@ -1,5 +1,5 @@
-// What the clients that npm brings make of a service that is killed under them, and of one that is away: docs/resuming.md has
-// it as a table. Whatever it is, they call again with `after` and miss nothing.
+// How npm clients report a service that is killed during their call, and one that is away: the table of docs/resuming.md.
+// In every case they call again with `after` and miss nothing.
 
 import type { MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -37,7 +37,7 @@ function tailOver(transport: Transport): Tail {
   return (runId, after) => client.tailRun({ runId, after }, { headers: credentialsOf() });
 }
 
-/** One reader that keeps its place. */
+/** A reader that continues after its last result. */
 class Reader {
   readonly results: RunResult[] = [];
   readonly #runId: string;
@@ -50,7 +50,7 @@ class Reader {
     return this.results.some(({ payload }) => payload.case === "messageDelta");
   }
 
-  /** Reads on, and resolves with what its client calls the end of the stream. */
+  /** Continues reading; resolves with the client's name for the end of the stream. */
   async follow(tail: Tail): Promise<string> {
     try {
       for await (const { results } of tail(this.#runId, BigInt(this.results.length))) {
@@ -63,10 +63,10 @@ class Reader {
   }
 }
 
-// Each client has a process to wait for, twice.
+// Each client waits for a process, twice.
 vi.setConfig({ testTimeout: 120_000 });
 
-test("each client calls a lost service by its own name, and goes on with after", async () => {
+test("each client reports a lost service with its own code, and continues with after", async () => {
   const table = await readCodesTable();
   const { provider, environment } = await openProvider();
   provider.respond(async (wire) => {

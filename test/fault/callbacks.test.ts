@@ -1,5 +1,5 @@
-// Processes that tell a session's host: two of them share the work, and one that is killed between the commit of a
-// transition and its delivery loses nothing.
+// Processes that deliver callbacks: two of them share the work, and one that is killed between the commit of a transition
+// and its delivery loses nothing.
 
 import { expect, onTestFinished, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -8,11 +8,11 @@ import { type RecordedRequest, type Script, startWireServer, type WireServer } f
 import { until } from "../harness/wait.ts";
 import { type Cluster, type Member, openCluster, openProvider } from "./cluster.ts";
 
-/** Longer than a dead sender's hold. */
+/** Longer than the hold of a dead sender. */
 const patienceMs = 60_000;
 const wholeStory = ["created", "running", "completed"];
 
-/** Tells when two callbacks of a session were there at a time. */
+/** Records when two callbacks of one session overlap. */
 class Watch {
   readonly overlaps: unknown[] = [];
   readonly #underWay = new Set<unknown>();
@@ -55,14 +55,14 @@ async function delivered({ databaseUrl }: Cluster, count: number): Promise<void>
   await until(`${count} callbacks to be delivered`, isDone, patienceMs);
 }
 
-/** As they came, each once. */
+/** The statuses of a session in order of arrival, without repetitions. */
 function storyOf(host: WireServer, sessionId: string): string[] {
   const ours = host.requests.filter(({ body }) => body.session_id === sessionId);
   const told = ours.map(({ body }) => ({ id: body.callback_id, status: String(body.status) }));
   return told.filter(({ id }, index) => id !== told[index - 1]?.id).map(({ status }) => status);
 }
 
-test("two processes tell every transition once, in order, never two of a session at a time", async () => {
+test("two processes deliver every callback once, in order, never two of a session at a time", async () => {
   const watch = new Watch();
   const { host, cluster } = await openTold(watch.script);
   const members = [await cluster.start(), await cluster.start()];
@@ -75,7 +75,7 @@ test("two processes tell every transition once, in order, never two of a session
   expect(watch.overlaps).toEqual([]);
 });
 
-test("a process that is killed while a host has its callbacks is followed by another, which sends them again", async () => {
+test("callbacks of a process that is killed during delivery are sent again by another process", async () => {
   let isStalled = true;
   const watch = new Watch();
   const { host, cluster } = await openTold((request) => (isStalled ? (wire) => wire.hang() : watch.script(request)));
@@ -88,7 +88,7 @@ test("a process that is killed while a host has its callbacks is followed by ano
   await cluster.start();
   await delivered(cluster, 15);
   expect(sessions.map((session) => storyOf(host, session))).toEqual(sessions.map(() => wholeStory));
-  // Sent twice: what the dead process had under way, and nothing else.
+  // Sent twice: the callbacks that the dead process was sending, and nothing else.
   expect(host.requests).toHaveLength(20);
   expect(watch.overlaps).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Cancels against everything that a run may be doing at that moment. However it ends, it ends once.
+// Cancels at every moment of a run. The run ends exactly once.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -15,19 +15,19 @@ import { freezeFiles } from "./frozen-files.ts";
 import { expectInvariants } from "./invariants.ts";
 import { expectStored, LogReader, readLog } from "./log-reader.ts";
 
-/** Enough to meet each gap between two steps of a run many times. */
+/** Enough to hit each gap between two steps of a run many times. */
 const racesCount = 1_000;
-/** Far below the 100 streams that a connection may have, with two for each race. */
+/** Far below the maximum of 100 streams per connection, with two streams per race. */
 const racesAtOnce = 40;
 const raceTimeoutMs = 360_000;
 
 type Race = (client: GrpcClient, run: { sessionId: string; runId: string }) => Promise<unknown>;
 
-// A cancel takes a way of its own (the run's row, a wake-up, the stop) while the run hurries to its end. The races fire
-// it at each stage of runs that mostly last a few milliseconds, so that some cancels win, some lose, and some meet the terminal
-// in its transaction.
+// A cancel has its own path (the run's row, a wake-up, the stop) while the run hurries to its end. The races cancel at each
+// stage of runs that mostly last a few milliseconds. So some cancels win, some lose, and some meet the terminal result in
+// its transaction.
 const races: readonly Race[] = [
-  // Before anything was said.
+  // Before the first result.
   (client, { runId }) => cancel(client, runId),
   async (client, { runId }) => {
     await seeResults(client, runId, 1);
@@ -46,7 +46,7 @@ const races: readonly Race[] = [
   },
 ];
 
-/** From runs that are over before a cancel can arrive to runs that it surely meets, and between them those that race. */
+/** From runs that end before a cancel can arrive to runs that it surely meets; those in between race. */
 const lengths = ["words=1 pace=0", "words=3 pace=4", "words=5 pace=8", "words=100 pace=20", "words=8 pace=2"];
 
 test("a thousand cancels that race with completion leave one terminal each", { timeout: raceTimeoutMs }, async () => {
@@ -75,13 +75,13 @@ async function raceOnce(client: GrpcClient, number: number): Promise<Run_State> 
   expect(await following).toBe(status.OK);
   const { state } = await getRun(client, run.runId);
   expect(reader.results.at(-1)?.payload.case).toBe(state === Run_State.COMPLETED ? "runCompleted" : "runFailed");
-  // Cancelled again, after the end: nothing changes.
+  // A second cancel, after the end, changes nothing.
   expect(await cancel(client, run.runId)).toMatchObject({ state, lastSequence: BigInt(reader.results.length) });
   return state;
 }
 
-// The only slot is taken, so nobody works on the second run: whoever is asked ends it in place.
-test("a queued run that is cancelled ends at once and is never worked on", async () => {
+// The only slot is taken, so the second run stays queued: the replica that gets the cancel ends it in place.
+test("a queued run that is cancelled ends at once and never starts", async () => {
   const service = await startService({ runsSlots: 1 });
   const client = new GrpcClient(service.target);
   const busy = await startRun(client, "words=1000 pace=1000");
@@ -103,10 +103,10 @@ test("a queued run that is cancelled ends at once and is never worked on", async
   await expectInvariants(service.databaseUrl);
 });
 
-// A parked run has no owner and a time to wake. Its cancel must not wait for that time, and the time must not wake it.
+// A parked run has no owner and a wake time. Its cancel must not wait for that time, and the time must not wake it.
 test("a waiting run that is cancelled ends at once and does not wake", async () => {
   await using provider = await startFakeProvider();
-  // Short enough to come within the test: then the later run, parked for as long, is awake.
+  // Short enough to pass within the test: the later run, parked for as long, then wakes.
   const pause = fail(429, '{"error":{"message":"slow down"}}', { "retry-after": "6" });
   provider.respond(pause, pause);
   const { baseUrl } = provider;
@@ -128,8 +128,8 @@ test("a waiting run that is cancelled ends at once and does not wake", async () 
   await expectInvariants(service.databaseUrl);
 });
 
-// The one who is asked does not own the run, so the wish has to travel to the owner.
-test("a run is cancelled through a process that does not own it", async () => {
+// The process that gets the call does not own the run, so the cancel has to reach the owner.
+test("a run can be cancelled through a process that does not own it", async () => {
   const cluster = await openCluster();
   const [owner, other] = await Promise.all([cluster.start(), cluster.start()]);
   const { runId } = await startRun(owner.client, "words=1000 pace=100");
@@ -148,8 +148,8 @@ test("a run is cancelled through a process that does not own it", async () => {
   await expectInvariants(cluster.databaseUrl);
 });
 
-// The calls hang in a frozen file system when the cancel comes. It must not wait for them, and readers who saw them start
-// still get one result for each, before the terminal and in the order of the calls.
+// The calls hang in a frozen file system when the cancel comes. It must not wait for them. Readers who saw them start still
+// get one result for each, before the terminal result and in the order of the calls.
 test("a run that is cancelled while its tools hang has one result per call", async () => {
   await using provider = await startFakeProvider();
   const frozen = Promise.withResolvers<void>();
@@ -169,9 +169,9 @@ test("a run that is cancelled while its tools hang has one result per call", asy
   const { runId } = await startRun(client, "list", { name: "fault", tools: { builtin: ["list_dir"] } });
   const reader = new LogReader(runId);
   const following = reader.follow(client);
-  // The run has its work directory and asks the model.
+  // The run has its work directory and calls the model.
   await provider.request(0);
-  // A login to Postgres computes in the threads that are about to freeze, so every connection has to be there before.
+  // A login to Postgres uses the threads that are about to freeze, so all connections must be open before.
   await until("the lane to be connected", () => reader.results.length > 0);
   await Promise.all(Array.from({ length: 20 }, () => getRun(client, runId)));
   const thaw = freezeFiles();
@@ -193,7 +193,7 @@ async function cancel(client: GrpcClient, runId: string): Promise<unknown> {
   return (await client.call(RunService.method.cancelRun, { runId })).run;
 }
 
-/** Reads the log of a run as far as the given number of results, with a reader that then leaves. */
+/** Reads a run's log up to the given number of results, and then leaves. */
 async function seeResults(client: GrpcClient, runId: string, count: number): Promise<void> {
   let seen = 0;
   const stream = client.stream(RunService.method.tailRun, { runId });

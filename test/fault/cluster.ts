@@ -1,4 +1,4 @@
-// Processes of the service on one database, and what tests do with runs on them.
+// Processes of the service on one database, and helpers for runs on them.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ export interface Member extends ServiceProcess {
 
 export interface Cluster {
   readonly databaseUrl: string;
-  /** Starts one more process, with settings of its own if it has any. */
+  /** Starts one more process, with additional settings if given. */
   start(own?: Readonly<Record<string, string>>): Promise<Member>;
 }
 
@@ -36,7 +36,7 @@ export async function openCluster(environment: Readonly<Record<string, string>> 
   };
 }
 
-/** A fake provider that ends with the test, and the environment that sends a cluster's runs to it. */
+/** A fake provider that is closed after the test, and the environment that directs a cluster's runs to it. */
 export async function openProvider(): Promise<{ provider: FakeProvider; environment: Record<string, string> }> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
@@ -50,7 +50,7 @@ export async function openProvider(): Promise<{ provider: FakeProvider; environm
 
 export type Agent = MessageInitShape<typeof SessionService.method.createSession.input>["agent"];
 
-/** A session with a run of its own. */
+/** Starts a run in a session of its own. */
 export async function startRun(
   client: GrpcClient,
   message: string,
@@ -79,7 +79,7 @@ export async function ownerOf(databaseUrl: string, runId: string): Promise<strin
   return row.owner;
 }
 
-/** Ids that a process has worked under, in order, from its log. */
+/** The replica ids of a process, in order, from its log. */
 export function replicaIdsOf(member: ServiceProcess): string[] {
   return linesOf(member, "lease.acquired").map((line) => String(line.replicaId));
 }

@@ -1,4 +1,4 @@
-// The tables of docs/resuming.md: what a lost connection looks like to each client, and what is not retried.
+// The tables of docs/resuming.md: how each client reports a lost connection, and which errors are not retried.
 
 import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
@@ -6,7 +6,7 @@ import { expect } from "vitest";
 export interface CodesTable {
   /** By client: the codes of a stream that breaks, and of a call while the service is away. */
   readonly lost: ReadonlyMap<string, { readonly broken: readonly string[]; readonly away: readonly string[] }>;
-  /** The codes of each row that says not to retry, and the reasons beside them. */
+  /** The codes and reasons of each row that says not to retry. */
   readonly final: readonly { readonly codes: readonly string[]; readonly reasons: readonly string[] }[];
 }
 
@@ -23,7 +23,7 @@ export async function readCodesTable(): Promise<CodesTable> {
   };
 }
 
-/** Fails unless the page lists what was seen, as a failure after which its readers call again. */
+/** Fails unless the page lists both codes for the client, and no row says not to retry them. */
 export function expectListed(
   { lost, final }: CodesTable,
   client: string,
@@ -37,7 +37,7 @@ export function expectListed(
   expect(finalCodes).not.toContain(away);
 }
 
-/** `DeadlineExceeded` as the page and gRPC write it. */
+/** Converts `DeadlineExceeded` to `DEADLINE_EXCEEDED`, as the page and gRPC write it. */
 export function printCode(name = ""): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }

@@ -1,4 +1,4 @@
-// Starts `many-readers.ts` and hears what it says.
+// Starts `many-readers.ts` and reads its reports.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import type { Crowd, CrowdReport } from "./many-readers.ts";
 const program = fileURLToPath(new URL("./many-readers.ts", import.meta.url));
 
 export interface CrowdProcess {
-  /** Resolves when every reader has its answer's head. */
+  /** Resolves when every reader has the head of its answer. */
   readonly begun: Promise<void>;
   /** Resolves when every reader that reads has ended. */
   readonly ended: Promise<CrowdReport>;
@@ -39,7 +39,7 @@ export function startCrowd(crowd: Crowd): CrowdProcess {
     begun.reject(error);
     ended.reject(error);
   });
-  // Whoever waits for one of them is told; that it ends when nobody does is how it always ends.
+  // A test that awaits one of them gets the error; otherwise the end of the process is expected.
   begun.promise.catch(() => {});
   ended.promise.catch(() => {});
   const leave = async (): Promise<void> => {

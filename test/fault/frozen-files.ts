@@ -1,5 +1,5 @@
-// Freezes the file system for this process, as a mount does whose server is gone: every thread that Node has for files
-// waits for a pipe that nobody writes. A tool that reads a file hangs until it thaws.
+// Freezes the file system for this process, as a mount without its server does: every file thread of Node waits for a pipe
+// without a writer. A tool that reads a file hangs until the thaw.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** Node's own default; files wait for a free one of these. */
+/** Node's own default; each file operation needs a free thread. */
 const fileThreads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
 
-/** Returns the thaw, which also comes when the test ends. */
+/** Returns the thaw, which also happens at the end of the test. */
 export function freezeFiles(): () => Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "runnel-frozen-"));
   const pipes = Array.from({ length: fileThreads }, (_, index) => join(directory, String(index)));
@@ -27,7 +27,7 @@ export function freezeFiles(): () => Promise<void> {
 }
 
 async function unblock(pipes: readonly string[], blocked: readonly Promise<FileHandle>[]): Promise<void> {
-  // Both ends at once never blocks, and wakes whoever waits for one of them.
+  // Opening both ends at once never blocks, and wakes every reader that waits for the other end.
   const writers = pipes.map((pipe) => openSync(pipe, constants.O_RDWR));
   await Promise.all(blocked.map(async (opening) => (await opening).close()));
   for (const writer of writers) {

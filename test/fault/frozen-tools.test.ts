@@ -1,5 +1,5 @@
-// A process that is frozen between the note that a tool is called and the call itself, and thaws when another one has told the
-// model that the call was interrupted.
+// A process freezes between the note that a tool is called and the call itself, and thaws after another process has reported
+// to the model that the call was interrupted.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";

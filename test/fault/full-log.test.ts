@@ -1,4 +1,4 @@
-// The disk that takes the log lines is full. Whoever watches the lines misses some; nobody else notices.
+// The disk that takes the log lines is full. Some lines are lost; callers notice nothing.
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { until } from "../harness/wait.ts";
 const diskBytes = 1_048_576;
 const calls = 50;
 
-test.skipIf(!canMount())("a full disk under the log ends nothing, and lines go on when there is room", async () => {
+test.skipIf(!canMount())("a full disk under the log stops no call, and lines continue when there is room", async () => {
   const disk = openSmallDisk(diskBytes);
   const logFile = join(disk.folder, "log");
   const service = await startProcess({ RUNNEL_DATABASE_URL: await testDatabase() }, { logFile });

@@ -1,5 +1,5 @@
-// Stops a process in the middle of a transaction, such as between a tool's end and the commit of its outcome, the moment at
-// which a kill hurts most: a trigger of the test's database waits for a lock that the test holds.
+// Stops a process in the middle of a transaction, for example between a tool's end and the commit of its outcome, where a
+// kill does the most harm: a trigger of the test's database waits for a lock that the test holds.
 
 import pg from "pg";
 import { onTestFinished } from "vitest";
@@ -9,18 +9,18 @@ import { until } from "../harness/wait.ts";
 export interface Gate {
   /** Resolves when a process waits at the gate, in the middle of its transaction. */
   reached(): Promise<void>;
-  /** Lets everybody pass from now on. */
+  /** Lets all processes pass from now on. */
   open(): Promise<void>;
 }
 
-/** Any number that nobody else locks in this database. */
+/** Any number that is not locked elsewhere in this database. */
 const lockKey = 7_077;
 
 export async function holdToolOutcomes(databaseUrl: string): Promise<Gate> {
   return await holdBefore(databaseUrl, "update of outcome on tool_call");
 }
 
-/** Whoever is about to make such a change of a row waits. One gate for each database. */
+/** Holds every transaction that makes such a change of a row. One gate for each database. */
 export async function holdBefore(databaseUrl: string, change: string): Promise<Gate> {
   await query(
     databaseUrl,

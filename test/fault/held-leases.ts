@@ -1,4 +1,4 @@
-// A database in which nobody learns whether a lease still holds, for as long as a test wants.
+// A database in which no process can check whether its lease still holds, for as long as a test wants.
 
 import pg from "pg";
 import { query } from "../harness/database.ts";
@@ -9,7 +9,7 @@ export interface HeldLeases extends AsyncDisposable {
   asked(): Promise<void>;
 }
 
-/** Nobody learns whether its lease still holds: what a process that thaws does first, it does without asking. */
+/** Blocks every check of a lease: what a thawed process still does, it does without asking. */
 export async function holdLeases(databaseUrl: string): Promise<HeldLeases> {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();

@@ -1,4 +1,4 @@
-// The checker itself: it has nothing to say about a sound log, and it names every violation that is planted.
+// The checker itself: it accepts a sound log, and it finds every planted violation.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ interface PlantedEntry {
   readonly sequence: number;
   readonly epoch: number;
   readonly payload: Payload;
-  /** What the payload says of its place, where that is a lie. */
+  /** The sequence that the payload claims, where it is false. */
   readonly claims?: number;
 }
 
@@ -25,9 +25,9 @@ interface PlantedRun {
   readonly epoch: number;
   readonly lastSequence: number;
   readonly log: readonly PlantedEntry[];
-  /** Place in the log of what the run row keeps as the terminal. */
+  /** Place in the log of the entry that the run row keeps as the terminal result. */
   readonly kept: number;
-  /** How many entries the kept hash covers; undefined for none. */
+  /** The number of entries that the kept hash covers; undefined without a hash. */
   readonly hashed: number | undefined;
   readonly checkpoint?: { readonly sequence: number; readonly covers: number };
 }
@@ -157,7 +157,7 @@ test("results without a run are found", async () => {
   expect(await findViolations(databaseUrl)).toEqual([`run ${replicaId}: has results and no row`]);
 });
 
-test("a database without runs proves nothing", async () => {
+test("a database without runs is a violation", async () => {
   expect(await findViolations(await testDatabase())).toEqual(["there is no run to check"]);
 });
 
@@ -174,7 +174,7 @@ function logOf(...payloads: readonly Payload[]): PlantedEntry[] {
   return payloads.map((payload, index) => ({ sequence: index + 1, epoch: 1, payload }));
 }
 
-/** A database that takes runs which its constraints would refuse. */
+/** A database that accepts runs which its constraints would refuse. */
 async function openForPlanting(): Promise<string> {
   const databaseUrl = await testDatabase();
   await query(databaseUrl, "alter table run drop constraint run_check, drop constraint run_session_fkey");
@@ -185,7 +185,7 @@ async function openForPlanting(): Promise<string> {
 async function plant(databaseUrl: string, run: PlantedRun): Promise<string> {
   const runId = newUuid(0);
   const payloads = run.log.map((entry) => bytesOf(runId, entry));
-  // Each is the only run of its session, which is not looked at.
+  // Each is the only run of its session, which is not checked.
   await query(
     databaseUrl,
     `insert into run

@@ -1,7 +1,7 @@
-// What must hold in a database whatever was killed, stopped or cancelled: asked by SQL, with payloads read by the
+// The invariants of a database after any kill, stop or cancel. They are checked with SQL, and payloads are decoded by the
 // contract alone, so that a defect of the service cannot hide itself.
 //
-// I1  Sequences of a run are 1..n, and each payload says where it stands.
+// I1  Sequences of a run are 1..n, and each payload contains its own sequence.
 // I3  A finished run has one terminal result, which is its last one and the one that the run row keeps.
 // I4  The state agrees with the terminal's type and code; an active run has no terminal; only a running run has an owner.
 // I5  Epochs never fall along the sequence, and none is above the run's.
@@ -20,7 +20,7 @@ interface Known {
   readonly someWithoutChain?: boolean;
 }
 
-/** Fails with every violation in the database; also when there is no run to look at. */
+/** Fails with every violation in the database; also when it has no run. */
 export async function expectInvariants(databaseUrl: string, known: Known = {}): Promise<void> {
   expect(await findViolations(databaseUrl, known)).toEqual([]);
 }
@@ -140,7 +140,7 @@ function checkChain(run: RunRow, log: readonly Entry[], { someWithoutChain = fal
       id,
       log.slice(0, count).map(({ payload }) => payload),
     );
-  // A purge puts other bytes in the place of those that were chained.
+  // A purge replaces the bytes that were chained.
   const isPurged = log.some(({ result }) => result.purgedSha256 !== "");
   const found: string[] = [];
   if (!isPurged && chainSequence !== null && chain?.equals(valueAfter(chainSequence)) !== true) {
@@ -155,7 +155,7 @@ function checkChain(run: RunRow, log: readonly Entry[], { someWithoutChain = fal
   return isPurged || logHash.equals(valueAfter(log.length)) ? found : [...found, "I6 has the hash of another log"];
 }
 
-/** Ids of calls need be unique only within a turn: some providers count them from 0 in each response. */
+/** Ids of calls need to be unique only within a turn: some providers count them from 0 in each response. */
 function checkToolCalls(run: RunRow, log: readonly Entry[]): string[] {
   const calls = countCalls(log);
   const finished = finalStates.includes(run.status);

@@ -1,5 +1,5 @@
-// kill -9 while a signed job is taken in and while it is worked on. A job is there as a whole or not at all, its spec makes one
-// job and no second one, and what was answered is not asked again.
+// kill -9 while a signed job is accepted and while it is worked on. A job exists as a whole or not at all, its spec makes
+// exactly one job, and no answered question is asked again.
 
 import { expect, test } from "vitest";
 import { answer, type FakeProvider, type Script } from "../fakes/provider.ts";
@@ -25,7 +25,7 @@ async function openGround(): Promise<Ground> {
   return { cluster: await openCluster({ ...environment, TRUSTED_KEYS_JSON }), provider, signer };
 }
 
-/** A process that dies at a place. */
+/** A process that dies at a failpoint. */
 async function startDoomed(cluster: Cluster, failpoint: string): Promise<Member> {
   return await cluster.start({ RUNNEL_FAILPOINT: failpoint });
 }
@@ -49,9 +49,9 @@ async function countRows(databaseUrl: string): Promise<unknown> {
 
 const retry = { "idempotency-key": "the-one" };
 
-// Everything of the job is written and the transaction is still open. Nobody was answered, so the caller tries again, with the
-// same spec and elsewhere: the nonce must not be used up by a job that is not there.
-test("a process that dies before a job is committed leaves nothing of it, and the same spec makes it elsewhere", async () => {
+// All rows of the job are written and the transaction is still open. The caller got no answer, so it tries again elsewhere
+// with the same spec: a job that does not exist must not use up the nonce.
+test("a process that dies before a job is committed leaves nothing of it, and the same spec makes the job elsewhere", async () => {
   const { cluster, signer } = await openGround();
   const doomed = await startDoomed(cluster, "job.written");
   const signed = signer.signV1(specOf());
@@ -74,9 +74,9 @@ test("a process that dies before a job is committed leaves nothing of it, and th
   await expectInvariants(cluster.databaseUrl);
 });
 
-// The job is committed and its caller never heard of it. A retry that says that it is one gets the id; the spec alone is a
-// replay. Nobody was woken for the runs, and their process is gone: another one finds them.
-test("a process that dies after a job is committed has made it, once, and another process works it to the end", async () => {
+// The job is committed and its caller got no answer. A retry with the idempotency key gets the id; the spec alone is a replay.
+// No wake-up was sent for the runs, and their process is gone: another one finds them.
+test("a process that dies after a job is committed has made it once, and another process completes it", async () => {
   const { cluster, signer } = await openGround();
   const doomed = await startDoomed(cluster, "job.committed");
   const signed = signer.signV1(specOf());
@@ -102,14 +102,14 @@ test("a process that dies after a job is committed has made it, once, and anothe
 
 const questions = ["one?", "two?", "three?", "four?"];
 
-// The process that asks dies as it writes the second answer. Where the answer was durable, the next question comes next, and
-// nothing was lost that readers would have to be told of; where it was not, the same question is asked for again. No other one is
-// asked twice, and the output has every answer in its place.
+// The process dies as it writes the second answer. If the answer was durable, the next question follows, and readers need no
+// turn.restarted. If it was not, the same question is asked again. No other question is asked twice, and the output has every
+// answer in its place.
 test.each([
   ["committed", "commit.committed:2", ["one?", "two?", "three?", "four?"], []],
   ["in an open transaction", "checkpoint.written:2", ["one?", "two?", "two?", "three?", "four?"], [2]],
 ] as const)(
-  "a region's run whose process dies with its second answer %s goes on in another one",
+  "a region's run whose process dies with its second answer %s continues in another process",
   async (_state, failpoint, asked, restarted) => {
     const ground = await openGround();
     ground.provider.respond(...asked.map(() => echo));
@@ -120,8 +120,8 @@ test.each([
   },
 );
 
-// The process dies while the model speaks, and readers have seen half an answer. They are told that it is void.
-test("a region's run whose process dies in the middle of an answer says so and asks for it again", async () => {
+// The process dies while the model streams, and readers have seen half an answer. They learn that it is void.
+test("a region's run whose process dies in the middle of an answer reports it and asks again", async () => {
   const ground = await openGround();
   const { cluster, provider } = ground;
   provider.respond(
@@ -151,7 +151,7 @@ function questionOf({ body }: FakeProvider["requests"][number]): string {
   return String(body.messages.at(-1)?.content);
 }
 
-/** In one region, which has one run. The answer may be lost with the process that gives it. */
+/** Submits a job for one region, which has one run. The answer may be lost with the process. */
 async function submitQuestions({ cluster, signer }: Ground, { url }: Member): Promise<{ id: string; runId: string }> {
   const spec = specOf({ questions, constraints: { regions: ["US"] } });
   await jobApi(url)

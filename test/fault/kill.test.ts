@@ -1,5 +1,5 @@
-// kill -9 of the only process, at each phase of a run. What a reader has seen stays as it was, and a new process on the
-// same database goes on with the same run.
+// kill -9 of the only process, at each phase of a run. Results that a reader has seen stay unchanged, and a new process on
+// the same database continues the same run.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -12,9 +12,9 @@ import { holdToolOutcomes } from "./gate.ts";
 import { expectInvariants } from "./invariants.ts";
 import { expectStored, LogReader, SseLogReader, textOf } from "./log-reader.ts";
 
-// The process dies while the model speaks: some words are durable, some were only in memory, and the turn has no
-// checkpoint. The next process has to say that the turn is void, and to say it all again behind what is there.
-test("a run that is killed in the middle of its text goes on in the next process", async () => {
+// The process dies while the model streams: some words are durable, some were only in memory, and the turn has no checkpoint.
+// The next process has to declare the turn void, and repeat it after the existing results.
+test("a run that is killed in the middle of its text continues in the next process", async () => {
   const cluster = await openCluster();
   const first = await cluster.start();
   const { runId } = await startRun(first.client, "words=200 pace=10");
@@ -50,8 +50,8 @@ test("a run that is killed in the middle of its text goes on in the next process
 });
 
 // The process dies while it records what a tool returned: the calls are announced, and no outcome is durable. The next
-// process must not announce them again nor ask the model again, and each has to get one result, in the order of the calls.
-test("tool calls that were under way at a kill get one result each", async () => {
+// process must not announce them or call the model again. Each call has to get one result, in the order of the calls.
+test("tool calls that were running at a kill get one result each", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(
     callTools({ id: "one", name: "list_dir", arguments: "{}" }, { id: "two", name: "list_dir", arguments: "{}" }),
@@ -84,8 +84,8 @@ test("tool calls that were under way at a kill get one result each", async () =>
 });
 
 // The process dies in the second turn, after the tools of the first are done. Only the second turn is void: the model is
-// asked again with what the tools returned, and no tool runs again.
-test("a kill in the second turn repeats that turn alone", async () => {
+// called again with what the tools returned, and no tool runs again.
+test("a kill in the second turn repeats only that turn", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(
     callTools({ id: "one", name: "list_dir", arguments: "{}" }),
@@ -120,8 +120,8 @@ test("a kill in the second turn repeats that turn alone", async () => {
   await expectInvariants(cluster.databaseUrl);
 });
 
-// The provider asks for a pause and the run is parked: no process holds it. Then the only process dies. Nothing is lost
-// with it but the one who would look at the clock, so the next process wakes the run at the time that was promised.
+// The provider asks for a pause and the run is parked: no process holds it. Then the only process dies. Only the timer is
+// lost with it, so the next process wakes the run at the promised time.
 test("a parked run survives a kill and wakes at its time", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(fail(429, '{"error":{"message":"slow down"}}', { "retry-after": "8" }), answer("rested"));

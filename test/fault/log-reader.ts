@@ -1,5 +1,5 @@
-// Readers of a run's log that keep their place: cut off anywhere, they go on elsewhere after the last result they have.
-// They fail at once when what comes is not exactly n + 1, n + 2, …
+// Readers of a run's log that keep their place: after a cut they continue elsewhere after their last result. They fail at
+// once when the next results are not exactly n + 1, n + 2, …
 
 import { toBinary } from "@bufbuild/protobuf";
 import { type ServiceError, status } from "@grpc/grpc-js";
@@ -10,18 +10,18 @@ import { query } from "../harness/database.ts";
 import { type GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { readSse } from "../harness/sse.ts";
 
-/** Over gRPC, as grpc-js reads. */
+/** Reads over gRPC with grpc-js. */
 export class LogReader {
   readonly runId: string;
   readonly results: RunResult[] = [];
-  /** Why streams of it ended that had begun, as far as the service told. */
+  /** The reasons why open streams ended, where the service gave one. */
   readonly breaks: (string | undefined)[] = [];
 
   constructor(runId: string) {
     this.runId = runId;
   }
 
-  /** Reads on until the stream ends, and tells the gRPC status that it ended with. */
+  /** Continues reading until the stream ends, and returns its gRPC status. */
   async follow(client: GrpcClient): Promise<status> {
     const after = BigInt(this.results.length);
     let hasBegun = false;
@@ -44,7 +44,7 @@ export class LogReader {
     }
   }
 
-  /** Takes the next result alone, and breaks the stream. */
+  /** Takes only the next result, and breaks the stream. */
   async takeOne(client: GrpcClient): Promise<void> {
     const after = BigInt(this.results.length);
     for await (const { results } of client.stream(RunService.method.tailRun, { runId: this.runId, after })) {
@@ -58,7 +58,7 @@ export class LogReader {
     throw new Error(`nothing came after ${after}`);
   }
 
-  /** How many results of a type have come. */
+  /** The number of results of a type so far. */
   count(type: RunResult["payload"]["case"]): number {
     return this.results.filter(({ payload }) => payload.case === type).length;
   }
@@ -69,7 +69,7 @@ export class LogReader {
   }
 }
 
-/** Over SSE, with the id of the last event as browsers send it. */
+/** Reads over SSE, with the id of the last event as browsers send it. */
 export class SseLogReader {
   readonly runId: string;
   /** The data of each event, in order. */
@@ -79,7 +79,7 @@ export class SseLogReader {
     this.runId = runId;
   }
 
-  /** Reads on until the stream ends; tells whether the server said that it is finished. */
+  /** Continues reading until the stream ends; returns "finished" when the server says so. */
   async follow(url: string): Promise<"finished" | "broken"> {
     const id = this.events.length;
     const headers: Record<string, string> = id === 0 ? {} : { "last-event-id": String(id) };
@@ -95,7 +95,7 @@ export class SseLogReader {
         this.events.push(event.data);
       }
     } catch (error) {
-      // How fetch tells that the connection was lost.
+      // fetch's error when the connection was lost.
       if (!(error instanceof TypeError)) {
         throw error;
       }
@@ -104,7 +104,7 @@ export class SseLogReader {
   }
 }
 
-/** The whole log of a run, or what follows a place in it. */
+/** The whole log of a run, or the part after a sequence. */
 export async function readLog(client: GrpcClient, runId: string, after = 0): Promise<RunResult[]> {
   const read: RunResult[] = [];
   for await (const { results } of client.stream(RunService.method.tailRun, { runId, after: BigInt(after) })) {
@@ -113,7 +113,7 @@ export async function readLog(client: GrpcClient, runId: string, after = 0): Pro
   return read;
 }
 
-/** Fails unless the results are, byte by byte, what the database holds of the run, from the first to the last. */
+/** Fails unless the results are, byte by byte, those that the database holds of the run, from the first to the last. */
 export async function expectStored(databaseUrl: string, runId: string, results: readonly RunResult[]): Promise<void> {
   const stored = await query<{ payload: Buffer }>(
     databaseUrl,
@@ -124,7 +124,7 @@ export async function expectStored(databaseUrl: string, runId: string, results: 
   expect(results.map(hexOf)).toEqual(stored.map(({ payload }) => payload.toString("hex")));
 }
 
-/** The text that a reader shows in the end: what a lost turn said is void. */
+/** The text that a reader shows in the end: the text of a restarted turn is void. */
 export function textOf(results: readonly RunResult[]): string {
   let text = "";
   for (const { payload } of results) {

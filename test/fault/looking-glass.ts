@@ -1,5 +1,5 @@
-// What a service's process holds: memory after a collection, timers, sockets, descriptors. Its code is not touched: a few
-// lines of ours are loaded before it and answer to a signal.
+// The resources of a service's process: memory after a collection, timers, sockets, descriptors. The service's code is
+// unchanged: a few preloaded lines answer a signal.
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,15 +14,15 @@ const preloaded = `process.on("SIGUSR2", () => {
   process.stderr.write(JSON.stringify({ msg: "seen", bytes: heapUsed + external, resources: counts }) + "\\n");
 });`;
 
-/** The environment of a process that can be looked into. */
+/** The environment of a process that can be inspected. */
 export const lookingGlass = {
   NODE_OPTIONS: `--expose-gc --import=data:text/javascript,${encodeURIComponent(preloaded)}`,
 };
 
 export interface Insight {
-  /** Of JavaScript, and what it holds outside of its heap; after a collection. */
+  /** Memory of JavaScript, inside and outside of its heap, after a collection. */
   readonly bytes: number;
-  /** What keeps the process's event loop going, by Node's names. */
+  /** The resources that keep the process's event loop running, by Node's names. */
   readonly resources: Readonly<Record<string, number>>;
   readonly descriptors: number;
 }
@@ -46,7 +46,7 @@ export function residentBytes(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) * 1_024;
 }
 
-/** The most that the process has ever had. */
+/** The peak of the process's resident memory. */
 export function peakResidentBytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 }

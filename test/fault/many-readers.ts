@@ -1,5 +1,5 @@
-// A program: readers of one run by the hundred, over gRPC and SSE, in a process of its own. It says on standard output, one
-// JSON object a line, when all have begun and how the readers that read have ended; then it stays until it is killed.
+// A program: hundreds of readers of one run, over gRPC and SSE, in their own process. It reports on standard output, one JSON
+// object a line, when all have begun and how the readers that read have ended; then it stays until it is killed.
 //
 // Arguments: one JSON object, a `Crowd`.
 
@@ -13,24 +13,24 @@ import { credentialsOf } from "../harness/credentials.ts";
 export interface Crowd {
   readonly url: string;
   readonly runId: string;
-  /** Readers of each kind that read whatever comes. */
+  /** The number of readers of each kind that read everything. */
   readonly reading: number;
-  /** Readers of each kind that begin and then stop reading. */
+  /** The number of readers of each kind that begin and then stop reading. */
   readonly stuck: number;
 }
 
 /** How the readers that read have ended. */
 export interface CrowdReport {
   readonly ended: number;
-  /** Each says of one reader what is wrong with what it got. */
+  /** Each entry says what was wrong for one reader. */
   readonly wrong: readonly string[];
   /** Sequence of the last result of every reader, when they agree. */
   readonly last: number;
 }
 
-/** The streams that one HTTP/2 connection may have. */
+/** The maximum of streams on one HTTP/2 connection. */
 const streamsPerConnection = 100;
-/** Connecting more at once overflows the queue of those that wait to be accepted. */
+/** More concurrent connects overflow the accept queue. */
 const opensAtOnce = 50;
 
 class Reader {
@@ -139,7 +139,7 @@ function envelope(message: Uint8Array): Buffer {
   return Buffer.concat([prefix, message]);
 }
 
-/** Returns what is not yet a whole message. */
+/** Returns the bytes of the last, incomplete message. */
 function takeMessages(bytes: Buffer, reader: Reader): Buffer {
   let at = 0;
   while (bytes.length - at >= prefixBytes) {

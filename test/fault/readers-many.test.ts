@@ -1,5 +1,5 @@
-// Thousands of readers of one run: all get everything, those that stop reading cost little, and those that leave cost
-// nothing any more.
+// Thousands of readers of one run: all get everything, those that stop reading cost little, and those that leave free
+// everything.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -16,19 +16,19 @@ const readersOfEachKind = 1_000;
 const stuckOfEachKind = 25;
 const leaversOfEachKind = 200;
 const pieces = 200;
-/** Enough that readers who stop reading have more than what the wire takes for them. */
+/** Enough that readers who stop reading have more than the network buffers hold. */
 const pieceChars = 500;
 const paceMs = 100;
 
-/** Of this a fifth is in use (measured); the rest is garbage of the moment, and what the allocator keeps. */
+/** A fifth of this is in use (measured); the rest is current garbage, and memory that the allocator keeps. */
 const grownBytesMax = 400 * 1_048_576;
 const stuckReaderBytesMax = 2 * 1_048_576;
-/** What may differ between two looks at the same process: caches, and code that was compiled meanwhile. */
+/** The allowed difference between two looks at the same process: caches, and compiled code. */
 const driftBytesMax = 16 * 1_048_576;
 const crowdTimeoutMs = 180_000;
 
-// The model waits until all readers are there; then it says a piece each 100 ms. Some readers stop reading at once. When the
-// run is over these are still there, and then they leave all at once.
+// The model waits until all readers are there; then it writes a piece every 100 ms. Some readers stop reading at once. They
+// are still there when the run is over, and then they leave all at once.
 test("2,000 readers of a run get everything in order, and leave nothing behind", {
   timeout: crowdTimeoutMs,
 }, async () => {
@@ -38,7 +38,7 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   const crowdOf = (runId: string, reading: number, stuck: number) =>
     startCrowd({ url: member.url, runId, reading, stuck });
 
-  // Before the first look everything has been used once, by a crowd that is small.
+  // Before the first look everything has been used once, by a small crowd.
   provider.respond(saySlowly(Promise.resolve(), 20));
   const warmUp = crowdOf((await startRun(member.client, "go")).runId, 20, 5);
   await warmUp.ended;
@@ -62,7 +62,7 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   expect(report.ended).toBe(2 * readersOfEachKind);
   const { lastSequence } = await getRun(member.client, runId);
   expect(report.last).toBe(Number(lastSequence));
-  // What waits for a write is merged: the busier the machine, the fewer results.
+  // Results that wait for a write are merged: the busier the machine, the fewer results.
   expect(report.last).toBeGreaterThan(pieces / 40);
 
   expect(peakResidentBytes(member.pid) - residentBefore).toBeLessThan(grownBytesMax);
@@ -86,7 +86,7 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   await expectInvariants(cluster.databaseUrl);
 });
 
-/** Speaks in pieces, once `start` has come. */
+/** Writes pieces at a pace, once `start` has resolved. */
 function saySlowly(start: Promise<void>, count: number): Script {
   return async (wire) => {
     await start;
@@ -110,7 +110,7 @@ async function expectNobody(member: Member): Promise<void> {
   await until("no reader", async () => (await countReaders(member)).every((count) => count === 0));
 }
 
-/** Sockets close a moment after their readers are gone, and what they held goes with the next collection. */
+/** Sockets close a moment after their readers are gone, and their memory is freed by the next collection. */
 async function expectBackTo(before: Insight, look: () => Promise<Insight>): Promise<void> {
   let now = await look();
   const isBack = async (): Promise<boolean> => {

@@ -1,5 +1,5 @@
-// Readers of every kind: late, cut off, stuck, slow, ahead of the log. Each gets exactly the results that it asked for,
-// and none is felt by the run or by another reader.
+// Readers of every kind: late, cut off, stuck, slow, ahead of the log. Each gets exactly the results that it asked for, and
+// none affects the run or another reader.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { expectStored, LogReader, readLog, SseLogReader } from "./log-reader.ts"
 import { lookInto, lookingGlass } from "./looking-glass.ts";
 import { openStuckGrpc, openStuckSse, type StuckReader } from "./stuck-readers.ts";
 
-test("readers at once and a late one get the same bytes", async () => {
+test("live readers and a late one get the same bytes", async () => {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const { runId } = await startRun(client, "words=60 pace=5");
@@ -58,8 +58,8 @@ test("a reader that resumes at any place of a finished run gets exactly the rest
   }
 });
 
-// The worst connection there is: it breaks after each result, while the run goes on. What comes in a message behind that
-// result is thrown away as if it had never arrived.
+// The worst connection possible: it breaks after each result, while the run continues. Later results of the same message
+// are dropped as if they had never arrived.
 test("a reader that is cut off after every single result of a live run misses nothing", async () => {
   const service = await startService();
   const client = new GrpcClient(service.target);
@@ -75,20 +75,19 @@ test("a reader that is cut off after every single result of a live run misses no
   await until("the registrations to be gone", () => service.app.countReaders() === 0);
 });
 
-/** It moves several hundred MB, and other tests share the machine. */
+/** The test moves several hundred MB, and other tests share the machine. */
 const stuckTimeoutMs = 240_000;
-/** Of each kind, from the start and when all is written. */
+/** The number of stuck readers of each kind, from the start and again when everything is written. */
 const stuckReadersCount = 10;
 const largePieces = 400;
-/** One such run weighs 25 MiB: many times what sockets hold. */
+/** Such a run has 25 MiB: many times what sockets hold. */
 const largePieceChars = 65_536;
-/** A page of the log, and its form on the way to the socket: 0.8 MiB are measured. */
+/** A page of the log, and its encoded form: 0.8 MiB are measured. */
 const stuckReaderBytesMax = 2 * 1_048_576;
 
 // Readers begin and never read: their sockets fill up, their windows close and stay closed. Some are there from the start,
-// others ask for a log that is complete. Were anything kept for them, it would be a whole log for each; the run and a
-// healthy reader have to go on as if they were not there. When they read after all, everything has long left memory and
-// comes from the log.
+// others read a complete log. If the service buffered for them, it would hold a whole log for each. The run and a healthy
+// reader must not be affected. When the stuck readers read at last, their results come from the log.
 test("readers that never read cost neither time nor memory, and lose nothing", {
   timeout: stuckTimeoutMs,
 }, async () => {
@@ -96,7 +95,7 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   provider.respond(sayMuch, sayMuch);
   const cluster = await openCluster({ ...environment, ...lookingGlass });
   const member = await cluster.start();
-  // The first run makes the process as large as such a run makes it.
+  // The first run brings the process to the size that such a run needs.
   const warmUp = new LogReader((await startRun(member.client, "much")).runId);
   expect(await warmUp.follow(member.client)).toBe(status.OK);
   const { bytes: bytesBefore } = await lookInto(member);
@@ -114,7 +113,7 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   expect(await healthy.follow(member.client)).toBe(status.OK);
   expect(await getRun(member.client, runId)).toMatchObject({ state: Run_State.COMPLETED });
   const late = await openStuck();
-  // Answered after the stuck ones were served all that they take.
+  // Answered after the stuck readers have been served as much as they take.
   expect(await readLog(member.client, runId)).toHaveLength(healthy.results.length);
   const bytesMax = bytesBefore + (early.length + late.length) * stuckReaderBytesMax;
   await until("what the others held to be gone", async () => (await lookInto(member)).bytes < bytesMax);
@@ -127,12 +126,12 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   await expectInvariants(cluster.databaseUrl);
 });
 
-test("readers that leave are forgotten while the run goes on", async () => {
+test("readers that leave are forgotten while the run continues", async () => {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const { runId } = await startRun(client, "words=1000 pace=100");
   const streams = Array.from({ length: 5 }, () => client.stream(RunService.method.tailRun, { runId }));
-  // A stream that is cancelled ends with an error, which is what was asked for.
+  // A cancelled stream ends with an error, as expected.
   for (const stream of streams) {
     stream.on("error", () => {}).resume();
   }
@@ -150,7 +149,7 @@ test("readers that leave are forgotten while the run goes on", async () => {
   expect((await readLog(client, runId)).at(-1)?.payload.case).toBe("runFailed");
 });
 
-test("a reader ahead of an active run waits for what follows its place", async () => {
+test("a reader ahead of an active run waits for the results after its place", async () => {
   await using provider = await startFakeProvider();
   const going = Promise.withResolvers<void>();
   const service = await startServiceWith(provider, async (wire) => {
@@ -178,7 +177,7 @@ test("a reader ahead of an active run waits for what follows its place", async (
   expect(await beyond).toMatchObject({ code: status.OUT_OF_RANGE });
 });
 
-test("a reader that has the terminal is done, and one beyond it is told so", async () => {
+test("a reader that has the terminal result is done, and one beyond it gets OFFSET_BEYOND_END", async () => {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const { runId } = await startRun(client, "words=3 pace=0");
@@ -194,7 +193,7 @@ test("a reader that has the terminal is done, and one beyond it is told so", asy
   expect(await refused.json()).toMatchObject({ reason: "OFFSET_BEYOND_END" });
 });
 
-/** Longer than what is merged. */
+/** Longer than the limit for merged text. */
 const unmergedChars = 5_000;
 
 /** Reasoning fills the log without becoming part of the answer, which has to fit into one result. */

@@ -1,5 +1,5 @@
-// The process dies while a remote tool is at work at its host. Whether the tool did its work nobody knows, so the next
-// process calls again: signed anew, and with the same idempotency key, by which the host knows the call.
+// The process dies while a remote tool runs at its host. Whether the tool did its work is unknown, so the next process calls
+// again: with a new signature, and with the same idempotency key, by which the host recognises the call.
 
 import { status } from "@grpc/grpc-js";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,7 +10,7 @@ import { openCluster, openProvider, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
 import { LogReader } from "./log-reader.ts";
 
-test("a remote call that was under way at a kill is made again with its key", async () => {
+test("a remote call that was running at a kill is repeated with the same idempotency key", async () => {
   const host = await startCallbackHost({ secret: keyOf() });
   onTestFinished(() => host[Symbol.asyncDispose]());
   host.answer(() => {}, { success: true, content: "paid" });

@@ -1,5 +1,5 @@
-// Nobody reads the log lines of a busy service for a while. It serves on without waiting for them, and says how many it could
-// not keep.
+// The log lines of a busy service are not read for a while. It continues without waiting, and reports how many lines it
+// dropped.
 
 import { expect, test } from "vitest";
 import { testDatabase } from "../harness/database.ts";
@@ -7,13 +7,13 @@ import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 import { linesOf } from "./cluster.ts";
 
-/** What waits at most, in the service and in the system, is far less than their lines. */
+/** Their lines are far more than the buffers of the service and of the system hold. */
 const calls = 10_000;
 const callsAtOnce = 20;
-/** Longer than lines that wait are tried for. */
+/** Longer than the service retries waiting lines. */
 const triesMs = 1_500;
 
-test("a log that nobody reads holds up nobody, and what it lost is told", async () => {
+test("a log that is not read delays no call, and the number of dropped lines is reported", async () => {
   const service = await startProcess({ RUNNEL_DATABASE_URL: await testDatabase() });
   const readOn = service.holdLog();
   const begunMs = performance.now();
@@ -27,7 +27,7 @@ test("a log that nobody reads holds up nobody, and what it lost is told", async 
   };
   await Promise.all(Array.from({ length: callsAtOnce }, callInTurn));
   expect([...statuses]).toEqual([401]);
-  // By then the service has given up to try by itself: it takes the next line to begin again.
+  // The service has stopped retrying by itself: it takes the next line to start again.
   const heldMs = performance.now() - begunMs;
   for (let more = calls; performance.now() - begunMs < heldMs + triesMs; more++) {
     await fetch(`${service.url}/livez?${more}`);

@@ -1,5 +1,5 @@
-// A service that is told to stop ends in bounded time, whatever is open and whatever does not answer. Where the drain is an
-// hour, whoever were waited for would outlast the test.
+// A stopping service ends in bounded time, with open streams and unresponsive peers. Where the drain is an hour, waiting for
+// any of them would outlast the test.
 
 import { once } from "node:events";
 import { type ServiceError, status } from "@grpc/grpc-js";
@@ -15,8 +15,8 @@ import { LogReader, SseLogReader } from "./log-reader.ts";
 
 const hour = { RUNNEL_SERVER_DRAIN_SECONDS: "3600" };
 
-// Nobody has sent a message, so there is nothing to say, and perhaps never will be.
-test("streams of sessions without a run hold up no stop, and tell their readers to come again", async () => {
+// No message was sent, so these streams are silent, perhaps without end.
+test("streams of sessions without a run do not delay a stop, and end with RESUME", async () => {
   const cluster = await openCluster(hour);
   const member = await cluster.start();
   const { sessionId } = await member.client.call(SessionService.method.createSession, { agent: { name: "idle" } });
@@ -28,12 +28,12 @@ test("streams of sessions without a run hold up no stop, and tell their readers 
     expect([error.code, reasonOf(error)]).toEqual([status.UNAVAILABLE, "RESUME"]);
   }
   for (const { end } of texts) {
-    // It ends as a body does, not by a connection that is lost, and without an event.
+    // The body ends normally, not by a lost connection, and without an event.
     expect(await end).not.toContain("event:");
   }
 });
 
-test("readers of a run that says nothing hold up no stop, nor does its model, and the run is handed on", async () => {
+test("readers and the model of a silent run do not delay a stop, and the run is handed on", async () => {
   const { provider, environment } = await openProvider();
   provider.respond((wire) => {
     wire.text("well");
@@ -52,7 +52,7 @@ test("readers of a run that says nothing hold up no stop, nor does its model, an
 });
 
 // The run cannot be handed on, the lease cannot be given back, and each of them waits for its own statement.
-test("a database that does not answer holds up a stop for no longer than it may take", async () => {
+test("a database that does not answer delays a stop only up to its limit", async () => {
   const { provider, environment } = await openProvider();
   provider.respond((wire) => {
     wire.text("well");
@@ -70,7 +70,7 @@ test("a database that does not answer holds up a stop for no longer than it may 
   expect(await ending).toBe(status.UNAVAILABLE);
 });
 
-/** Resolves once the stream is open; `end` with what it ends with. */
+/** Resolves once the stream is open; `end` resolves with the error that ends it. */
 async function openIdleGrpc({ client }: Member, sessionId: string): Promise<{ readonly end: Promise<ServiceError> }> {
   const stream = client.stream(SessionService.method.streamSession, { sessionId });
   const end = new Promise<ServiceError>((resolve) => stream.on("error", resolve));

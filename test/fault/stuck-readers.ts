@@ -1,5 +1,5 @@
-// Readers that stop reading once their answer has begun, and read on when the test lets them: over SSE with a socket that
-// is full, over gRPC with a window that is closed.
+// Readers that stop reading once their answer has begun, and continue when the test lets them: over SSE with a full socket,
+// over gRPC with a closed window.
 
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
@@ -14,12 +14,12 @@ import { readEvents } from "../harness/sse.ts";
 import { envelope, grpcHead } from "../server/attack/grpc-call.ts";
 
 export interface StuckReader {
-  /** Reads to the end; the sequences of what came, in order. */
+  /** Reads to the end; returns the sequences in order of arrival. */
   readOn(): Promise<number[]>;
   leave(): void;
 }
 
-/** Nothing is taken from its socket beyond what Node reads ahead. */
+/** Reads nothing from its socket beyond what Node reads ahead. */
 export async function openStuckSse(url: string, runId: string): Promise<StuckReader> {
   const request = get(`${url}/v1/runs/${runId}/results:tail`, { agent: false, headers: credentialsOf() });
   const [response]: IncomingMessage[] = await once(request, "response");
@@ -31,7 +31,7 @@ export async function openStuckSse(url: string, runId: string): Promise<StuckRea
   return { leave, readOn: () => readSequences(response) };
 }
 
-/** Each has a connection of its own, which goes on answering PING. */
+/** Each has its own connection, which keeps answering PING. */
 export async function openStuckGrpc(url: string, runId: string): Promise<StuckReader> {
   const session = http2.connect(url);
   session.on("error", () => {});

@@ -1,4 +1,4 @@
-// Two processes on one database: one of them is killed, frozen or asked to stop, and the other goes on with its runs.
+// Two processes on one database: one of them is killed, frozen or asked to stop, and the other continues its runs.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -9,12 +9,12 @@ import { getRun, linesOf, openCluster, ownerOf, replicaIdsOf, startRun } from ".
 import { expectInvariants } from "./invariants.ts";
 import { expectStored, LogReader } from "./log-reader.ts";
 
-/** The promise: a run whose replica dies goes on within this time. */
+/** The promise: a run whose replica dies continues within this time. */
 const takeoverMaxMs = 15_000;
 
-// The owner of several runs dies at once. Their readers are at the other process: until then they follow it live, and
-// afterwards they notice nothing but `turn.restarted`.
-test("the runs of a killed process go on in the other one within 15 s", async () => {
+// The owner of several runs dies at once. Their readers are at the other process: before that they follow the runs live, and
+// afterwards they notice only `turn.restarted`.
+test("the runs of a killed process continue in the other one within 15 s", async () => {
   const cluster = await openCluster();
   const [owner, survivor] = await Promise.all([cluster.start(), cluster.start()]);
   const runs = await Promise.all(Array.from({ length: 5 }, () => startRun(owner.client, "words=150 pace=20")));
@@ -43,12 +43,12 @@ test("the runs of a killed process go on in the other one within 15 s", async ()
   await expectInvariants(cluster.databaseUrl);
 });
 
-/** Postgres takes 10 s to end a transaction that the freeze has caught open, and then the lease has to end. */
+/** Postgres takes 10 s to end a transaction that the freeze has left open, and then the lease has to end. */
 const frozenTimeoutMs = 120_000;
 
-// The owner is frozen with results in memory and a write perhaps half sent; the other takes over. Then it wakes up and
-// still believes that the run is its own. Its next write has to fail, and it has to find its way back to work.
-test("a process that was frozen while another took over writes nothing more and serves on", {
+// The owner is frozen with results in memory and a write perhaps half sent; the other takes over. Then the owner continues
+// and still believes that it owns the run. Its next write has to fail, and it has to get a new lease.
+test("a process that was frozen during a takeover writes nothing more and continues with a new lease", {
   timeout: frozenTimeoutMs,
 }, async () => {
   const cluster = await openCluster();
@@ -82,9 +82,9 @@ test("a process that was frozen while another took over writes nothing more and 
   await expectInvariants(cluster.databaseUrl);
 });
 
-// A deployment: the owner is asked to stop while its runs are far from done. It has to hand them on by itself – with this
-// lease nobody would take them within the test – and to tell its readers to come back elsewhere.
-test("a process that is asked to stop hands its runs on at once and ends well", async () => {
+// A deployment: the owner is asked to stop while its runs are far from done. It has to hand them on by itself, because with
+// this lease no process would take them within the test. Its readers get RESUME and come back elsewhere.
+test("a process that is asked to stop hands its runs on at once and ends with code 0", async () => {
   const leaseMs = 60_000;
   const cluster = await openCluster({ RUNNEL_RUNS_LEASE_MS: String(leaseMs) });
   const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);

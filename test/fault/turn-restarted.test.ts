@@ -1,5 +1,5 @@
-// A replica dies in mid-sentence and another one begins the turn again: the log keeps both sentences. Readers of a session's
-// stream learn which one is void.
+// A replica dies in the middle of a sentence and another one starts the turn again: the log keeps both sentences. Readers of
+// a session's stream learn which one is void.
 
 import { expect, test } from "vitest";
 import { followEvents, sessionTypes } from "../conformance/event-source-surface.ts";
@@ -15,7 +15,7 @@ function streamUrl(url: string, sessionId: string): string {
   return `${url}/v1/sessions/${sessionId}/stream`;
 }
 
-/** Reads to `done`, as an EventSource of the npm package does. */
+/** Reads to `done` with the npm package eventsource. */
 async function followSession(url: string, onEvent: (event: SseEvent) => void): Promise<void> {
   for await (const event of followEvents(url, { headers: credentialsOf(), types: sessionTypes })) {
     onEvent(event);
@@ -26,7 +26,7 @@ async function followSession(url: string, onEvent: (event: SseEvent) => void): P
 }
 
 // The reader is at another replica than the run, so its stream never breaks: only the stream itself can say that the text
-// comes twice. A reader that knows nothing of that still gets the right text with `done`.
+// comes twice. A reader that ignores this still gets the right text with `done`.
 test("a reader whose stream never breaks ends with exactly the text of done", async () => {
   const cluster = await openCluster();
   const [owner, other] = [await cluster.start(), await cluster.start()];
@@ -69,10 +69,10 @@ async function seeTexts(url: string, count: number): Promise<void> {
   }
 }
 
-// The first turn ends with a tool call. The second one is begun three times, by three processes; only its last text counts,
-// and the first turn with its call stays. A reader may be cut off anywhere and go on with what it has: inside of void text,
-// between two restarts, or after text that a later restart makes void.
-test("after several restarts of one turn a reader ends with the same text, wherever it resumes", async () => {
+// The first turn ends with a tool call. The second one is started three times, by three processes; only its last text counts,
+// and the first turn with its call stays. A reader may be cut off anywhere and continue with what it has: inside of void
+// text, between two restarts, or after text that a later restart makes void.
+test("after several restarts of one turn a reader ends with the same text at any point of resumption", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(
     callTools({ id: "one", name: "list_dir", arguments: "{}" }),
@@ -103,7 +103,7 @@ test("after several restarts of one turn a reader ends with the same text, where
   const output = outputOf(events);
   expect(output).toBe("a whole answer");
   const voids = events.filter(({ event }) => event === "turn_restarted").map(({ data }) => JSON.parse(data));
-  // The same place both times: behind the tool's result.
+  // The same place both times: after the tool's result.
   expect(voids[1]).toEqual(voids[0]);
   for (const cut of events.keys()) {
     const copy = new SessionCopy();

@@ -1,5 +1,5 @@
-// Readers whose machine or network is gone: their connections stay open, and nothing comes back any more. Here a wire
-// falls silent; what the system itself finds by its own probes no wire on this machine can show (port-limits.test.ts).
+// Readers whose machine or network is gone: their connections stay open, and nothing arrives from them. Here a wire falls
+// silent. The probes of the operating system cannot be tested this way on one machine (port-limits.test.ts).
 
 import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
@@ -16,13 +16,13 @@ import { LogReader } from "./log-reader.ts";
 
 const vanishing = 20;
 
-/** The port's checks, a second each, pass quickly: its 28 s for a PING are 1.4 s. How many they are, port-sessions.test.ts counts. */
+/** Speeds up the port's checks of a second each: the 28 s for a PING become 1.4 s. port-sessions.test.ts counts the checks. */
 const quickChecks: Clock = {
   ...systemClock,
   sleep: (delayMs, signal) => systemClock.sleep(delayMs === onePortLimits.checkIntervalMs ? 50 : delayMs, signal),
 };
 
-test("gRPC readers that vanish are let go, and one who stays gets everything", async () => {
+test("gRPC readers that vanish are released, and one that stays gets everything", async () => {
   const service = await startService({}, { clock: quickChecks });
   const { hostname, port } = new URL(service.url);
   const wire = await openWire({ connectFar: () => connect(Number(port), hostname) });

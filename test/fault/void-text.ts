@@ -1,8 +1,8 @@
-// What readers of a stream show in the end: they drop what the stream declares void, by the ids alone.
+// What readers of a stream show in the end: they drop the text that the stream declares void, by the ids alone.
 
 import type { SseEvent } from "../harness/sse.ts";
 
-/** One reader's copy of a session's stream; a reader that was cut off goes on with the copy it has. */
+/** One reader's copy of a session's stream; a reader that was cut off continues with its copy. */
 export class SessionCopy {
   lastId = "";
   #kept: SseEvent[] = [];
@@ -21,7 +21,7 @@ export class SessionCopy {
     return textOf(this.#kept);
   }
 
-  /** Names of the kept events, with those of one kind in a row as one. */
+  /** Names of the kept events, with consecutive equal ones as one. */
   get shape(): string[] {
     return this.#kept.map(({ event }) => event).filter((event, index, all) => event !== all[index - 1]);
   }

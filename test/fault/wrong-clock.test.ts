@@ -1,5 +1,5 @@
-// Processes on one database whose machines disagree about the time, by minutes and more. They go by the database's clock: what
-// one of them dates, orders, accepts or throws away is as if it had met another.
+// Processes on one database whose machines disagree about the time, by minutes and more. They follow the database's clock:
+// times, order, accepted signatures and deletions are the same at each of them.
 
 import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -23,9 +23,9 @@ async function startAll(cluster: Cluster): Promise<[right: Member, ahead: Member
   ]);
 }
 
-// The three take a run each, the one that is ahead first and the one that is behind last. By their own clocks the list
-// would be the other way round, and the logs would be dated before or after they were read.
-test("runs are dated and listed in the order in which they were made, whoever made them", async () => {
+// The three start a run each, the one with the clock ahead first and the one with the clock behind last. By their own clocks
+// the list would be in reverse order, and the logs would be dated before or after they were read.
+test("runs are dated and listed in the order in which they were made, by any process", async () => {
   const cluster = await openCluster();
   const [right, ahead, behind] = await startAll(cluster);
   const made: string[] = [];
@@ -47,16 +47,16 @@ test("runs are dated and listed in the order in which they were made, whoever ma
   await expectInvariants(cluster.databaseUrl);
 });
 
-test("a process with a wrong clock says by how much, and one with a right clock says nothing", async () => {
+test("a process with a wrong clock reports by how much, and one with a right clock reports nothing", async () => {
   const [right, ahead, behind] = await startAll(await openCluster());
   const minutesOf = (member: Member) =>
     linesOf(member, "clock.corrected").map(({ aheadMs }) => Math.round(Number(aheadMs) / 60_000));
   expect([right, ahead, behind].map(minutesOf)).toEqual([[], [aheadMinutes], [-behindMinutes]]);
 });
 
-// A nonce is kept for as long as any process may take its signature for a fresh one. If each went by its own clock, a
-// signature that one of them takes for fresh would be fresh again at another when its nonce is forgotten.
-test("a signature is fresh to all or to none, and good once", async () => {
+// A nonce is kept as long as any process may consider its signature fresh. If each process followed its own clock, a
+// signature would be fresh again at another process after its nonce is forgotten.
+test("a signature is fresh at all processes or at none, and valid once", async () => {
   const members = await startAll(await openCluster());
   for (const first of members) {
     const headers = sign(0);
@@ -72,11 +72,11 @@ test("a signature is fresh to all or to none, and good once", async () => {
   }
 });
 
-/** Older than logs are kept. */
+/** Older than the retention of logs. */
 const monthMinutes = 30 * 24 * 60;
 
-// Partitions of the log are dropped by age. The month has not passed: it is only what the newcomer's clock shows.
-test("a process that believes to be a month later throws no log away", async () => {
+// Partitions of the log are dropped by age. The month has not passed: only the clock of the new process says so.
+test("a process with a clock a month ahead drops no log", async () => {
   const cluster = await openCluster();
   const right = await cluster.start();
   const { runId } = await startRun(right.client, "words=20 pace=1");
@@ -101,7 +101,7 @@ test("a process that believes to be a month later throws no log away", async () 
 
 const path = `/${RunService.typeName}/${RunService.method.listRuns.name}`;
 
-/** A call that is dated so many minutes from now. */
+/** A call dated so many minutes from now. */
 function sign(minutes: number): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1_000) + minutes * 60;
   return signV2({ secret: keyOf(), clientId: defaultClientId, method: "POST", path, body: "{}", timestamp });

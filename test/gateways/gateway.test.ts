@@ -79,7 +79,7 @@ describe("a unary method", () => {
     });
   });
 
-  test("needs no body where the path says everything", async () => {
+  test("needs no body when the path contains everything", async () => {
     await using server = await startRestServer({ runs: { cancelRun: ({ runId }) => ({ run: { runId } }) } });
     const response = await fetch(`${server.url}/v1/runs/r1:cancel`, { method: "POST" });
     expect(await response.text()).toBe('{"run_id":"r1"}\n');
@@ -112,7 +112,7 @@ describe("a unary method", () => {
     expect(headers).toContain("connect-timeout-ms");
   });
 
-  test("takes a body that the server has read already", async () => {
+  test("takes a body that the server has already read", async () => {
     await using server = await startRestServer({
       call: { body: Buffer.from('{"message":"signed"}') },
       sessions: { sendMessage: ({ message }) => ({ runId: message }) },
@@ -134,7 +134,7 @@ describe("a unary method", () => {
   });
 });
 
-describe("a request that fits no route", () => {
+describe("a request without a matching route", () => {
   async function ask(path: string, method: string): Promise<[Response, string]> {
     await using server = await startRestServer({});
     const response = await fetch(`${server.url}${path}`, { method });
@@ -169,7 +169,7 @@ describe("a request that fits no route", () => {
     expect(headers.has("content-type")).toBe(false);
   });
 
-  test("is told what is allowed when it asks", async () => {
+  test("gets the allowed methods for OPTIONS", async () => {
     const [{ status, headers }, text] = await ask("/v1/sessions/s", "OPTIONS");
     expect([status, headers.get("allow"), text]).toEqual([204, "GET, DELETE, OPTIONS", ""]);
   });
@@ -184,7 +184,7 @@ describe("a request that fits no route", () => {
     expect([headers[":status"], headers.allow, headers["content-length"], text]).toEqual([405, "GET, DELETE", "0", ""]);
   });
 
-  test("is 400 with a malformed escape where the rest would fit", async () => {
+  test("is 400 for a malformed escape where the rest matches", async () => {
     const [{ status }, text] = await ask("/v1/sessions/%ZZ", "GET");
     expect([status, text]).toEqual([400, '{"error":"invalid path: a percent escape is malformed or is not UTF-8"}\n']);
   });
@@ -238,7 +238,7 @@ describe("an error of the method", () => {
     expect(await response.json()).toMatchObject(body);
   });
 
-  test("is nothing but its text for a service with bare errors", async () => {
+  test("is only its text for a service with bare errors", async () => {
     await using server = await startRestServer({
       sessions: { getSession: () => Promise.reject(failure(Code.NotFound, "SESSION_NOT_FOUND")) },
     });
@@ -246,7 +246,7 @@ describe("an error of the method", () => {
     expect([response.status, await response.text()]).toEqual([404, '{"error":"it \\u003cfailed\\u003e"}\n']);
   });
 
-  test("that the gateway itself runs into is reported and says nothing", async () => {
+  test("inside the gateway is reported and reveals nothing", async () => {
     const reported: unknown[] = [];
     await using server = await startRestServer({
       runs: { getRun: () => ({ run: { createTime: { seconds: 10n ** 12n, nanos: 0 } } }) },
@@ -302,7 +302,7 @@ describe("a request body", () => {
   test.each([
     ["announced", "content-length: 2000\r\n\r\n"],
     ["streamed", `transfer-encoding: chunked\r\n\r\n3e8\r\n${"x".repeat(1000)}\r\n3e8\r\n`],
-  ])("over the limit, %s, is 413 and the connection closes without the rest", async (_, rest) => {
+  ])("over the limit, %s, is 413, and the connection closes without the rest", async (_, rest) => {
     await using server = await startRestServer({ gateway: { bodyBytesMax: 1000 } });
     const socket = connectSocket(server.port, "127.0.0.1");
     socket.write(`POST /v1/sessions HTTP/1.1\r\nhost: x\r\n${rest}${rest.endsWith("3e8\r\n") ? "y" : ""}`);
@@ -312,7 +312,7 @@ describe("a request body", () => {
     expect(answer).toContain('{"error":"the request body is larger than 1000 bytes"}\n');
   });
 
-  test("over the limit is 413 over HTTP/2 and its stream ends without the rest", async () => {
+  test("over the limit is 413 over HTTP/2, and its stream ends without the rest", async () => {
     await using server = await startRestServer({ http2: true, gateway: { bodyBytesMax: 1000 } });
     const session = connectHttp2(server.url);
     const stream = session.request({ ":method": "POST", ":path": "/v1/sessions" });
@@ -327,7 +327,7 @@ describe("a request body", () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  test("at the limit is taken", async () => {
+  test("at the limit is accepted", async () => {
     const body = '{"agent":{"name":"a"}}';
     await using server = await startRestServer({
       gateway: { bodyBytesMax: body.length },

@@ -53,18 +53,18 @@ function choose(successStatus: number): JsonMethod {
 describe("the status of a success", () => {
   const declared = { ...getThing, successStatus: 202, otherSuccessStatuses: [200, 204] };
 
-  test("is the declared one when the handler chooses none", async () => {
+  test("is the declared one when the handler does not choose", async () => {
     expect(await ask(declared, () => ({}))).toEqual([202, "{}\n"]);
     expect(await ask(getThing, () => ({}))).toEqual([200, "{}\n"]);
   });
 
-  test("is the one that the handler chooses among those declared", async () => {
+  test("is the handler's choice among those declared", async () => {
     expect(await ask(declared, choose(200))).toEqual([200, '{"id":"done"}\n']);
     expect(await ask(declared, choose(202))).toEqual([202, '{"id":"done"}\n']);
     expect(await ask(declared, choose(204))).toEqual([204, ""]);
   });
 
-  test("is never one that the contract does not declare: that is a bug, and reported as one", async () => {
+  test("is never an undeclared one: that is reported as a bug", async () => {
     const reported: unknown[] = [];
     const [status, text] = await ask(declared, choose(201), {}, { reported });
     expect([status, JSON.parse(text)]).toEqual([
@@ -78,20 +78,20 @@ describe("the status of a success", () => {
   test.each([
     [{ successStatus: 404 }, "test.TestService.Do declares 404"],
     [{ otherSuccessStatuses: [200, 302] }, "test.TestService.Do declares 302"],
-  ])("that is none stops the start: %j", async (statuses, problem) => {
+  ])("that is no success stops the start: %j", async (statuses, problem) => {
     const service = serviceOf({ ...getThing, ...statuses });
     await expect(startRestServer({ own: { service, methods: {} } })).rejects.toThrow(problem);
   });
 });
 
-describe("the body as it was received", () => {
+describe("the raw body", () => {
   const seen: (RestCallNotes | undefined)[] = [];
   const note: JsonMethod = (request, { values }) => {
     seen.push(restCallNotes(values));
     return request;
   };
 
-  test("is there for every call with a body, whoever has read it", async () => {
+  test("is available for every call with a body, read by the gateway or by the server", async () => {
     const body = '{ "text" :\t"a" }';
     await ask(putThing, note, { method: "PUT", headers: json, body });
     expect(Buffer.from(seen.at(-1)?.rawBody ?? []).toString()).toBe(body);
@@ -99,12 +99,12 @@ describe("the body as it was received", () => {
     expect(Buffer.from(seen.at(-1)?.rawBody ?? []).toString()).toBe("{}");
   });
 
-  test("is not there where the contract has none", async () => {
+  test("is missing where the contract has no body", async () => {
     await ask(getThing, note);
     expect(seen.at(-1)).toEqual({ httpMethod: "GET", target: "/v1/things/t" });
   });
 
-  test("comes beside what the server has put there", async () => {
+  test("comes beside the server's own context values", async () => {
     const key = createContextKey("nobody");
     const values: ContextValues[] = [];
     const call = { contextValues: createContextValues().set(key, "client-1") };
@@ -138,7 +138,7 @@ describe("a body that cannot be read", () => {
     ["is no object", "[]", "expected an object, got a list"],
     ["is no UTF-8", new Uint8Array([0xff]), "not UTF-8"],
     ["is nested too deeply", "[".repeat(101), "nested deeper than 100 levels"],
-  ])("because it %s is left to a handler that has more to say, with the path alone", async (_, body, problem) => {
+  ])("because it %s is left to a handler that validates itself, with the path alone", async (_, body, problem) => {
     const [status, text] = await ask(own, tellFault, put(body));
     expect(status).toBe(200);
     expect(JSON.parse(text)).toEqual({ text: `{"id":"t"} INVALID_ARGUMENT: invalid request body: ${problem}` });
@@ -156,12 +156,12 @@ describe("a body that cannot be read", () => {
     ["its media type", 415, put("{", { "content-type": "text/plain" }), ""],
     ["its compression", 415, put("{", { ...json, "content-encoding": "gzip" }), ""],
     ["the query", 400, put("{"), "?nope=1"],
-  ])("is refused at once for %s, by %d", async (_, status, init, query) => {
+  ])("is refused at once for %s, with %d", async (_, status, init, query) => {
     const unreachable: JsonMethod = () => expect.unreachable("the handler was called");
     expect((await ask(own, unreachable, init, { query }))[0]).toBe(status);
   });
 
-  test("is not told of a body that can be read", async () => {
+  test("a readable body gives the handler no fault", async () => {
     const [, text] = await ask(own, tellFault, put('{"text":"a"}'));
     expect(JSON.parse(text)).toEqual({ text: '{"id":"t","text":"a"} undefined: undefined' });
   });

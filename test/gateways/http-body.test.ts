@@ -45,7 +45,7 @@ describe("as the body of a request", () => {
     ["text/plain; charset=utf-8", "text/plain; charset=utf-8"],
     ["application/json", "application/json"],
     ["", undefined],
-  ])("of type %s fills its field with the bytes as they are", async (contentType, expected) => {
+  ])("of type %s fills its field with the bytes unchanged", async (contentType, expected) => {
     const rule = post("/v1/things/{id}", "document");
     const headers = contentType === "" ? {} : { "content-type": contentType };
     const response = await ask({ rule, output: empty }, note, "/v1/things/a%2Fb", {
@@ -76,7 +76,7 @@ describe("as the body of a request", () => {
     expect(seen.at(-1)).toEqual({ id: "a", document: {} });
   });
 
-  test("may not come compressed", async () => {
+  test("may not be compressed", async () => {
     const response = await ask({ rule: post("/v1/things/{id}", "document"), output: empty }, note, "/v1/things/a", {
       method: "POST",
       headers: { "content-encoding": "gzip" },
@@ -125,7 +125,7 @@ describe("as the body of an answer", () => {
     }
   });
 
-  test("ends in no newline of ours", async () => {
+  test("gets no added newline", async () => {
     const text = Buffer.from('{"a":1}');
     const response = await ask(
       { rule: get("/v1/whole"), output: httpBody },
@@ -135,14 +135,14 @@ describe("as the body of an answer", () => {
     expect(await response.text()).toBe('{"a":1}');
   });
 
-  test("that is not set is empty, and bytes where it says no type", async () => {
+  test("that is not set is empty, and application/octet-stream without a type", async () => {
     const rule = { ...get("/v1/things/{id}"), responseBody: "document" };
     const unset = await ask({ rule }, () => ({}), "/v1/things/a");
     expect([unset.status, unset.headers.get("content-length"), await unset.text()]).toEqual([200, "0", ""]);
     expect(unset.headers.get("content-type")).toBe("application/octet-stream");
   });
 
-  test("that has a type which is no header is an internal error, not half an answer", async () => {
+  test("with a type that is no valid header is an internal error, not half an answer", async () => {
     const answer: JsonMethod = () => body("text/plain\r\nx-evil: 1", allBytes);
     const response = await ask({ rule: get("/v1/whole"), output: httpBody }, answer, "/v1/whole");
     expect([response.status, response.headers.get("content-type"), response.headers.get("x-evil")]).toEqual([
@@ -164,7 +164,7 @@ describe("as the body of an answer", () => {
   });
 });
 
-describe("in a place where it has no form", () => {
+describe("in an invalid place", () => {
   test.each<[string, MethodSpec, string]>([
     ["inside a JSON request", { rule: post("/v1/x", "*"), output: empty }, "no form inside JSON"],
     ["inside a JSON answer", { rule: get("/v1/x") }, "no form inside JSON"],

@@ -19,7 +19,7 @@ const fields: readonly FieldSpec[] = [
   { name: "first_line", number: 4, type: Type.INT32 },
 ];
 
-test("keys are printed in camel case, in the order of the fields' numbers", () => {
+test("keys are printed in camel case, in the order of the field numbers", () => {
   const desc = buildMessage(fields, true);
   expect(printMessage(desc, fromJson(desc, {}))).toBe('{"isLast":false,"runId":null}');
   expect(printMessage(desc, fromJson(desc, { firstLine: 1, workDir: "w", runId: "r" }))).toBe(
@@ -27,7 +27,7 @@ test("keys are printed in camel case, in the order of the fields' numbers", () =
   );
 });
 
-test("only those of the message that says so", () => {
+test("camel case applies only to messages that declare it", () => {
   const session = { sessionId: "s", sequenceNumber: 2, createdAt: "2026-01-01T00:00:00Z", lastResults: [{}] };
   const message = fromJson(ExportExchangeResponseSchema, { session });
   expect(printMessage(ExportExchangeResponseSchema, message)).toBe(
@@ -40,7 +40,7 @@ test("only those of the message that says so", () => {
   );
 });
 
-test.each([true, false])("both forms are read, whichever is printed (camel case: %s)", (camelCase) => {
+test.each([true, false])("both forms are read, for either printed form (camel case: %s)", (camelCase) => {
   const desc = buildMessage(fields, camelCase);
   const read = (text: string, lenient = false) => {
     const message = reflect(desc);

@@ -64,12 +64,12 @@ describe("printing", () => {
     );
   });
 
-  test("prints what is empty where the contract asks for it", () => {
+  test("prints empty fields where the contract asks for it", () => {
     expect(printMessage(SendMessageResponseSchema, create(SendMessageResponseSchema))).toBe('{"tools_registered":[]}');
     expect(printMessage(ToolResultEventSchema, create(ToolResultEventSchema))).toBe('{"success":false,"content":""}');
   });
 
-  test("prints an optional field and a oneof member that are set, though they are empty", () => {
+  test("prints an optional field and a oneof member that are set, even when they are empty", () => {
     expect(print(anyDesc, { maybe: "", left: "" })).toBe('{"maybe":"","left":"","count":0}');
   });
 
@@ -94,7 +94,7 @@ describe("printing", () => {
     expect(print(anyDesc, value)).toContain(expected);
   });
 
-  test("prints null for what is not set where the contract asks for it, and the value where it is set", () => {
+  test("prints null for an unset field where the contract asks for it, and the value of a set one", () => {
     const desc = buildMessage([
       { name: "text", number: 1, json: { nullWhenUnset: true } },
       { name: "count", number: 2, type: Type.INT32, optional: true, json: { nullWhenUnset: true } },
@@ -157,18 +157,18 @@ describe("printing", () => {
     expect(print(desc, { unsorted: '{"b":1,"a":2}' })).toBe('{"unsorted":{"b":1,"a":2}}');
   });
 
-  test("writes text as Go does only where the profile says so", () => {
+  test("escapes text as Go does only where the profile says so", () => {
     const json = print(anyDesc, { some_name: '<&>\u2028\u2029"é' });
     expect(styleJson(json, { goText: false })).toBe('{"some_name":"<&>\u2028\u2029\\"é","count":0}');
     expect(styleJson(json, { goText: true })).toBe('{"some_name":"\\u003c\\u0026\\u003e\\u2028\\u2029\\"é","count":0}');
   });
 
-  test("refuses a time that RFC 3339 cannot say", () => {
+  test("refuses a time outside of RFC 3339", () => {
     const session = create(SessionSchema, { createdAt: { seconds: 253_402_300_800n, nanos: 0 } });
     expect(() => printMessage(SessionSchema, session)).toThrow("years 1 to 9999");
   });
 
-  test("prints one field also when it is empty, and an unset message as null", () => {
+  test("prints a single field even when it is empty, and an unset message as null", () => {
     const message = create(anyDesc);
     const printed = (name: string): string | undefined => {
       const field = anyDesc.fields.find((candidate) => candidate.name === name);
@@ -298,13 +298,13 @@ describe("reading leniently", () => {
     expect(() => read(CreateSessionRequestSchema, nested(1_000_000), true)).toThrow("nested deeper than 100 levels");
   });
 
-  test("takes null in a raw field as absent", () => {
+  test("reads null in a raw field as absent", () => {
     expect(read(anyDesc, '{"raw":null}', true)).toEqual({});
   });
 });
 
 describe("the JSON reader", () => {
-  test("finds every value of a JSON text where it stands", async () => {
+  test("finds every value of a JSON text at its place", async () => {
     await assert(
       property(jsonValue(), constantFrom("", " ", "\t"), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -354,7 +354,7 @@ describe("the JSON reader", () => {
   });
 });
 
-describe("what JSON cannot say", () => {
+describe("values that JSON cannot represent", () => {
   const timestamp = { type: Type.MESSAGE, typeName: ".google.protobuf.Timestamp" };
   const message = { type: Type.MESSAGE, typeName: ".test.Request" };
 
@@ -379,7 +379,7 @@ describe("what JSON cannot say", () => {
     expect(() => compileBodyShapes(desc, undefined)).toThrow(problem);
   });
 
-  test("is looked for in all that a body holds", () => {
+  test("is checked in everything that a body holds", () => {
     const desc = buildMessage([
       { name: "many", number: 1, ...message, repeated: true },
       { name: "any", number: 2, type: Type.MESSAGE, typeName: ".google.protobuf.Any" },

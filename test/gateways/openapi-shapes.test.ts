@@ -117,7 +117,7 @@ test.each([
   expect(fieldOf({ type, repeated: "repeated" in spec, rules: spec })).toEqual(schema);
 });
 
-test("a field that an empty request is refused for is required, and so is its parameter", () => {
+test("a field without which a request is refused is required, and so is its parameter", () => {
   const fields = [
     { name: "id", rules: { string: uuid } },
     { name: "text", rules: { string: { minLen: 1n } } },
@@ -131,7 +131,7 @@ test("a field that an empty request is refused for is required, and so is its pa
   expect(parameters?.filter(({ required }) => required).map(({ name }) => name)).toEqual(["id", "text", "kind"]);
 });
 
-test("what a response always holds is required there", () => {
+test("a field that a response always holds is required there", () => {
   const { components } = documentOf({
     rule: get("/v1/things"),
     response: [
@@ -143,7 +143,7 @@ test("what a response always holds is required there", () => {
   expect(components.schemas?.Response).toMatchObject({ required: ["always", "or_null"] });
 });
 
-test("a message that holds itself is one component", () => {
+test("a message that contains itself is one component", () => {
   const fields = [{ name: "child", type: MESSAGE, typeName: ".test.Request" }];
   const document = documentOf({ fields, rule: post({ body: "*" }) });
   expect(document.components.schemas?.Request).toEqual({
@@ -152,7 +152,7 @@ test("a message that holds itself is one component", () => {
   });
 });
 
-test("a query names fields inside of fields, and stops where a message comes back to itself", () => {
+test("a query names nested fields, and stops where a message contains itself", () => {
   const { parameters } = operationOf(
     documentOf({
       fields: [
@@ -192,7 +192,7 @@ test("a body of one field leaves the others to path and query", () => {
   });
 });
 
-test("a body of text asks for no parameter that a body of JSON would say", () => {
+test("a text body has query parameters only for the fields that the text does not fill", () => {
   const text = { name: "text", rules: { string: { minLen: 1n } } };
   const fields = [{ name: "id" }, text, { name: "mode", rules: { required: true } }];
   const rule = post({ path: "/v1/things/{id}", body: "*" });
@@ -207,7 +207,7 @@ test("a body of text asks for no parameter that a body of JSON would say", () =>
   });
 });
 
-test("an answer of text that may have no content says so of that status alone", () => {
+test("a text answer that may have no content declares that status without content", () => {
   const rule = get("/v1/things");
   const response = [{ name: "text" }];
   const { responses } = operationOf(documentOf({ rule, response, otherStatuses: [204], textResponse: "text" }));
@@ -215,7 +215,7 @@ test("an answer of text that may have no content says so of that status alone", 
   expect(responses["204"]).toEqual({ description: "No Content." });
 });
 
-test("a variable of several segments and a wildcard without a name are plain names", () => {
+test("a variable of several segments and an unnamed wildcard are plain names", () => {
   const { paths } = documentOf({ fields: [{ name: "name" }], rule: get("/v1/{name=shelves/*/books/**}:read") });
   expect(Object.keys(paths)).toEqual(["/v1/{name}:read"]);
   expect(paths["/v1/{name}:read"]?.get?.parameters).toEqual([
@@ -234,7 +234,7 @@ test("a variable of several segments and a wildcard without a name are plain nam
   ]);
 });
 
-test("every further binding of a method is an operation with a number", () => {
+test("every additional binding of a method is an operation with a number", () => {
   const rule = create(HttpRuleSchema, get("/v1/things"));
   rule.additionalBindings = [create(HttpRuleSchema, post({ path: "/v1/things" })), create(HttpRuleSchema, get("/v2"))];
   const { paths } = documentOf({ rule });
@@ -245,7 +245,7 @@ test("every further binding of a method is an operation with a number", () => {
   ]);
 });
 
-test("every status that a success may have is there, and 204 has no content", () => {
+test("every declared success status is described, and 204 has no content", () => {
   const { responses } = operationOf(documentOf({ rule: post({}), successStatus: 202, otherStatuses: [200, 204] }));
   const content = { "application/json": { schema: { $ref: "#/components/schemas/Response" } } };
   expect(responses).toMatchObject({
@@ -256,7 +256,7 @@ test("every status that a success may have is there, and 204 has no content", ()
   expect(responses["204"]).not.toHaveProperty("content");
 });
 
-test("a body that the service reads as it was sent is a JSON document", () => {
+test("a raw body is a JSON document", () => {
   const fields = [{ name: "id" }, { name: "raw", type: MESSAGE, typeName: ".google.api.HttpBody" }];
   const operation = operationOf(
     documentOf({
@@ -283,7 +283,7 @@ test.each([
   expect(document.components.schemas?.[name]).toMatchObject({ required });
 });
 
-test("a message whose short name is taken goes by its full name", () => {
+test("a message whose short name is taken gets its full name", () => {
   const document = documentOf({ rule: get("/v1/things"), responseName: "RunnelError" });
   expect(operationOf(document).responses["200"]).toMatchObject({
     content: { "application/json": { schema: { $ref: "#/components/schemas/test.RunnelError" } } },

@@ -28,7 +28,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([httpMethod, operation]) => ({ path, httpMethod, operation })),
 );
 
-test("sending a message is described in full", () => {
+test("sending a message is fully described", () => {
   expect(document.paths["/v1/sessions/{session_id}/messages"]).toEqual({
     post: {
       operationId: "SessionService_SendMessage",
@@ -89,7 +89,7 @@ test("sending a message is described in full", () => {
   });
 });
 
-test("the document says what it is, which version, and where", () => {
+test("the document contains its title, version and server", () => {
   expect(document).toMatchObject({
     openapi: "3.1.0",
     info: { title: "Runnel", version: "1.2.3" },
@@ -100,7 +100,7 @@ test("the document says what it is, which version, and where", () => {
   expect(elsewhere.servers).toEqual([{ url: "https://runnel.example" }]);
 });
 
-test("every rule of the contract is an operation with an id of its own", () => {
+test("every rule of the contract is an operation with a unique id", () => {
   const rules = services.flatMap(({ methods }) => methods.flatMap(compileBindings));
   expect(rules.length).toBeGreaterThan(0);
   expect(operations.map(({ httpMethod }) => httpMethod.toUpperCase()).toSorted()).toEqual(
@@ -124,12 +124,12 @@ test("every operation, parameter and field is described", () => {
   expect(fields.filter(isSilent)).toEqual([]);
 });
 
-test("no two paths differ in the names of their parameters alone", () => {
+test("no two paths differ only in the names of their parameters", () => {
   const shapes = Object.keys(document.paths).map((path) => path.replace(/\{[^}]*\}/g, "{}"));
   expect(shapes).toEqual([...new Set(shapes)]);
 });
 
-test("every reference leads to something, and every component is referred to", () => {
+test("every reference resolves, and every component is referenced", () => {
   const references = findReferences(document);
   expect(references.filter((reference) => lookUp(document, reference) === undefined)).toEqual([]);
   const { schemas, responses } = document.components;
@@ -163,12 +163,12 @@ test.each([
   expect(security.map((requirement) => Object.keys(requirement).toSorted())).toEqual(ways);
 });
 
-test("every way in is a scheme, and every scheme is used", () => {
+test("every kind of authentication is a scheme, and every scheme is used", () => {
   const used = operations.flatMap(({ operation }) => operation.security.flatMap((way) => Object.keys(way)));
   expect([...new Set(used)].toSorted()).toEqual(Object.keys(document.components.securitySchemes ?? {}).toSorted());
 });
 
-test("what anybody may call fails neither for who calls nor for whose it is", () => {
+test("a public method has no 401 and no 403", () => {
   expect(Object.keys(operationOf("SystemService_GetVersion").responses)).toEqual([
     "200",
     "400",
@@ -200,7 +200,7 @@ test("a response that is one field of its message is described as that field", (
   });
 });
 
-test("a body that may be text is described as both, with a query for what the text does not say", () => {
+test("a body that may be text is described as both, with a query for the other fields", () => {
   const operation = operationOf("ExchangeService_SubmitInbox");
   const request = "runnel.exchange.v1.SubmitInboxRequest";
   const text = { type: "string", description: said(`${request}.text`) };
@@ -261,18 +261,18 @@ test("a message in camel case is described as it is printed", () => {
   ]);
 });
 
-test("a body that would have nothing to say is not there", () => {
+test("a body without fields is left out", () => {
   expect(operationOf("RunService_CancelRun").requestBody).toBeUndefined();
 });
 
-test("an enum is described by the words that are printed", () => {
+test("an enum is described by its printed words", () => {
   const words = ["queued", "running", "waiting", "completed", "failed", "cancelled"];
   const lines = words.map((word) => `- \`${word}\`: ${said(`runnel.v1.Run.State.STATE_${word.toUpperCase()}`)}`);
   const description = [said("runnel.v1.Run.State"), ...lines].join("\n");
   expect(schemaOf("Run.State")).toEqual({ type: "string", description, enum: words });
 });
 
-test("a stream of events with payloads of their own tells each payload", () => {
+test("a stream of events with their own payloads describes each payload", () => {
   const content = eventsOf("SessionService_StreamSession");
   expect(content["x-sse-events"]).toEqual({
     text: { $ref: "#/components/schemas/TextEvent" },
@@ -285,7 +285,7 @@ test("a stream of events with payloads of their own tells each payload", () => {
   expect(content.schema.description).toContain("- `tool_call`: `ToolCallEvent`");
 });
 
-test("a stream of whole results tells their names and how it closes", () => {
+test("a stream of whole results describes their names and its end", () => {
   const content = eventsOf("RunService_TailRun");
   expect(content["x-sse-events"]).toMatchObject({
     "message.delta": { $ref: "#/components/schemas/RunResult" },
@@ -306,7 +306,7 @@ test("a stream's cursor is a parameter under all its names", () => {
   ]);
 });
 
-test("a failure is described in the shape of its service, with the reasons that a body can hold", () => {
+test("a failure is described in the form of its service, with the reasons that a body can hold", () => {
   expect(lookUp(document, "#/components/responses/RunnelError.429")).toMatchObject({
     description: "Too Many Requests: `RATE_LIMITED`, `QUOTA_EXHAUSTED`, `CONCURRENCY_EXHAUSTED`.",
     headers: { "Retry-After": { schema: { type: "integer" } } },
@@ -328,7 +328,7 @@ const printed = [...heldBy(services.flatMap(({ methods }) => methods.map(({ outp
 );
 
 test.each(printed.map((desc) => [shortName(desc), desc] as const))(
-  "what is printed of %s fits its schema",
+  "the printed %s matches its schema",
   (name, desc) => {
     const schema: JsonSchema = { $ref: `#/components/schemas/${name}` };
     const membersMax = Math.max(1, ...desc.oneofs.map(({ fields }) => fields.length));

@@ -130,7 +130,7 @@ describe("the query", () => {
   });
 
   describe("of a lenient service", () => {
-    test("may hold parameters that fill no field", () => {
+    test("may contain unknown parameters", () => {
       expect(read("_=1&nope=x&page_size=5&id=1&inner=x&%FF=a&a=%ZZ&=", { lenient: true })).toEqual({ page_size: 5 });
       expect(read("_=1&page_size=x", { lenient: true, body: "*" })).toEqual({});
     });
@@ -146,18 +146,18 @@ describe("the query", () => {
 });
 
 describe("a path variable", () => {
-  test("is read as the type of its field and wins over what was there", () => {
+  test("is read as the type of its field and overrides an earlier value", () => {
     expect(read("", { path: { id: "x" } })).toEqual({ id: "x" });
   });
 });
 
 describe("Last-Event-ID", () => {
-  test("fills the cursor and wins over the query", () => {
+  test("fills the cursor and overrides the query", () => {
     expect(read("after=3", { lastEventId: "7" })).toEqual({ after: "7" });
     expect(read("after=3")).toEqual({ after: "3" });
   });
 
-  test("is refused when the cursor cannot be that", () => {
+  test("is refused when it is no valid cursor", () => {
     expect(() => read("", { lastEventId: "x" })).toThrow("invalid Last-Event-ID: must be a 64-bit integer");
   });
 });

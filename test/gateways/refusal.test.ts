@@ -38,7 +38,7 @@ describe("a refusal before the call", () => {
     [jobspec, '{"error":"signature <invalid>","error_code":"signature_invalid"}\n'],
     [nowhere, '{"error":"signature <invalid>"}\n'],
     [`${bare}/messages`, '{"error":"signature \\u003cinvalid\\u003e"}\n'],
-  ])("is told as the service of the route tells its own: %s", async (path, text) => {
+  ])("has the same form as the service's own errors: %s", async (path, text) => {
     const answer = await refuse(path, new Fault("SIGNATURE_INVALID", "signature <invalid>"));
     expect(answer).toMatchObject({
       status: 401,
@@ -79,7 +79,7 @@ describe("a refusal before the call", () => {
     [0.001, "1"],
     [1_000, "1"],
     [1_001, "2"],
-  ])("that asks to wait %d ms asks for %s whole seconds", async (retryAfterMs, seconds) => {
+  ])("with a delay of %d ms asks for %s whole seconds", async (retryAfterMs, seconds) => {
     const { headers } = await refuse(bare, new Fault("OVERLOADED", "come later", { retryAfterMs }));
     expect(headers["retry-after"]).toBe(seconds);
   });
@@ -94,7 +94,7 @@ describe("a refusal before the call", () => {
     expect((await refuse(bare, new Fault(reason, "no"))).status).toBe(status);
   });
 
-  test("of a request that nobody will read to its end ends the connection", async () => {
+  test("of a request that is not read to its end closes the connection", async () => {
     const refusal = new Fault("OVERLOADED", "too many large requests at once");
     await using server = await startRestServer({ refusal });
     const socket = connectSocket(server.port, "127.0.0.1");
@@ -160,7 +160,7 @@ describe("a refusal by the call itself", () => {
     [{}, '{"error":"a<b\u2028","code":"NOT_FOUND"}\n'],
     [{ goText: true }, '{"error":"a\\u003cb\\u2028","code":"NOT_FOUND"}\n'],
     [{ goText: true, errorBody: ErrorBody.JOBSPEC }, '{"error":"a\\u003cb\\u2028","error_code":"not_found"}\n'],
-  ])("is escaped as Go does it only where the profile %j says so", async (profile, text) => {
+  ])("is escaped as Go does only where the profile %j says so", async (profile, text) => {
     const service = buildService({
       fields: [{ name: "id", number: 1 }],
       methods: { Get: { rule: { pattern: { case: "get", value: "/v1/things/{id}" } } } },
@@ -176,7 +176,7 @@ describe("a refusal by the call itself", () => {
   });
 });
 
-test("the gateway says which method a request would call, before anything is read of it", () => {
+test("the gateway names the method of a request before it reads the body", () => {
   const router = createConnectRouter().service(RunService, {}).service(SessionService, {});
   const gateway = createRestGateway({ handlers: router.handlers, services: [RunService, SessionService] });
   expect(gateway.describe("/v1/runs/x:cancel?a=b", "POST")).toEqual({

@@ -106,7 +106,7 @@ describe("printed and read again, a message is the same:", () => {
     );
   });
 
-  test("leniently too, whatever the case of its keys and whatever follows", async () => {
+  test("leniently too, with any case of its keys and any trailing data", async () => {
     // Text could look like a key.
     const desc = buildMethod(number(plainFields.filter(({ name }) => !name.includes("text"))), undefined).input;
     await assert(
@@ -177,7 +177,7 @@ describe("in a query", () => {
     );
   });
 
-  test("several fields are all there, in whatever order", async () => {
+  test("several fields are all read, in any order", async () => {
     const written = { text: "a&b=c", int64: "7", bool: "true" };
     await assert(
       property(shuffledSubarray(Object.entries(written)), (pairs) => {
@@ -224,7 +224,7 @@ describe("in a path", () => {
     );
   });
 
-  test("any text is one segment and comes back as it was, whatever stands around it", async () => {
+  test("any text is one segment and comes back unchanged between any neighbours", async () => {
     const template = parseTemplate("/v1/{first}/x/{second}:go");
     const router = createRouter([{ httpMethod: "POST", template, target: "it" }]);
     await assert(
@@ -235,7 +235,7 @@ describe("in a path", () => {
     );
   });
 
-  test("a capture of several segments can be split at its slashes, since those inside a segment stay escaped", async () => {
+  test("a capture of several segments can be split at its slashes, because those inside a segment stay escaped", async () => {
     const router = createRouter([{ httpMethod: "GET", template: parseTemplate("/v1/{rest=**}"), target: "it" }]);
     await assert(
       property(array(segment, { minLength: 1, maxLength: 4 }), (segments) => {
@@ -250,7 +250,7 @@ describe("in a path", () => {
   });
 });
 
-test("the random messages are worth their name", async () => {
+test("the random messages cover every field", async () => {
   const seen = new Set<string>();
   await assert(
     property(arbitraryMessage(everything), (message) => {

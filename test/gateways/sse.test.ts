@@ -22,7 +22,7 @@ describe("encodeSseEvent", () => {
     expect(encodeSseEvent({ id: "r.1", type: "done", data: "{}" })).toBe("id: r.1\nevent: done\ndata: {}\n\n");
   });
 
-  test("is read back as exactly that event, whatever the parts hold", async () => {
+  test("is read back as exactly that event, with any content", async () => {
     const nasty = constantFrom("a", " ", ":", "\n", "\r", "data: x", "\n\n", "é", "\u2028", "\0", "🐳", "\ufeff");
     const text = oneof(string({ unit: nasty }), string({ unit: "binary" }));
     await assert(
@@ -40,7 +40,7 @@ describe("encodeSseEvent", () => {
     );
   });
 
-  test("is read as exactly its events, however the bytes are cut", async () => {
+  test("is read as exactly its events, with the bytes cut anywhere", async () => {
     const data = string({ unit: "binary" });
     await assert(
       property(data, data, integer({ min: 1, max: 7 }), (first, second, chunkBytes) => {

@@ -60,7 +60,7 @@ describe("TailRun", () => {
     );
   });
 
-  test("tells why it broke off", async () => {
+  test("gives the reason when it ends early", async () => {
     const [, text] = await readTail(async function* () {
       yield {};
       throw resume();
@@ -70,7 +70,7 @@ describe("TailRun", () => {
     );
   });
 
-  test("is refused with a status while nothing was sent", async () => {
+  test("fails with a status before anything was sent", async () => {
     // biome-ignore lint/correctness/useYield: a stream that is refused yields nothing.
     const [status, text] = await readTail(async function* () {
       throw resume();
@@ -78,13 +78,13 @@ describe("TailRun", () => {
     expect([status, text]).toEqual([503, '{"error":"come again","code":"UNAVAILABLE","reason":"RESUME"}\n']);
   });
 
-  test("is 204 when there is nothing left to send", async () => {
+  test("is 204 when nothing is left to send", async () => {
     expect(await readTail(async function* () {}, {}, "?after=9")).toEqual([204, ""]);
     // So an EventSource that reconnects with the id of the end stops reconnecting.
     expect(await readTail(async function* () {}, { headers: { "last-event-id": "9" } })).toEqual([204, ""]);
   });
 
-  test("goes on after the cursor of the header, else of the query", async () => {
+  test("continues after the cursor of the header, or else of the query", async () => {
     const seen: bigint[] = [];
     const tailRun: TailRun = async function* ({ after }) {
       seen.push(after);
@@ -96,7 +96,7 @@ describe("TailRun", () => {
   });
 
   test.each(["r.7", "x", "-", "1 2", "1e999", "9223372036854775808", "%37", "1,2"])(
-    "does not take the Last-Event-ID %s for the start",
+    "refuses the Last-Event-ID %s instead of starting from the beginning",
     async (id) => {
       const unreachable: TailRun = () => expect.unreachable("the handler was called");
       const [status, text] = await readTail(unreachable, { headers: { "last-event-id": id } });
@@ -110,7 +110,7 @@ describe("TailRun", () => {
     },
   );
 
-  test("sends its head at once and with the headers that proxies need", async () => {
+  test("sends its head at once, with the headers that proxies need", async () => {
     await using server = await startRestServer({
       runs: {
         tailRun: async function* (_, { signal }) {
@@ -154,7 +154,7 @@ describe("StreamSession", () => {
     return await (await fetch(`${server.url}/v1/sessions/s/stream`)).text();
   }
 
-  test("sends the member alone, an id where there is one, and ends without an event of its own", async () => {
+  test("sends only the event, its id if it has one, and no event at the end", async () => {
     const text = await readSession(async function* () {
       yield {};
       yield { event: { case: "text", value: { content: "<hi>" } } };
@@ -183,7 +183,7 @@ describe("StreamSession", () => {
     expect(text).toBe(': open\n\nevent: text\ndata: {"content":"a"}\n\n');
   });
 
-  test("breaks off without an event", async () => {
+  test("ends early without an event", async () => {
     const text = await readSession(async function* () {
       yield {};
       throw resume();
@@ -236,7 +236,7 @@ describe("a client that leaves", () => {
   test.each([
     ["after the head", true],
     ["before the head", false],
-  ])("%s ends even a handler that does not look at its signal, when it yields", async (_, opens) => {
+  ])("%s ends even a handler that ignores its signal, when it yields", async (_, opens) => {
     const news = Promise.withResolvers<void>();
     const state = { signal: undefined as AbortSignal | undefined, finished: false };
     await using server = await startRestServer({
@@ -288,7 +288,7 @@ describe("a client that leaves", () => {
 });
 
 describe("a client that reads slowly", () => {
-  test("slows the handler down instead of filling our memory, and still gets everything in order", async () => {
+  test("slows the handler down instead of filling memory, and still gets everything in order", async () => {
     const total = 400;
     const content = "x".repeat(64 * 1024);
     let produced = 0;

@@ -50,12 +50,12 @@ describe("an answer of plain text", () => {
     });
   });
 
-  test("is empty where the field is", async () => {
+  test("is empty when the field is empty", async () => {
     const { status, headers, text } = await ask(() => ({ sequence: 2 }));
     expect([status, headers["content-length"], text]).toEqual([200, "0", ""]);
   });
 
-  test("is the usual JSON for a caller who accepts that and no text", async () => {
+  test("is the usual JSON for a caller that accepts JSON and not text", async () => {
     const answer = await ask(() => ({ text: "<a>\n", sequence: 2 }), json);
     expect(answer).toMatchObject({ status: 200, text: '{"text":"\\u003ca\\u003e\\n","sequence":2}\n' });
     expect(answer.headers).toMatchObject({ "content-type": "application/json", vary: "accept" });
@@ -68,7 +68,7 @@ describe("an answer of plain text", () => {
     expect((await ask(() => ({ text: "a", sequence: 2 }), {}, method)).text).toBe("a");
   });
 
-  test("has the status that the method declares, or chooses", async () => {
+  test("has the status that the method declares, or that the handler chooses", async () => {
     const method = { successStatus: 201, otherSuccessStatuses: [204] };
     expect(await ask(() => ({ text: "a" }), {}, method)).toMatchObject({ status: 201, text: "a" });
     const choose: JsonMethod = (_, { values }) => {
@@ -79,7 +79,7 @@ describe("an answer of plain text", () => {
     expect([status, headers["content-type"], text]).toEqual([204, undefined, ""]);
   });
 
-  test("fails in JSON like every other, whatever is accepted", async () => {
+  test("fails in JSON like every other answer, for any accepted type", async () => {
     const fail: JsonMethod = () => {
       throw new ConnectError("gone", Code.NotFound);
     };
@@ -93,12 +93,12 @@ describe("an answer of plain text", () => {
     }
   });
 
-  test("depends on what the server says beside what the caller accepts", async () => {
+  test("adds accept to the Vary header of the server", async () => {
     const { headers } = await ask(() => ({ text: "a" }), {}, {}, { headers: { vary: "Origin" } });
     expect(headers.vary).toBe("Origin, accept");
   });
 
-  test("a method without it depends on nothing", async () => {
+  test("a method without it has no Vary header", async () => {
     const { headers } = await ask(() => ({ text: "a" }), { accept: "text/plain" }, { textResponse: "" });
     expect(headers["content-type"]).toBe("application/json");
     expect(headers).not.toHaveProperty("vary");
@@ -164,11 +164,11 @@ test.each([
   [" , ;,application/json,;q=1", true],
   ["application/jsonp, text/plain+json2", false],
   [`application/json${", a/b".repeat(100_000)}`, true],
-])("of %.60j JSON is preferred: %s", (accept, expected) => {
+])("for %.60j JSON is preferred: %s", (accept, expected) => {
   expect(prefersJson(accept)).toBe(expected);
 });
 
-describe("a field that is no text stops the start:", () => {
+describe("a field that is not text stops the start:", () => {
   test.each<[string, MethodSpec, string]>([
     ["no field", { textResponse: "nope" }, "text_response nope is no plain string of a unary test.Request"],
     ["a number", { textResponse: "sequence" }, "text_response sequence is no plain string of a unary test.Request"],

@@ -73,7 +73,7 @@ describe("a body of plain text", () => {
     "TEXT/Plain ; Charset=utf8",
     "text/plain; format=fixed; charset=Utf-8",
     "text/plain; charset",
-  ])("of type %s fills its field as it is", async (type) => {
+  ])("of type %s fills its field unchanged", async (type) => {
     const text = ' {"text": "no JSON"}\r\n\t\u0000\u2028é\u{1f433}\ufffd\n\n';
     expect(await ask({ type, body: text })).toEqual({ status: 200, json: {}, seen: { id: "t", text } });
   });
@@ -145,7 +145,7 @@ describe("a body of plain text", () => {
     ["a character beyond the last", [0xf4, 0x90, 0x80, 0x80], 0],
     ["a mark of UTF-16", [0xff, 0xfe, 0x61, 0x00], 0],
     ["a bad byte after a mark and U+FFFD", [0xef, 0xbb, 0xbf, 0xef, 0xbf, 0xbd, 0xef, 0xbf], 6],
-  ])("with %s is refused, and told where", async (_, bytes, offset) => {
+  ])("with %s is refused with the offset", async (_, bytes, offset) => {
     const { status, json, seen } = await ask({ type: "text/plain", body: Uint8Array.from(bytes) });
     const description = `the byte at offset ${offset} is not UTF-8: send the text as UTF-8`;
     expect([status, seen]).toEqual([400, undefined]);
@@ -157,7 +157,7 @@ describe("a body of plain text", () => {
     });
   });
 
-  test("of any bytes is the text that they are, or is refused at the first that are none", async () => {
+  test("of any bytes is read as their text, or refused at the first byte that is not UTF-8", async () => {
     const pieces = oneof(
       string({ unit: "binary" }).map((text) => Buffer.from(text)),
       constantFrom(...["\ufffd", "\ufeff", "\u{10ffff}", "\u0800"].map((text) => Buffer.from(text))),
@@ -183,7 +183,7 @@ describe("a body of plain text", () => {
     );
   });
 
-  test("of four megabytes is read in one pass, and so is the way to the last of its bytes when that is bad", async () => {
+  test("of 4 MiB is read in one pass, even when its last byte is bad", async () => {
     // Work that a careless reader does for each character would happen over a million times here.
     const text = "\ufffd".repeat((4 * 1_048_576) / 3);
     const { status, seen } = await ask({ type: "text/plain", body: text });
@@ -197,7 +197,7 @@ describe("a body of plain text", () => {
     expect([json.status, (json.seen as { text: string }).text === escaped.text]).toEqual([200, true]);
   });
 
-  test("may not come compressed, nor be larger than bodies are", async () => {
+  test("may not be compressed, nor larger than the limit for bodies", async () => {
     const packed = await ask({ type: "text/plain", body: "x", headers: { "content-encoding": "gzip" } });
     expect(packed).toMatchObject({ status: 415, json: { reason: "MEDIA_TYPE_UNSUPPORTED" } });
     const server = { gateway: { bodyBytesMax: 10 } };
@@ -206,12 +206,12 @@ describe("a body of plain text", () => {
     expect(large).toMatchObject({ status: 413, json: { reason: "BODY_TOO_LARGE" } });
   });
 
-  test("is taken where the server has read it already", async () => {
+  test("may already have been read by the server", async () => {
     const server = { call: { body: Buffer.from("signed") } };
     expect((await ask({ type: "text/plain", server })).seen).toEqual({ id: "t", text: "signed" });
   });
 
-  test("is as strict for a lenient service", async () => {
+  test("is read as strictly by a lenient service", async () => {
     expect((await ask({ type: "text/plain", body: "x", lenient: true })).seen).toEqual({ id: "t", text: "x" });
     const bad = await ask({ type: "text/plain", body: Uint8Array.of(0xff), lenient: true });
     expect(bad).toMatchObject({ status: 400, json: { error: expect.stringContaining("offset 0 is not UTF-8") } });
@@ -242,7 +242,7 @@ describe("beside plain text", () => {
     });
   });
 
-  test("no type at all stands for JSON as before: read by a lenient service, refused by a strict one", async () => {
+  test("a body without a type is read as JSON by a lenient service, and refused by a strict one", async () => {
     const body = '{"text":"a"}';
     expect((await ask({ body, lenient: true })).seen).toEqual({ id: "t", text: "a" });
     expect((await ask({ body: "a", lenient: true })).status).toBe(400);
@@ -250,14 +250,14 @@ describe("beside plain text", () => {
   });
 
   test.each(["text/html", "text/plainer", "application/octet-stream", "text/plain, text/plain", "text", ""])(
-    "the type %j is refused, and the error names both that are not",
+    "the type %j is refused, and the error names both accepted types",
     async (type) => {
       const { status, json } = await ask({ type, body: "x" });
       expect([status, json]).toMatchObject([415, { error: "content-type must be application/json or text/plain" }]);
     },
   );
 
-  test("a method that does not ask for it takes none", async () => {
+  test("a method without text_request refuses it", async () => {
     const method: MethodSpec = { ...takeText, textRequest: "" };
     for (const type of ["text/plain", "text/plain; charset=latin1"]) {
       const { status, json } = await ask({ type, body: "x", method });
@@ -330,7 +330,7 @@ describe("an inbox", () => {
     return { status: response.status, text: await response.text(), seen };
   }
 
-  test("is submitted as text or as JSON, to the same effect", async () => {
+  test("can be submitted as text or as JSON, with the same effect", async () => {
     const expected = [{ exchange_id: "a1b2c3d4", text: "[DONE]\n", sequence: 2 }];
     const answer = '{"results":[],"sequence":3,"is_complete":false}\n';
     const path = "/v1/exchanges/a1b2c3d4/inbox";
@@ -345,7 +345,7 @@ describe("an inbox", () => {
     expect([text, seen]).toEqual(['{"commands":[]}\n', [{ text: "[DONE]" }]]);
   });
 
-  test("is held to the rules of its fields, as JSON is", async () => {
+  test("is checked by the rules of its fields, like JSON", async () => {
     const { status, text, seen } = await send("/v1/exchanges/a1b2c3d4/inbox?sequence=-1", "text/plain", "x");
     expect([status, JSON.parse(text), seen]).toMatchObject([
       400,
@@ -355,7 +355,7 @@ describe("an inbox", () => {
   });
 });
 
-test("a content type is plain text by what it is, not by how it begins", () => {
+test("only the exact content type is plain text, not one that begins with it", () => {
   const types = ["text/plain", " text/plain;x=y", "text/plain+json", "text/*", "text/plain/x", "plain", ""];
   expect(types.filter(isPlainText)).toEqual(["text/plain", " text/plain;x=y"]);
 });

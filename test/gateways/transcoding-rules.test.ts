@@ -203,7 +203,7 @@ describe("a request that is refused", () => {
     expect(await ask(...request)).toMatchObject({ status, allow, calls: [] });
   });
 
-  test("because its media type is not JSON, unless the profile does not look", async () => {
+  test("because its media type is not JSON, unless the profile ignores the type", async () => {
     const answer = async (lenient: boolean): Promise<number> => {
       await using server = await startRestServer({
         own: {
@@ -218,7 +218,7 @@ describe("a request that is refused", () => {
     expect(await answer(true)).toBe(200);
   });
 
-  test("because its body is over the limit, before anything is made of it", async () => {
+  test("because its body is over the limit, before it is parsed", async () => {
     const { status, calls } = await ask("POST", "/v1/things", `${" ".repeat(100)}{}`, {
       gateway: { bodyBytesMax: 100 },
     });
@@ -226,7 +226,7 @@ describe("a request that is refused", () => {
   });
 });
 
-describe("a rule that cannot work stops the start:", () => {
+describe("an invalid rule stops the start:", () => {
   test.each<[string, MethodSpec, string]>([
     ["an unknown field in the path", { rule: get("/v1/{nope}") }, "path variable nope is no field"],
     ["an unknown field as the body", { rule: post("/v1/x", "nope") }, "body field nope is no field"],

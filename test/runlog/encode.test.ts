@@ -1,4 +1,4 @@
-// The bytes of results, as the general encoder of the library would make them.
+// The encoder of results writes the same bytes as the general encoder of the library.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { ResultEncoder } from "../../src/engine/log/encode.ts";
 import { decodeResult, encodeResult, type ResultInit } from "../../src/engine/log/result.ts";
 import { text, turn } from "./store.ts";
 
-/** Halves of characters too: a provider may cut a text anywhere. */
+/** Includes lone surrogates: a provider may cut a text anywhere. */
 const codeUnit = fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code));
 const anyText = fc.oneof(
   fc.string({ maxLength: 200 }),
@@ -18,7 +18,7 @@ const anyText = fc.oneof(
 );
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
-/** With and without each field, also those of which only the general encoder knows. */
+/** With and without each field, including the fields that only the general encoder knows. */
 const chunk = fc.record(
   {
     role: fc.oneof(fc.constantFrom("", "assistant"), anyText),
@@ -53,7 +53,7 @@ const result: fc.Arbitrary<ResultInit> = fc
     return { payload: each, ...usage, ...(isReported && { runnerSequence: 7n }) };
   });
 
-test("E1: a batch is byte for byte what each of its results is by itself", () => {
+test("E1: a batch has the same bytes as its results encoded one by one", () => {
   const place = fc.record({
     runId: fc.uuid(),
     after: fc.oneof(fc.nat({ max: 300 }), fc.integer({ min: 2 ** 32 - 3, max: 2 ** 32 + 3 }), fc.maxSafeNat()),
@@ -74,7 +74,7 @@ function describe({ sequence, terminal, payloadCase, bytes }: ReturnType<typeof 
   return { sequence, terminal, payloadCase, bytes: Buffer.from(bytes).toString("hex") };
 }
 
-test("a result that cannot be encoded leaves nothing behind in the next batch", () => {
+test("a result that cannot be encoded leaves no bytes in the next batch", () => {
   const encoder = new ResultEncoder("run");
   const place = { after: 0, timeMs: 0 };
   const broken: ResultInit = { payload: { case: "messageDelta", value: { chunk: { msgSequence: 1.5 } } } };
@@ -85,7 +85,7 @@ test("a result that cannot be encoded leaves nothing behind in the next batch", 
   );
 });
 
-test("a very large text is encoded as any other, and so is what follows", () => {
+test("a very large text is encoded like any other, and so is the next result", () => {
   const encoder = new ResultEncoder("run");
   const large = text("ü".repeat(600_000));
   for (const [after, init] of [large, text("small")].entries()) {

@@ -1,4 +1,4 @@
-// The follower: results that other replicas wrote reach the readers of this one, also when wake-ups get lost.
+// The follower: results of other replicas reach the readers of this one, even when wake-ups are lost.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
@@ -29,7 +29,7 @@ async function write(db: Db, runId: string, first: number, last: number): Promis
   await db.transaction().execute((trx) => insertResults(trx, rows));
 }
 
-test("a wake-up brings all that was written, also more than one statement reads", async () => {
+test("a wake-up brings all written results, even more than one statement reads", async () => {
   const { db } = await openStore();
   const { hub, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
@@ -40,7 +40,7 @@ test("a wake-up brings all that was written, also more than one statement reads"
   expect(watch.live(1_233)?.map((entry) => entry.sequence)).toEqual([1_234]);
 });
 
-test("runs that nobody here watches are not read", async () => {
+test("runs without a reader on this replica are not read", async () => {
   const { db } = await openStore();
   const { hub, wakeup } = openFollower(db, createManualClock());
   const [watched, other] = [await addRun(db), await addRun(db)];
@@ -53,7 +53,7 @@ test("runs that nobody here watches are not read", async () => {
   expect(hub.heard(other.id)).toBeUndefined();
 });
 
-test("what this process wrote itself is not read again", async () => {
+test("results that this process wrote are not read again", async () => {
   const { db } = await openStore();
   const { hub, wakeup } = openFollower(db, createManualClock());
   const [own, others] = [await addRun(db), await addRun(db)];
@@ -67,7 +67,7 @@ test("what this process wrote itself is not read again", async () => {
   expect(hub.heard(own.id)).toBe(0);
 });
 
-test("a gap in the wake-ups is made up for at once", async () => {
+test("after a gap in the wake-ups, missed results are read at once", async () => {
   const { db } = await openStore();
   const { hub, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
@@ -77,7 +77,7 @@ test("a gap in the wake-ups is made up for at once", async () => {
   await until("the results", () => hub.heard(run.id) === 3);
 });
 
-test("results whose wake-ups got lost are found by the poll", async () => {
+test("results whose wake-ups were lost are found by the poll", async () => {
   const { db } = await openStore();
   const { hub } = openFollower(db, hurriedClock(20));
   const run = await addRun(db);
@@ -86,7 +86,7 @@ test("results whose wake-ups got lost are found by the poll", async () => {
   await until("the results", () => hub.heard(run.id) === 3);
 });
 
-test("a read that fails while readers leave does not end the following", async () => {
+test("a read that fails while readers leave does not stop the follower", async () => {
   const { db } = await openStore();
   const { hub, wakeup, errors } = openFollower(db, createManualClock());
   const [failing, left, run] = [await addRun(db), await addRun(db), await addRun(db)];
@@ -96,7 +96,7 @@ test("a read that fails while readers leave does not end the following", async (
     .set({ payload: Buffer.from([0xff]) })
     .execute();
   const watches = [hub.watch(failing.id), hub.watch(left.id)];
-  // The second one comes while the first one is read, so it is still to be read when that fails.
+  // The second wake-up comes while the first run is read, so the second run is still pending when that read fails.
   wakeup.publish({ topic: "result", key: failing.id, value: 1 });
   wakeup.publish({ topic: "result", key: left.id, value: 1 });
   await until("the failure", () => errors.length === 1);

@@ -1,4 +1,4 @@
-// What the hub does about logs that were rewritten: readers get nothing from memory that the log does not hold any more.
+// The hub after a log was rewritten: readers get nothing from memory that the log no longer holds.
 
 import { expect, test } from "vitest";
 import { followPurges, Hub } from "../../src/engine/log/hub.ts";
@@ -9,21 +9,21 @@ function entry(sequence: number): LogEntry {
   return new LogEntry({ sequence, terminal: false }, new Uint8Array());
 }
 
-test("a forgotten run has no ring again, and its readers are still told what there is", () => {
+test("a forgotten run gets no new ring, and its readers still learn the newest sequence", () => {
   const hub = new Hub();
   using watch = hub.watch("run");
   hub.publish("run", [entry(1), entry(2)]);
   expect(watch.live(0)).toHaveLength(2);
   hub.forget("run");
   expect(watch.live(0)).toBeUndefined();
-  // What was read of the log before it was rewritten, and comes late.
+  // An entry that was read before the log was rewritten, and arrives late.
   hub.publish("run", [entry(3)]);
   expect(watch.live(2)).toBeUndefined();
   expect(watch.isBehind(2)).toBe(true);
   expect(hub.heard("run")).toBe(3);
 });
 
-test("a reader who comes after its run was forgotten goes to the log too, for what was read before comes late", () => {
+test("a reader that comes after its run was forgotten also reads the log, because older reads may arrive late", () => {
   const hub = new Hub();
   hub.forget("run");
   using watch = hub.watch("run");
@@ -32,7 +32,7 @@ test("a reader who comes after its run was forgotten goes to the log too, for wh
   expect(watch.isBehind(0)).toBe(true);
 });
 
-test("what is remembered of forgotten runs has a limit", () => {
+test("the number of remembered forgotten runs is limited", () => {
   const hub = new Hub();
   for (let run = 0; run <= 10_000; run++) {
     hub.forget(`run ${run}`);
@@ -45,7 +45,7 @@ test("what is remembered of forgotten runs has a limit", () => {
   expect(last.live(0)).toBeUndefined();
 });
 
-test("a purge elsewhere is heard of as results up to 0; other news forget nothing", () => {
+test("a purge on another replica arrives as results up to 0; other wake-ups forget nothing", () => {
   const hub = new Hub();
   const wakeup = new LocalWakeup();
   followPurges(hub, wakeup);
@@ -59,7 +59,7 @@ test("a purge elsewhere is heard of as results up to 0; other news forget nothin
   expect(other.live(0)).toHaveLength(1);
 });
 
-test("when news may have been lost, nothing that is in memory counts, and what comes then does", () => {
+test("after a gap in the wake-ups, entries in memory are not used, and later ones are", () => {
   const hub = new Hub();
   const wakeup = new LocalWakeup();
   followPurges(hub, wakeup);

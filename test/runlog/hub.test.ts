@@ -16,7 +16,7 @@ function sequencesOf(found: readonly LogEntry[] | undefined): number[] | undefin
   return found?.map((entry) => entry.sequence);
 }
 
-test("a run that nobody watches is not kept", () => {
+test("a run without readers is not kept", () => {
   const hub = new Hub();
   hub.publish("run", entries(1, 3));
   expect(hub.heard("run")).toBeUndefined();
@@ -24,7 +24,7 @@ test("a run that nobody watches is not kept", () => {
   expect(watch.live(0)).toBeUndefined();
 });
 
-test("watchers are counted until the last one has left", () => {
+test("watchers are counted until the last one leaves", () => {
   const hub = new Hub();
   const [first, second, other] = [hub.watch("run"), hub.watch("run"), hub.watch("other")];
   expect(hub.watcherCount).toBe(3);
@@ -38,7 +38,7 @@ test("watchers are counted until the last one has left", () => {
   expect(hub.watcherCount).toBe(0);
 });
 
-test("a watch that ends late does not end the one that came after it", () => {
+test("a watch that is disposed twice does not end a later watch of the same run", () => {
   const hub = new Hub();
   const early = hub.watch("run");
   early[Symbol.dispose]();
@@ -48,7 +48,7 @@ test("a watch that ends late does not end the one that came after it", () => {
   expect(sequencesOf(late.live(0))).toEqual([1]);
 });
 
-test("the ring keeps the newest entries; who is further behind reads the log", () => {
+test("the ring keeps the newest entries; a reader further behind reads the log", () => {
   const hub = new Hub();
   using watch = hub.watch("run");
   hub.publish("run", entries(1, 1_000));
@@ -59,7 +59,7 @@ test("the ring keeps the newest entries; who is further behind reads the log", (
   expect(watch.live(1_000)).toBeUndefined();
 });
 
-test("a gap empties the ring, and what is known is dropped", () => {
+test("a gap empties the ring, and known entries are dropped", () => {
   const hub = new Hub();
   using watch = hub.watch("run");
   hub.publish("run", entries(1, 3));
@@ -70,7 +70,7 @@ test("a gap empties the ring, and what is known is dropped", () => {
   expect(sequencesOf(watch.live(6))).toEqual([7, 8]);
 });
 
-test("a reader behind what is known does not wait; one in step waits for the next entry", async () => {
+test("a reader that is behind does not wait; one in step waits for the next entry", async () => {
   const hub = new Hub();
   using watch = hub.watch("run");
   hub.publish("run", entries(1, 2));
@@ -85,7 +85,7 @@ test("a reader behind what is known does not wait; one in step waits for the nex
   await waited;
 });
 
-/** Notes the sequences that it takes, as long as `takes` says that it does. */
+/** A sink that records the sequences it takes while `takes` returns true. */
 function openSink(takes: () => boolean = () => true): { sink: Sink<readonly LogEntry[]>; taken: number[][] } {
   const taken: number[][] = [];
   const take = (found: readonly LogEntry[]): boolean => {
@@ -98,7 +98,7 @@ function openSink(takes: () => boolean = () => true): { sink: Sink<readonly LogE
   return { sink: { take, drained: async () => {} }, taken };
 }
 
-test("a reader in step gives its sink what comes and waits on, until it is woken where it stands then", async () => {
+test("a reader in step passes new entries to its sink until it is woken, and then learns its position", async () => {
   const hub = new Hub();
   using watch = hub.watch("run");
   const { sink, taken } = openSink();
@@ -111,7 +111,7 @@ test("a reader in step gives its sink what comes and waits on, until it is woken
   expect(await waited).toBe(3);
 });
 
-test("sinks of readers at the same place are given the same array", () => {
+test("sinks of readers at the same position get the same array", () => {
   const hub = new Hub();
   using stack = new DisposableStack();
   const given: unknown[] = [];
@@ -128,7 +128,7 @@ test.each<[string, (hub: Hub) => void]>([
   ["a gap", (hub) => hub.publish("run", entries(4, 5))],
   ["more than a ring holds", (hub) => hub.publish("run", entries(3, 300))],
   ["a run that was forgotten", (hub) => [hub.forget("run"), hub.publish("run", entries(3, 3))]],
-])("%s is not for a sink: its reader is woken, and looks for itself", async (_, happen) => {
+])("%s does not go to a sink: its reader is woken and reads for itself", async (_, happen) => {
   const hub = new Hub();
   using watch = hub.watch("run");
   const { sink, taken } = openSink();
@@ -147,7 +147,7 @@ test.each<[string, () => boolean]>([
       throw new Error("no bytes for this");
     },
   ],
-])("a sink that %s has taken nothing: its reader is woken, and all others are given theirs", async (_, takes) => {
+])("a sink that %s has taken nothing: its reader is woken, and all others get their entries", async (_, takes) => {
   const hub = new Hub();
   using broken = hub.watch("run");
   using sound = hub.watch("run");

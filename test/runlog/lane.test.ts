@@ -57,13 +57,13 @@ function countTo(count: number): [number, number][] {
   return Array.from({ length: count }, (_, index) => [index + 1, index + 1]);
 }
 
-/** Why each queue was lost; undefined for one that was written. */
+/** The reason why each queue was lost; undefined for a queue that was written. */
 async function reasonsOf(queues: readonly RunQueue[]): Promise<(string | undefined)[]> {
   const ends = await Promise.allSettled(queues.map((queue) => queue.flush()));
   return ends.map((end) => (end.status === "rejected" ? end.reason.reason : undefined));
 }
 
-test("many runs over one lane: every log is gapless, in order, and offered only when it is durable", async () => {
+test("many runs over one lane: every log is gapless, in order, and published only when it is durable", async () => {
   const store = await openStore();
   const { lane, durable } = openLane(store.connections);
   const runs = await addRuns(store, await addReplica(store.db), 40);
@@ -90,7 +90,7 @@ test("many runs over one lane: every log is gapless, in order, and offered only 
   }
 });
 
-test("text that waits is merged and reads the same", async () => {
+test("waiting text is merged and reads the same", async () => {
   const store = await openStore();
   const { lane } = openLane(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
@@ -106,7 +106,7 @@ test("text that waits is merged and reads the same", async () => {
   expect(log.map(([, content]) => content).join("")).toBe(words.join(""));
 });
 
-test("more rows than a batch takes are written in several, in order", async () => {
+test("more rows than fit in one batch are written in several batches, in order", async () => {
   const store = await openStore();
   const { lane } = openLane(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
@@ -122,7 +122,7 @@ test("more rows than a batch takes are written in several, in order", async () =
 test.each([
   ["wrote the same sequence", true],
   ["has not written yet", false],
-])("a run whose new owner %s costs only its own rows", async (_, hasWritten) => {
+])("a run whose new owner %s loses only its own rows", async (_, hasWritten) => {
   const store = await openStore();
   const { lane, durable, lostLeases } = openLane(store.connections);
   const runs = await addRuns(store, await addReplica(store.db), 4);
@@ -130,7 +130,7 @@ test.each([
   const faults: Fault[] = [];
   await store.db.updateTable("run").set({ epoch: 2 }).where("id", "=", taken.id).execute();
   await plant(store.db, taken.id, 2, [1]);
-  // A neighbour whose own sequence is taken makes the batch fail, so that the lane looks at every epoch.
+  // A neighbour whose sequence is already used makes the batch fail, so the lane checks every epoch.
   const queues = runs.map((run) => openQueue(run, (fault) => faults.push(fault)));
   for (const queue of queues) {
     queue.push(turn(1));
@@ -149,7 +149,7 @@ test.each([
   }
 });
 
-test("a batch in which every run is lost leaves the lane at work", async () => {
+test("a lane continues after a batch in which every run is lost", async () => {
   const store = await openStore();
   const { lane } = openLane(store.connections);
   const replica = await addReplica(store.db);
@@ -174,7 +174,7 @@ test("a batch in which every run is lost leaves the lane at work", async () => {
 test.each([
   ["has ended", endLease],
   ["was taken over", (db: Store["db"], id: string) => db.deleteFrom("replica").where("id", "=", id).execute()],
-])("under a lease that %s nothing is written, all runs are lost, and the next lease serves", async (_, end) => {
+])("under a lease that %s nothing is written, all runs are lost, and the next lease can write", async (_, end) => {
   const store = await openStore();
   const { lane, lostLeases, durable } = openLane(store.connections);
   const replica = await addReplica(store.db);
@@ -195,7 +195,7 @@ test.each([
   expect([...durable.keys()]).toEqual([next.runId]);
 });
 
-test("a result that cannot be encoded costs only its own run", async () => {
+test("a result that cannot be encoded affects only its own run", async () => {
   const store = await openStore();
   const { lane } = openLane(store.connections);
   const replica = await addReplica(store.db);
@@ -209,7 +209,7 @@ test("a result that cannot be encoded costs only its own run", async () => {
   expect(await readLog(store.db, good.runId)).toEqual(countTo(1));
 });
 
-test("whoever still waits when the lane closes is told", async () => {
+test("a queue that still waits when the lane closes fails", async () => {
   const store = await openStore();
   const { lane } = openLane(store.connections);
   const queue = openQueue(await addRun(store.db, { owner: await addReplica(store.db) }));
@@ -220,7 +220,7 @@ test("whoever still waits when the lane closes is told", async () => {
   expect(await readLog(store.db, queue.runId)).toEqual([]);
 });
 
-test("results say where they stand", async () => {
+test("results contain their run and their sequence", async () => {
   const store = await openStore();
   const { lane, durable } = openLane(store.connections);
   const run = await addRun(store.db, { owner: await addReplica(store.db) });

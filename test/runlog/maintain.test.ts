@@ -1,4 +1,4 @@
-// Maintenance of the store: what it finds wrong is told, also when the pass cannot go on because of it.
+// Maintenance of the store: it reports problems, also when a problem ends the pass.
 
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
@@ -24,7 +24,7 @@ const settings = {
   retention,
 };
 
-test("results that have no partition of their own are told of, although they keep theirs from being made", async () => {
+test("results without a partition of their own are reported, although they prevent its creation", async () => {
   const { db } = await openStore();
   await plant(db, (await addRun(db)).id, 1, [1, 2]);
   const missed: number[] = [];
@@ -45,7 +45,7 @@ test("results that have no partition of their own are told of, although they kee
   expect(failed).toEqual(["partitions"]);
 });
 
-test("one pass at a time: the second does not run, and a pass that failed does not keep the next one out", async () => {
+test("a second concurrent pass does not run, and a failed pass does not block the next one", async () => {
   const { db } = await openStore();
   const passes: string[] = [];
   await withMaintenanceLock(db, async () => {
@@ -60,7 +60,7 @@ test("one pass at a time: the second does not run, and a pass that failed does n
   expect(passes).toEqual(["first", "after"]);
 });
 
-test("a pass makes do with a pool of one connection", async () => {
+test("a pass needs only one connection", async () => {
   const { db } = await openStore({ poolSize: 1 });
   const errors: unknown[] = [];
   const events = { ...silentEvents, maintenanceFailed: ({ error }: { error: unknown }) => errors.push(error) };
@@ -73,7 +73,7 @@ test("a pass makes do with a pool of one connection", async () => {
   expect(await db.selectFrom("run_result").select("sequence").execute()).toHaveLength(1);
 });
 
-/** Resolves once every part of the upkeep has had its turn. */
+/** Resolves once every part of the maintenance has run once. */
 async function maintainOnce(options: Partial<MaintenanceOptions> & Pick<MaintenanceOptions, "db">): Promise<void> {
   const clock = createManualClock({ nowMs: systemClock.nowMs() });
   const maintenance = new Maintenance({ ...settings, events: silentEvents, clock, ...options });
@@ -82,7 +82,7 @@ async function maintainOnce(options: Partial<MaintenanceOptions> & Pick<Maintena
   await maintenance.close();
 }
 
-test("a part that fails keeps no other part from its work", async () => {
+test("a part that fails does not stop the other parts", async () => {
   const { db } = await openStore();
   const session = await addSession(db);
   await sql`update session set create_time = now() - interval '1 day'`.execute(db);
@@ -104,7 +104,7 @@ test("a part that fails keeps no other part from its work", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("what goes is told, and those who wait for a session that goes are woken", async () => {
+test("deletions are reported, and readers that wait for an expired session are woken", async () => {
   const { db } = await openStore();
   const dayMs = 86_400_000;
   const nowMs = systemClock.nowMs();
@@ -135,7 +135,7 @@ test("what goes is told, and those who wait for a session that goes are woken", 
   expect(await db.selectFrom("session").select("id").execute()).toEqual([{ id: idle }]);
 });
 
-test("a directory that cannot be removed is told of and keeps no row from going", async () => {
+test("a directory that cannot be removed is reported, and its rows are still deleted", async () => {
   const { db } = await openStore();
   await addSession(db);
   await sql`update session set delete_time = now() - interval '8 days'`.execute(db);
@@ -151,7 +151,7 @@ test("a directory that cannot be removed is told of and keeps no row from going"
   expect(await db.selectFrom("session").select("id").execute()).toEqual([]);
 });
 
-test("sessions have their turn each minute, what is kept for days every ten", async () => {
+test("sessions are checked each minute, data that is kept for days every ten minutes", async () => {
   const { db } = await openStore();
   const clock = createManualClock({ nowMs: systemClock.nowMs() });
   const dropped: number[] = [];
@@ -198,7 +198,7 @@ const anyJob = {
   successes_min: 1,
 };
 
-test("job nonces, jobs of which nothing is left and the audit of trust go when they are old enough", async () => {
+test("old job nonces, old jobs without runs, and old trust events are deleted", async () => {
   const { db } = await openStore();
   const nowMs = systemClock.nowMs();
   const minuteMs = 60_000;
@@ -227,7 +227,7 @@ test("job nonces, jobs of which nothing is left and the audit of trust go when t
   expect(await db.selectFrom("trust_event").select("id").execute()).toEqual([{ id: events.new }]);
 });
 
-test("of refused JobSpecs the newest are kept, and no change of a key goes for them", async () => {
+test("of refused JobSpecs the newest are kept, and no event of a key is deleted for them", async () => {
   const { db } = await openStore();
   const types = ["jobspec.refused", "key.created", "jobspec.refused", "jobspec.refused", "jobspec.refused"] as const;
   const ids = types.map((_, at) => newUuid(1_000 + at));
@@ -241,7 +241,7 @@ test("of refused JobSpecs the newest are kept, and no change of a key goes for t
   expect(kept.map(({ id }) => id)).toEqual([ids[1], ids[3], ids[4]]);
 });
 
-test("entries of the communication log go after a fortnight", async () => {
+test("entries of the communication log are deleted after 14 days", async () => {
   const { db } = await openStore();
   const nowMs = systemClock.nowMs();
   const dayMs = 86_400_000;

@@ -1,4 +1,4 @@
-// Merging of text that waits: readers see the same text, in fewer rows.
+// Merging of waiting text: readers see the same text, in fewer rows.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ const reasoning = content.map(
 const turnStarted = fc.nat().map((turn): ResultInit => ({ payload: { case: "turnStarted", value: { turn } } }));
 const anyResult = fc.oneof({ weight: 6, arbitrary: delta }, { weight: 3, arbitrary: reasoning }, turnStarted);
 
-test("merging keeps the text of every block in order, and no piece grows beyond its limit", () => {
+test("merging keeps the text of every block in order, and no piece exceeds the limit", () => {
   fc.assert(
     fc.property(fc.array(anyResult, { maxLength: 30 }), (results) => {
       const merged = mergeAll(results);
@@ -32,7 +32,7 @@ test("merging keeps the text of every block in order, and no piece grows beyond 
   );
 });
 
-test("two results of different kinds stay apart", () => {
+test("two results of different kinds are not merged", () => {
   fc.assert(
     fc.property(anyResult, anyResult, (first, second) => {
       fc.pre(kindOf(first) !== kindOf(second));
@@ -58,13 +58,13 @@ test.each([
   expect(mergeResults(chunk(fields), chunk({}))).toBeUndefined();
 });
 
-test("what carries usage is not merged", () => {
+test("a result with usage is not merged", () => {
   const counted: ResultInit = { ...chunk({}), usage: { totalTokens: 1n } };
   expect(mergeResults(counted, chunk({}))).toBeUndefined();
   expect(mergeResults(chunk({}), counted)).toBeUndefined();
 });
 
-test("what a runner numbered is not merged", () => {
+test("a result that a runner numbered is not merged", () => {
   const reported: ResultInit = { ...chunk({}), runnerSequence: 1n };
   expect(mergeResults(reported, chunk({}))).toBeUndefined();
   expect(mergeResults(chunk({}), reported)).toBeUndefined();
@@ -93,7 +93,7 @@ function joined(first: ResultInit, second: ResultInit): ResultInit[] {
   return both === undefined ? [first, second] : [both];
 }
 
-/** What a reader may tell apart: kind of block and its whole text; every turn is one of its own. */
+/** What a reader can distinguish: the kind of each block and its whole text; every turn is its own block. */
 function blocks(results: readonly ResultInit[]): [string, string][] {
   const found: [string, string][] = [];
   for (const result of results) {

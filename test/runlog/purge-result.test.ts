@@ -1,4 +1,4 @@
-// Purged results: what was said is gone, whatever the type, and everything else is as it was.
+// Purged results: the content is gone, for every type, and everything else is unchanged.
 
 import { createHash } from "node:crypto";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
@@ -26,7 +26,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-test("texts, arguments and files are gone; type, figures, names of tools and codes are as they were", () => {
+test("texts, arguments and files are gone; type, figures, names of tools and codes are unchanged", () => {
   const usage = { promptTokens: 5n, costMicroUsd: 9n, priceTable: "2026-11" };
   const started = bytesOf(
     { case: "toolCallStarted", value: { toolCallId: "call", toolName: "read_file", parameters: '{"path":"x"}' } },
@@ -72,7 +72,7 @@ test("texts, arguments and files are gone; type, figures, names of tools and cod
   expect(message.toolCalls.map(({ name }) => name)).toEqual(["list_dir"]);
 });
 
-test("whether a tool call failed can still be told, and its result is still JSON", () => {
+test("whether a tool call failed is still visible, and its result is still JSON", () => {
   const failed = bytesOf({ case: "toolCallCompleted", value: { toolName: "bash", error: "said" } });
   expect(purged(failed).payload.value).toMatchObject({ toolName: "bash", error: "" });
   const succeeded = purged(bytesOf({ case: "toolCallCompleted", value: { toolName: "bash", result: '"said"' } }));
@@ -80,18 +80,18 @@ test("whether a tool call failed can still be told, and its result is still JSON
   expect(succeeded.payload.value).not.toHaveProperty("error");
 });
 
-test("results in which nothing was said are marked like all others", () => {
+test("results without content are marked like all others", () => {
   const bytes = bytesOf({ case: "turnStarted", value: { turn: 4 } });
   expect(purged(bytes).purgedSha256).toBe(sha256(bytes));
   expect(purged(bytes).payload).toMatchObject({ case: "turnStarted", value: { turn: 4 } });
 });
 
-test("what was purged is left alone, so that the hash stays that of the first bytes", () => {
+test("a purged result is not purged again, so the hash stays that of the original bytes", () => {
   const once = purgeResult(bytesOf({ case: "reasoningDelta", value: { content: "said" } }));
   expect(purgeResult(once ?? new Uint8Array())).toBeUndefined();
 });
 
-test("of a type that only a newer version knows, no byte is left", () => {
+test("a result of a type that only a newer version knows keeps no byte of its content", () => {
   const known = toBinary(RunResultSchema, create(RunResultSchema, place));
   const newer = Buffer.concat([known, Buffer.from([0xa2, 0x06, 4]), Buffer.from("said")]);
   const bytes = purgeResult(newer) ?? new Uint8Array();
@@ -100,8 +100,8 @@ test("of a type that only a newer version knows, no byte is left", () => {
   expect(decodeResult(bytes)).toMatchObject({ runId: "a-run", purgedSha256: sha256(newer) });
 });
 
-// Every field of every type, also those that are added to the contract later.
-test("no text of any type outlives a purge but those that are meant to", () => {
+// Every field of every type, including those that are added to the contract later.
+test("no text of any type survives a purge except the listed fields", () => {
   fc.assert(
     fc.property(arbitraryMessage(RunResultSchema), (message) => {
       const result = { ...message, purgedSha256: "" } as RunResult;
@@ -124,7 +124,7 @@ const meantToStay = [
   "runnel.v1.Extension.type",
 ];
 
-/** Every string and all bytes in a message, but those that tell which tool, code or type it was. */
+/** Every string and all bytes in a message, except those that name the tool, code or type. */
 function textsIn(value: unknown, place = ""): unknown[] {
   if (typeof value === "string" || value instanceof Uint8Array) {
     return meantToStay.includes(place) || value.length === 0 ? [] : [value];

@@ -1,4 +1,4 @@
-// The results of one run on their way into the log.
+// The queue of one run's results that are not yet in the log.
 
 import { expect, test, vi } from "vitest";
 import type { ChainEntry, LogChain } from "../../src/engine/hash-chain/chain.ts";
@@ -9,12 +9,12 @@ import { Fault } from "../../src/platform/base/fault.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { newChain, text, turn } from "./store.ts";
 
-/** More than a queue takes before its driver waits. */
+/** More results than a queue takes before its driver waits. */
 const farAhead = 300;
 
 const entriesBefore = [1, 2, 3, 4, 5, 6, 7].map((sequence) => ({ sequence, bytes: Buffer.from("before") }));
 
-/** Long enough for whatever is free to go on; one tick would end before an async function has answered. */
+/** Lets everything that is ready continue; one microtask would end before an async function has returned. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function openQueue(clock: ManualClock = createManualClock(), onLost: (fault: Fault) => void = () => {}): RunQueue {
@@ -26,7 +26,7 @@ function chainOf(entries: readonly ChainEntry[]): LogChain {
   return newChain("run").with(entries);
 }
 
-test("numbers go on from the log and are given in the order of writing", () => {
+test("sequences continue from the log and follow the order of writing", () => {
   const queue = openQueue();
   for (const number of [1, 2, 3]) {
     queue.push(turn(number));
@@ -38,7 +38,7 @@ test("numbers go on from the log and are given in the order of writing", () => {
   expect(queue.take(2).map((entry) => entry.sequence)).toEqual([10]);
 });
 
-test("what an entry says of its place is what it was given", () => {
+test("an entry contains the run, sequence and time that it was given", () => {
   const queue = openQueue(createManualClock({ nowMs: 1_234 }));
   queue.push(turn(1));
   const [entry] = queue.take(1);
@@ -46,7 +46,7 @@ test("what an entry says of its place is what it was given", () => {
   expect(result).toMatchObject({ runId: "run", sequence: 8n, createTime: { seconds: 1n, nanos: 234_000_000 } });
 });
 
-test("text merges only while it is young", () => {
+test("text merges only for a short time", () => {
   const clock = createManualClock();
   const queue = openQueue(clock);
   queue.push(text("a"));
@@ -57,7 +57,7 @@ test("text merges only while it is young", () => {
   expect(queue.take(10)).toHaveLength(2);
 });
 
-test("text that comes after a batch was taken is not added to it", () => {
+test("text that comes after a batch was taken is not added to that batch", () => {
   const queue = openQueue();
   queue.push(text("a"));
   const batch = queue.take(10);
@@ -99,7 +99,7 @@ test("a driver waits when few results hold much text", async () => {
   await room;
 });
 
-test("flush waits for what is in flight, not only for what waits", async () => {
+test("flush waits for results in flight, not only for waiting ones", async () => {
   const queue = openQueue();
   queue.push(turn(1));
   const batch = queue.take(1);
@@ -113,7 +113,7 @@ test("flush waits for what is in flight, not only for what waits", async () => {
   await flushed;
 });
 
-test("a batch that is durable in parts is flushed when all of it is", async () => {
+test("a batch that is durable in parts is flushed when all of it is durable", async () => {
   const queue = openQueue();
   for (const number of [1, 2, 3]) {
     queue.push(turn(number));
@@ -130,7 +130,7 @@ test("a batch that is durable in parts is flushed when all of it is", async () =
   await flushed;
 });
 
-test("Q4: the chain covers what is durable, and not what waits or is in flight", () => {
+test("Q4: the chain covers durable results, and not those that wait or are in flight", () => {
   const queue = openQueue();
   for (const number of [1, 2, 3, 4]) {
     queue.push(turn(number));
@@ -144,7 +144,7 @@ test("Q4: the chain covers what is durable, and not what waits or is in flight",
   expect(queue.chain.value).toEqual(chainOf([...entriesBefore, ...batch]).value);
 });
 
-test("Q4: what is numbered and not committed is not in the chain, and what is committed is", () => {
+test("Q4: a numbered result is in the chain only after its commit", () => {
   const queue = openQueue();
   const value = queue.chain.value;
   queue.number([turn(1), turn(2)]);
@@ -155,7 +155,7 @@ test("Q4: what is numbered and not committed is not in the chain, and what is co
   expect(queue.chain.value).toEqual(chainOf([...entriesBefore, ...entries]).value);
 });
 
-test("a lost queue tells everybody why, once, and takes nothing more", async () => {
+test("a lost queue reports the reason to all waiters, once, and takes nothing more", async () => {
   const onLost = vi.fn();
   const queue = openQueue(undefined, onLost);
   for (let number = 0; number < farAhead; number++) {
@@ -176,7 +176,7 @@ test("a lost queue tells everybody why, once, and takes nothing more", async () 
   expect(onLost.mock.calls).toEqual([[fault]]);
 });
 
-test("numbers of a transaction that did not commit are given again", () => {
+test("sequences of a transaction that did not commit are used again", () => {
   const queue = openQueue();
   expect(queue.number([turn(1), turn(2)]).map((entry) => entry.sequence)).toEqual([8, 9]);
   queue.unnumber(2);

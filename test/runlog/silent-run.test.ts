@@ -1,4 +1,4 @@
-// What readers cost the database while their run says nothing.
+// How many statements readers cost while their run writes nothing.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
@@ -10,11 +10,11 @@ import { countStatements } from "./counted-db.ts";
 import { addRun, LocalWakeup, openStore } from "./store.ts";
 
 const readers = 200;
-/** After that long somebody looks for results, and whether the run has ended. */
+/** The interval at which the service looks for new results and for the end of the run. */
 const periodMs = 15_000;
 const periods = 4;
 
-// Readers that come together would also look together, and as many as the pool has no connections for would wait for it.
+// Readers that start together would also poll together, and those without a connection would wait for the pool.
 test("200 readers of a silent run cost as many statements as one", async () => {
   const store = await openStore();
   const { id: runId } = await addRun(store.db);
@@ -36,7 +36,7 @@ test("200 readers of a silent run cost as many statements as one", async () => {
       expect(entries).toEqual([]);
     }
   });
-  // Each looks once when it comes: for results, in a statement with others, and then whether there will be any.
+  // Each reader looks once when it starts: for results, in a statement with others, and whether the run has ended.
   await until("all readers to wait", () => counted.built === readers);
   const first = counted.statements;
   expect(first).toBeLessThan(1.5 * readers);

@@ -1,4 +1,4 @@
-// A database of a test's own, with the rows that the log stands on: replicas, sessions, runs.
+// A test's own database, with the rows that a log needs: replicas, sessions, runs.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
@@ -32,7 +32,7 @@ export async function openStore(options: { poolSize?: number; own?: boolean } = 
   return { url, ...connect(url, options) };
 }
 
-/** One more pool on a database, as another replica has it. Closed with the test. */
+/** One more pool on a database, like another replica's. Closed with the test. */
 export function connect(url: string, { poolSize = 4 }: { poolSize?: number } = {}): Omit<Store, "url"> {
   const connections = openConnections({ connectionString: url }, { poolSize, onConnectionError: () => {} });
   onTestFinished(() => connections.close());
@@ -74,7 +74,7 @@ export const input: Uint8Array = toBinary(
   create(MessageSchema, { role: "user", content: { case: "text", value: "hello" } }),
 );
 
-/** A run of a session of its own: running when it has an owner, else queued. */
+/** A run in a session of its own: running when it has an owner, else queued. */
 export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun> {
   const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000 } = choice;
   const session = await addSession(db, client);
@@ -88,12 +88,12 @@ export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun
   return run;
 }
 
-/** Of a log that has no entries yet. */
+/** The chain of an empty log. */
 export function newChain(runId: string): LogChain {
   return new LogChain(startOfChain(runId));
 }
 
-/** Writes rows past every rule, as a bug or another owner would. */
+/** Writes rows without any check, as a bug or another owner would. */
 export async function plant(db: Db, runId: string, epoch: number, sequences: readonly number[]): Promise<void> {
   const payload = Buffer.from("planted");
   const rows = sequences.map((sequence) => ({ runId, sequence, epoch, payload }));
@@ -108,7 +108,7 @@ export function text(content: string): ResultInit {
   return { payload: { case: "messageDelta", value: { chunk: { role: "assistant", content, msgSequence: 1 } } } };
 }
 
-/** The log of a run, as sequence and what it says in short. */
+/** The log of a run: each sequence with a short form of its payload. */
 export async function readLog(db: Db, runId: string): Promise<[number, string | number | undefined][]> {
   const rows = await readResults(db, { runId, after: 0, limit: 100_000 });
   return rows.map(({ sequence, payload }) => [sequence, shorten(payload)]);
@@ -122,14 +122,14 @@ function shorten(bytes: Uint8Array): string | number | undefined {
   return payload.case === "messageDelta" ? payload.value.chunk?.content : payload.case;
 }
 
-/** Wake-ups inside one process that a test may read back, lose, or follow with a gap. */
+/** Wake-ups inside one process that a test can inspect, lose, or follow with a gap. */
 export class LocalWakeup implements Wakeup {
   readonly published: WakeupMessage[] = [];
   losing = false;
   readonly #listeners = new Map<string, Set<(message: HeardMessage) => void>>();
   readonly #gapListeners = new Set<() => void>();
 
-  /** As another replica's, unless it is said to be our own. */
+  /** Publishes as another replica, unless `isOwn` is true. */
   publish(message: WakeupMessage, isOwn = false): void {
     this.published.push(message);
     if (this.losing) {
@@ -162,7 +162,7 @@ export class LocalWakeup implements Wakeup {
 
 export const silentEvents: Events = createEvents(createLogger("silent"));
 
-/** A clock whose time runs, but whose long sleeps end soon: for loops that poll. */
+/** A clock whose time runs normally, but whose long sleeps end early: for loops that poll. */
 export function hurriedClock(sleepMaxMs: number): Clock {
   return { ...systemClock, sleep: (delayMs, signal) => systemClock.sleep(Math.min(delayMs, sleepMaxMs), signal) };
 }

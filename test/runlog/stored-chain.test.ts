@@ -1,4 +1,4 @@
-// The hash chain of a log that is in the database alone.
+// The hash chain of a log that only the database holds.
 
 import { expect, test } from "vitest";
 import { entriesPerBlock } from "../../src/engine/hash-chain/chain.ts";
@@ -13,7 +13,7 @@ import type { Db } from "../../src/platform/database/database.ts";
 import { plainChainValue } from "../receipts/plain-chain.ts";
 import { addRun, newChain, openStore, text } from "./store.ts";
 
-/** Adds as many entries of very different sizes to the end of a log. */
+/** Appends entries of very different sizes to a log. */
 async function grow(db: Db, runId: string, count: number, from = 1): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => {
     const sequence = from + index;
@@ -28,7 +28,7 @@ async function payloadsOf(db: Db, runId: string): Promise<Buffer[]> {
   return rows.map(({ payload }) => Buffer.from(payload));
 }
 
-/** A checkpoint as this version keeps it, after so many entries. */
+/** Saves a checkpoint after `sequence` entries, as this version does. */
 async function checkpoint(db: Db, runId: string, sequence: number): Promise<void> {
   const entries = (await payloadsOf(db, runId)).slice(0, sequence);
   const chain = newChain(runId).with(entries.map((bytes, index) => ({ sequence: index + 1, bytes })));
@@ -60,7 +60,7 @@ test.each([0, 63, 64, 65, 130, 200])(
     await grow(db, id, 200);
     const value = plainChainValue(id, await payloadsOf(db, id));
     await checkpoint(db, id, at);
-    // What is not there is not read.
+    // The entries before the block are deleted, so reading them would fail.
     await removeUpTo(db, id, at - (at % entriesPerBlock));
     const chain = await readStoredChain(db, id);
     expect(chain.count).toBe(200);
@@ -68,7 +68,7 @@ test.each([0, 63, 64, 65, 130, 200])(
   },
 );
 
-test("goes on from an older block where a version without chains has moved the checkpoint", async () => {
+test("continues from an older block after a version without chains has moved the checkpoint", async () => {
   const { db } = await openStore();
   const { id } = await addRun(db);
   await grow(db, id, 100);
@@ -101,7 +101,7 @@ test("a run that ends without its owner keeps the hash of all that it wrote", as
   expect(run?.log_hash).toEqual(plainChainValue(id, await payloadsOf(db, id)));
 });
 
-test("a run whose log somebody has taken entries out of ends all the same, and has no hash", async () => {
+test("a run with entries missing from its log still ends, without a log hash", async () => {
   const { db } = await openStore();
   const { id } = await addRun(db);
   await grow(db, id, 10);

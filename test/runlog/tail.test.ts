@@ -1,4 +1,4 @@
-// Tail: whatever happens in between, a reader gets n+1 after n, until the terminal result.
+// Tail: under every interleaving, a reader gets n+1 after n, until the terminal result.
 
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
@@ -33,7 +33,7 @@ async function finish(db: Db, run: RunRow, sequence: number): Promise<void> {
     );
 }
 
-/** A reader that notes what it gets. */
+/** A reader that records the sequences it gets. */
 class Reader {
   readonly sequences: number[] = [];
   readonly #leaving = new AbortController();
@@ -61,7 +61,7 @@ async function openSource(): Promise<TailSource> {
   return { db, hub: new Hub() };
 }
 
-/** With somebody who looks for all readers what no one has told them, that often. */
+/** A source with a follower that polls for all readers at this interval. */
 async function openFollowedSource(pollMs: number): Promise<TailSource> {
   const source = await openSource();
   const follower = new Follower({
@@ -91,7 +91,7 @@ test("a late reader gets all of a long log, page by page, and ends with the term
   expect(source.hub.watcherCount).toBe(0);
 });
 
-test("a reader who claims what does not exist yet harms nobody, and gets only what lies beyond", async () => {
+test("a reader that claims a future sequence affects no other reader, and gets only what follows it", async () => {
   const source = await openSource();
   const run = await addRun(source.db);
   const ahead = new Reader(source, run.id, 5);
@@ -109,7 +109,7 @@ test("a reader who claims what does not exist yet harms nobody, and gets only wh
   expect(ahead.sequences).toEqual([6, 7]);
 });
 
-test("a reader beyond the end of a run that has ended is told where that is", async () => {
+test("a reader beyond the end of a run that has ended gets OFFSET_BEYOND_END", async () => {
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   await persist(source.db, run.id, [encode(run.id, 1, end)]);
@@ -118,7 +118,7 @@ test("a reader beyond the end of a run that has ended is told where that is", as
   expect(await reader.over).toMatchObject({ reason: "OFFSET_BEYOND_END" });
 });
 
-test("a reader who guessed the last sequence before it was written ends with the run", async () => {
+test("a reader that guessed the last sequence before it was written ends with the run", async () => {
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 1);
@@ -129,7 +129,7 @@ test("a reader who guessed the last sequence before it was written ends with the
   expect(reader.sequences).toEqual([]);
 });
 
-test("a reader that nobody tells anything gets what the follower finds", async () => {
+test("a reader without any wake-up gets what the follower finds", async () => {
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 0);
@@ -161,7 +161,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("cut" as const) }) },
 );
 
-test("however writing, telling, opening and cutting interleave, every reader gets n+1 after n", async () => {
+test("under every interleaving of writes, wake-ups, new readers and cuts, each reader gets n+1 after n", async () => {
   const source = await openFollowedSource(50);
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 12 }), async (commands) => {
@@ -183,7 +183,7 @@ test("however writing, telling, opening and cutting interleave, every reader get
   );
 });
 
-/** The log as a number: entries 1 to `written` are durable, those up to `told` were offered, some perhaps never. */
+/** The log as a number: entries 1 to `written` are durable, and some of them were published. */
 class Model {
   readonly readers: { from: number; reader: Reader; wasCut: boolean }[] = [];
   written = 0;
@@ -219,7 +219,7 @@ class Model {
     this.written += sequences.length;
   }
 
-  /** Skipped entries are those that this process never hears of. */
+  /** This process never hears of the skipped entries. */
   #publish(first: number): void {
     const entries = range(first, this.written).map((sequence) => encode(this.#run.id, sequence, turn(1)));
     this.#source.hub.publish(this.#run.id, entries);

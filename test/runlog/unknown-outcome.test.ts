@@ -1,4 +1,4 @@
-// The connection breaks after Postgres did what it was asked and before it could say so. Nothing is lost and nothing is
+// The connection breaks after Postgres executed a statement and before its answer arrived. Nothing is lost, and nothing is
 // written twice.
 
 import { fromBinary } from "@bufbuild/protobuf";
@@ -51,7 +51,7 @@ async function openStage(): Promise<Stage> {
   return { store, proxy, log, run, writer, wakeup };
 }
 
-test("a batch whose answer was cut off stands in the log once, and what follows goes on from it", async () => {
+test("a batch whose answer was cut off is in the log once, and later results follow it", async () => {
   const { store, proxy, run, writer } = await openStage();
   proxy.cutAnswerTo("insert results under fence");
   for (let number = 1; number <= 30; number++) {
@@ -65,7 +65,7 @@ test("a batch whose answer was cut off stands in the log once, and what follows 
   expect(await chainValueOf(writer)).toEqual(await storedChainValue(store, run.id));
 });
 
-test("readers are told of a batch whose answer was cut off", async () => {
+test("readers get a wake-up for a batch whose answer was cut off", async () => {
   const { proxy, run, writer, wakeup } = await openStage();
   proxy.cutAnswerTo("insert results under fence");
   await writer.append(turn(1));
@@ -93,7 +93,7 @@ test("a commit whose answer was cut off has its results and its effects once", a
   expect(turns).toBe(1);
 });
 
-test("a commit that was cut off before it reached Postgres is made", async () => {
+test("a commit that was cut off before it reached Postgres is repeated", async () => {
   const { store, proxy, run, writer } = await openStage();
   proxy.cutAnswerTo("begin");
   await writer.commit([turn(1)], (trx) => commitTurn(trx, run.id));
@@ -101,7 +101,7 @@ test("a commit that was cut off before it reached Postgres is made", async () =>
   expect(await readLog(store.db, run.id)).toEqual([[1, 1]]);
 });
 
-test("a commit of messages alone tells the transcript once", async () => {
+test("a commit of messages alone adds them to the transcript once", async () => {
   const { store, proxy, run, writer } = await openStage();
   const target = { runId: run.id, session: run.session, transcriptLength: 0 };
   const transcript = [fromBinary(MessageSchema, run.input)];
@@ -111,7 +111,7 @@ test("a commit of messages alone tells the transcript once", async () => {
   expect((await readTranscript(store.db, { session: run.session, newestMax: 10 })).messages).toHaveLength(1);
 });
 
-test("messages never take the place of another run's", async () => {
+test("messages never overwrite those of another run", async () => {
   const { store, run, writer } = await openStage();
   const target = { runId: run.id, session: run.session, transcriptLength: 0 };
   const transcript = [fromBinary(MessageSchema, run.input)];
@@ -121,7 +121,7 @@ test("messages never take the place of another run's", async () => {
   await expect(again).rejects.toThrow(/another run/);
 });
 
-test("a commit under a lost run leaves no trace", async () => {
+test("a commit of a run that was lost leaves no trace", async () => {
   const { store, run, writer } = await openStage();
   await store.db.transaction().execute((trx) => requeueRun(trx, { id: run.id, takeover: true }));
   const lost = writer.commit([turn(1)], (trx) => commitTurn(trx, run.id));
@@ -130,7 +130,7 @@ test("a commit under a lost run leaves no trace", async () => {
   expect(() => writer.append(turn(2))).toThrow(expect.objectContaining({ reason: "RUN_LOST" }));
 });
 
-test("effects that fail take the results with them, and their numbers are given again", async () => {
+test("effects that fail undo their results, and the sequences are used again", async () => {
   const { store, run, writer } = await openStage();
   const failed = writer.commit([turn(1)], async () => {
     throw new TypeError("a defect");
@@ -142,7 +142,7 @@ test("effects that fail take the results with them, and their numbers are given 
   expect(await chainValueOf(writer)).toEqual(await storedChainValue(store, run.id));
 });
 
-test("a run that is given up stops waiting for a database that is away", async () => {
+test("a run that is given up stops waiting for an unreachable database", async () => {
   const { store, log, run } = await openStage();
   const away = connect("postgres://nobody@127.0.0.1:9/nothing");
   const errors: unknown[] = [];
@@ -170,7 +170,7 @@ test("a run that is given up stops waiting for a database that is away", async (
   await log.close();
 });
 
-/** As the last transaction of the run would find it. */
+/** The chain as the last transaction of the run would find it. */
 async function chainValueOf(writer: RunWriter): Promise<Uint8Array> {
   return await writer.transact(async (_trx, _run, chain) => chain.value);
 }

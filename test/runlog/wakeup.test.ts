@@ -34,7 +34,7 @@ const key = fc.oneof(
   fc.constant(""),
 );
 
-test("what is packed is unpacked again, in payloads that Postgres takes", () => {
+test("packed wake-ups unpack to the same, in payloads that Postgres accepts", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(fc.constantFrom(...topics), key, fc.nat()), {
@@ -65,7 +65,7 @@ function text({ topic, key: of, value }: WakeupMessage): string {
   return `${topic} ${of} ${value}`;
 }
 
-test("another replica hears of thousands of runs, each at its newest sequence", async () => {
+test("another replica hears of thousands of runs, each with its newest sequence", async () => {
   const store = await openStore();
   const [near, far] = [openWakeup(store), openWakeup(store)];
   await until("both to listen", () => near.gaps() > 0 && far.gaps() > 0);
@@ -82,7 +82,7 @@ test("another replica hears of thousands of runs, each at its newest sequence", 
   }
 });
 
-test("a listener whose connection was ended says that it had a gap and hears again", async () => {
+test("a listener whose connection was ended reports a gap and listens again", async () => {
   const store = await openStore();
   const { wakeup, heard, gaps } = openWakeup(store);
   await until("it to listen", () => gaps() === 1);
@@ -98,7 +98,7 @@ test("a listener whose connection was ended says that it had a gap and hears aga
   });
 });
 
-test("who has unsubscribed hears nothing more", async () => {
+test("a listener that has unsubscribed hears nothing more", async () => {
   const store = await openStore();
   const { wakeup, heard, gaps } = openWakeup(store);
   let count = 0;

@@ -1,4 +1,4 @@
-// The dispatcher: slots, fairness, claims, and what happens at the edges of a close and of a lost answer.
+// The dispatcher: slots, fairness and claims; also closing, and answers that the connection cut off.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, LocalWakeup, openStore, readLog } from "../runlog/store.ts";
 import { openReplica } from "./stage.ts";
 
-/** Works on runs until the test lets them go. */
+/** A supervisor that works on each run until the test releases it. */
 class Workbench {
   readonly started: StartedRun[] = [];
   readonly #releases = new Map<string, () => void>();
@@ -37,7 +37,7 @@ class Workbench {
   }
 }
 
-test("a replica works on as many runs as it has slots, and takes the next when one is free", async () => {
+test("a replica works on as many runs as it has slots, and takes the next one when a slot is free", async () => {
   const store = await openStore();
   const runs = await Promise.all(Array.from({ length: 7 }, () => addRun(store.db)));
   const bench = new Workbench();
@@ -51,7 +51,7 @@ test("a replica works on as many runs as it has slots, and takes the next when o
   expect(new Set(bench.started.map((run) => run.id))).toEqual(new Set(runs.map((run) => run.id)));
 });
 
-test("a reserved slot is not claimed, and comes back when it is not filled", async () => {
+test("a reserved slot is not used for claims, and is free again when it was not filled", async () => {
   const store = await openStore();
   const bench = new Workbench();
   const { dispatcher } = await openReplica(store, { slots: 1, supervise: bench.supervise });
@@ -105,7 +105,7 @@ test("a replica whose lease has ended claims nothing", async () => {
   expect(await claimRuns(store.db, { owner, limit: 1 })).toEqual([]);
 });
 
-test("a run that was lost and came back is stopped, counted and waited for like any other", async () => {
+test("a run that was lost and claimed again is stopped, counted and awaited like any other", async () => {
   const store = await openStore();
   const stops: string[] = [];
   const releases: (() => void)[] = [];
@@ -147,7 +147,7 @@ test("a slot that is filled after the close is not worked on", async () => {
   expect(dispatcher.reserve()).toBeUndefined();
 });
 
-test("a run whose claim was answered into a broken connection is let go, for the reaper to take", async () => {
+test("a run whose claim was answered into a broken connection is let go, and the reaper can take it", async () => {
   const store = await openStore();
   const proxy = await openCuttingProxy(store.url);
   const bench = new Workbench();
@@ -189,7 +189,7 @@ test("a run that was just started, or is worked on, is not let go", async () => 
   bench.releaseAll();
 });
 
-// Without a net, a run that begins just when the database goes away would wait for its deadline.
+// Without this retry, a run that starts just when the database goes away would wait for its deadline.
 test("a run whose loading is cut off is loaded again", async () => {
   const store = await openStore();
   const proxy = await openCuttingProxy(store.url);
@@ -200,7 +200,7 @@ test("a run whose loading is cut off is loaded again", async () => {
   expect(proxy.cuts).toBe(1);
 });
 
-test("a run whose completion was written, though nobody was told, stays completed and has one end", async () => {
+test("a run whose completion was committed, though the answer was cut off, stays completed with one terminal result", async () => {
   const store = await openStore();
   const proxy = await openCuttingProxy(store.url);
   const run = await addRun(store.db, { driver: "brief" });

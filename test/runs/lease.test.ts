@@ -1,4 +1,5 @@
-// The lease of a replica: renewed while the database answers, lost for good when it does not or when it was taken.
+// The lease of a replica: renewed while the database answers, lost for good when the database is silent or another replica
+// took it.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Lease } from "../../src/engine/runs/lease.ts";
@@ -36,8 +37,8 @@ test("a lease is renewed under the same id and given back at the end", async () 
   expect(await db.selectFrom("replica").select("id").execute()).toEqual([]);
 });
 
-// Somebody sets the clock of the machine while the replica works.
-test("a clock that jumps is set right by the next renewal", async () => {
+// The clock of the machine is set while the replica works.
+test("a clock that jumps is corrected by the next renewal", async () => {
   const { db } = await openStore();
   let jumpMs = 0;
   const clock = new SyncedClock({ ...systemClock, nowMs: () => systemClock.nowMs() + jumpMs });
@@ -53,7 +54,7 @@ test("a clock that jumps is set right by the next renewal", async () => {
   }
 });
 
-test("a lease that was taken over is lost once, and the replica serves on under a new id", async () => {
+test("a lease that was taken over is lost once, and the replica continues under a new id", async () => {
   const { db } = await openStore();
   const { lease, lost } = createLease(db, 600);
   await lease.open();
@@ -64,7 +65,7 @@ test("a lease that was taken over is lost once, and the replica serves on under 
   expect(await leaseEnd(db, next)).toBeGreaterThan(0);
 });
 
-test("a replica that hears nothing of the database for long gives its runs up", async () => {
+test("a replica that gets no answer from the database for too long gives up its runs", async () => {
   const store = await openStore();
   const { connections, db } = connect(store.url);
   const { lease, lost } = createLease(db, 300);
@@ -76,14 +77,14 @@ test("a replica that hears nothing of the database for long gives its runs up", 
   expect(lease.replicaId).toBeUndefined();
 });
 
-test("a lease whose renewal the database refuses is not held, until it takes one again", async () => {
+test("a lease whose renewal the database refuses is not held until a renewal succeeds", async () => {
   const url = await testDatabase();
   const user = await limitedUser(url, 10);
   const { db } = connect(user.url);
   const { lease, lost } = createLease(db, 6_000);
   await lease.open();
   expect(lease.whyNotHeld()).toBeNull();
-  // It counts for connections that are new.
+  // The setting applies to new connections only.
   const setRole = async (what: string): Promise<void> => {
     await query(url, `alter role ${user.name} ${what}`);
     await query(url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = $1", [user.name]);
@@ -107,13 +108,13 @@ test("a refused write loses the lease it was made under, and no other", async ()
   expect(lost).toEqual([id]);
 });
 
-test("a replica that is just writing is not taken over, and one that was taken over does not write", async () => {
+test("a replica that is writing is not taken over, and one that was taken over cannot write", async () => {
   const { db } = await openStore();
   const id = await addReplica(db);
   const own = { id: (await addRun(db, { owner: id })).id, replicaId: id };
   await db.transaction().execute(async (writing) => {
     expect(await lockOwnRun(writing, own)).toMatchObject({ id: own.id, is_held: true });
-    // Another replica's view: expired while the write is under way.
+    // As another replica sees it: the lease expires while the write is under way.
     await db.transaction().execute(async (taking) => {
       await taking
         .updateTable("replica")

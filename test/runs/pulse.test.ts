@@ -1,4 +1,4 @@
-// The database's pulse: missing when the database is away or refuses, never because this process was busy itself.
+// The pulse of the database: missing when the database is away or refuses work, never because this process was busy.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Pulse } from "../../src/engine/runs/pulse.ts";
@@ -11,12 +11,12 @@ import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, connect } from "../runlog/store.ts";
 
-/** What is promised of readiness, of which this is the larger part. */
+/** The promised maximums for readiness; the pulse takes the larger part of each. */
 const offMaxMs = 2_000;
 const onMaxMs = 5_000;
 const sliceMs = 200;
 
-test("a database that is away is missed within 2 s, and found within 5 s when it is back", async () => {
+test("a database that is away is noticed within 2 s, and its return within 5 s", async () => {
   const url = await testDatabase();
   const proxy = await openCuttingProxy(url);
   const { pulse, troubles } = openPulse(proxy.url);
@@ -33,7 +33,7 @@ test("a database that is away is missed within 2 s, and found within 5 s when it
   expect(troubles).toEqual(["pulse"]);
 });
 
-test("a connection that is cut while the database is well is replaced before anybody is told", async () => {
+test("a connection that is cut while the database works is replaced before the pulse is missing", async () => {
   const url = await testDatabase();
   const { pulse } = openPulse(url);
   const first = await until("the pulse's connection", () => pulseConnection(url));
@@ -45,7 +45,7 @@ test("a connection that is cut while the database is well is replaced before any
   });
 });
 
-// A process that was stopped for a minute finds all its timers due before it reads what the database said meanwhile.
+// After a pause of a minute, all timers of the process are due before it reads what the database sent meanwhile.
 test("a pause of this process counts as one slice of silence", async () => {
   const proxy = await openCuttingProxy(await testDatabase());
   const clock = createManualClock();
@@ -64,7 +64,7 @@ test("a pause of this process counts as one slice of silence", async () => {
   });
 });
 
-test("a busy pool of our own is not the database's fault", async () => {
+test("a full connection pool does not make the pulse missing", async () => {
   const url = await testDatabase();
   const { pulse, connections } = openPulse(url);
   const held = Promise.withResolvers<void>();
@@ -77,8 +77,8 @@ test("a busy pool of our own is not the database's fault", async () => {
   await Promise.all(holders);
 });
 
-// The pulse holds a connection, which would answer for ever.
-test("a server that lets nobody in any more is missed as soon as somebody was refused", async () => {
+// The pulse holds an open connection, which would keep answering.
+test("a server that accepts no new connections is noticed as soon as it has refused one", async () => {
   const url = await testDatabase();
   const user = await limitedUser(url, 2);
   const { pulse, connections } = openPulse(user.url);
@@ -91,7 +91,7 @@ test("a server that lets nobody in any more is missed as soon as somebody was re
   await until("the pulse", () => pulse.whyMissing() === null);
 });
 
-test("a database that takes no writes is missed, and found when it takes them again", async () => {
+test("a database that takes no writes is noticed, and so is the moment it takes them again", async () => {
   const url = await testDatabase();
   const user = await limitedUser(url, 10);
   await query(url, `alter role ${user.name} set default_transaction_read_only = on`);
@@ -102,14 +102,14 @@ test("a database that takes no writes is missed, and found when it takes them ag
   await until("the pulse", () => pulse.whyMissing() === null);
 });
 
-test("who asks for room needs some on the disk", async () => {
+test("asking for room uses temporary space on disk", async () => {
   const { connections } = connect(await testDatabase());
   const client = await connections.connect("test");
   try {
     await askForRoom(client);
     await client.query("set temp_file_limit = 0");
     await expect(askForRoom(client)).rejects.toThrow("temporary file size");
-    // What it sets is its own.
+    // The setting applies to its own transaction only.
     const { rows } = await client.query("show work_mem");
     expect(rows).not.toEqual([{ work_mem: "64kB" }]);
   } finally {

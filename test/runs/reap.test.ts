@@ -1,4 +1,4 @@
-// What happens to runs whose replica is gone, whose time is over, or that wait: every run comes to one end.
+// The reaper: runs whose replica is gone, whose deadline has passed, or that wait. Each run ends exactly once.
 
 import { once } from "node:events";
 import { expect, test } from "vitest";
@@ -51,7 +51,7 @@ async function* untilStopped({ signal }: RunContext): AsyncGenerator<DriverStep,
   return { kind: "failed", code: "runner.error", error: "stopped", retryable: false };
 }
 
-/** Parks until its time comes or somebody wakes it, then goes on as it is told; by default it completes. */
+/** Parks until its time comes or it is woken, then continues as `goOn` says; by default it completes. */
 function parking(wakeInMs: number | undefined, goOn: Driver["run"] = complete): Driver {
   return driver("parking", "resume", async function* (context): AsyncGenerator<DriverStep, DriverEnd> {
     if (context.checkpoint !== undefined) {
@@ -70,7 +70,7 @@ async function addOrphan({ db }: Store, driverName: string, takeovers = 0): Prom
   return id;
 }
 
-/** The codes of all failures in a run's log: one run, one end. */
+/** The code and text of every failure in a run's log. A log has at most one. */
 async function failuresOf({ db }: Store, runId: string): Promise<string[]> {
   const rows = await readResults(db, { runId, after: 0, limit: 100 });
   return rows.flatMap(({ payload }) => {
@@ -79,10 +79,10 @@ async function failuresOf({ db }: Store, runId: string): Promise<string[]> {
   });
 }
 
-/** No driver works on any of these runs in this process. */
+/** A dispatcher that works on none of these runs. */
 const nobodyHere = { stopRun: (): void => {} };
 
-test("the run of a replica that fell silent is queued again and counted, and its replica is gone", async () => {
+test("the run of a replica whose lease ended is queued again with one more takeover, and the replica is removed", async () => {
   const store = await openStore();
   const id = await addOrphan(store, "steady");
   const wakeup = new LocalWakeup();
@@ -92,7 +92,7 @@ test("the run of a replica that fell silent is queued again and counted, and its
   expect(wakeup.published).toContainEqual({ topic: "queue", key: "", value: 0 });
 });
 
-test("many reapers take each run over once", async () => {
+test("many reapers take over each run once", async () => {
   const store = await openStore({ poolSize: 8 });
   const ids = [];
   for (let index = 0; index < 20; index++) {
@@ -106,7 +106,7 @@ test("many reapers take each run over once", async () => {
   }
 });
 
-test("a run that goes on elsewhere says what is void and comes to its end", async () => {
+test("a run that is taken over reports the restarted turn and completes", async () => {
   const store = await openStore();
   const steady = driver("steady", "resume");
   const id = await addOrphan(store, "steady");
@@ -130,7 +130,7 @@ test("a run that goes on elsewhere says what is void and comes to its end", asyn
   ]);
 });
 
-test("a run that lost its replica too often is ended as the likely cause", async () => {
+test("a run that lost its replica too often fails with crash_loop", async () => {
   const store = await openStore();
   const id = await addOrphan(store, "steady", 3);
   openReaper(store, { drivers: [driver("steady", "resume")] });
@@ -138,7 +138,7 @@ test("a run that lost its replica too often is ended as the likely cause", async
   expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost crash_loop/)]);
 });
 
-test("a run whose driver cannot go on fails clearly", async () => {
+test("a run whose driver cannot resume fails with host.run_lost", async () => {
   const store = await openStore();
   const id = await addOrphan(store, "fragile");
   openReaper(store, { drivers: [driver("fragile", "fail")] });
@@ -146,7 +146,7 @@ test("a run whose driver cannot go on fails clearly", async () => {
   expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost the replica/)]);
 });
 
-test("a run whose living owner let its deadline pass by far is ended", async () => {
+test("a run is ended when its living owner is far past its deadline", async () => {
   const store = await openStore();
   const owner = await addReplica(store.db);
   const late = await addRun(store.db, { owner, timeoutMs: -31_000 });
@@ -157,16 +157,16 @@ test("a run whose living owner let its deadline pass by far is ended", async () 
   expect((await findRun(store.db, recent.id))?.status).toBe("running");
 });
 
-test("the shortest lease that may be set is reaped too", async () => {
+test("a reaper with the shortest allowed lease takes runs over", async () => {
   const store = await openStore();
   openReaper(store, { drivers: [driver("steady", "resume")], leaseMs: 300, clock: systemClock });
-  // The second one is for a pass that is not the first.
+  // The second run is for a later pass.
   for (let index = 0; index < 2; index++) {
     await reached(store, await addOrphan(store, "steady"), "queued");
   }
 });
 
-test("a run ends once, whoever ends it and however often", async () => {
+test("a run ends once, even when it is ended several times at once", async () => {
   const store = await openStore();
   const { id } = await addRun(store.db);
   const end = () =>
@@ -180,7 +180,7 @@ test("a run ends once, whoever ends it and however often", async () => {
   expect(await findRun(store.db, id)).toMatchObject({ status: "failed", last_sequence: 1, owner: null });
 });
 
-test("a parked run is held by nobody and goes on when its time comes", async () => {
+test("a parked run has no owner and continues when its time comes", async () => {
   const store = await openStore();
   const drivers = [parking(1)];
   await openReplica(store, { drivers });
@@ -191,7 +191,7 @@ test("a parked run is held by nobody and goes on when its time comes", async () 
   expect((await readLog(store.db, id)).map(([, what]) => what)).toEqual([1, "runWaiting", 1, "runCompleted"]);
 });
 
-test("a parked run goes on when it is woken, and can be woken once", async () => {
+test("a parked run continues when it is woken, and can be woken only once", async () => {
   const store = await openStore();
   await openReplica(store, { drivers: [parking(undefined)] });
   const { id } = await addRun(store.db, { driver: "parking" });
@@ -202,7 +202,7 @@ test("a parked run goes on when it is woken, and can be woken once", async () =>
   await reached(store, id, "completed");
 });
 
-test("a parked run that nobody wakes meets its deadline", async () => {
+test("a parked run that is never woken fails at its deadline", async () => {
   const store = await openStore();
   const drivers = [parking(undefined, untilStopped)];
   await openReplica(store, { drivers });
@@ -215,13 +215,13 @@ test("a parked run that nobody wakes meets its deadline", async () => {
   expect(await failuresOf(store, id)).toEqual(["runner.timeout context deadline exceeded"]);
 });
 
-test("a cancel that comes while a run is being parked does not wait for its wake", async () => {
+test("a cancel that comes while a run is being parked takes effect without waiting for its wake-up", async () => {
   const store = await openStore();
   const drivers = [parking(undefined, untilStopped)];
   const { id } = await addRun(store.db, { driver: "parking", owner: await addReplica(store.db) });
   const wakeup = new LocalWakeup();
   const log = openLog(store, wakeup, systemClock, () => {});
-  // The owner has decided to park and does not hear of the cancel any more.
+  // The owner has decided to park and no longer sees the cancel.
   await cancelRun({ db: store.db, clock: systemClock, log, wakeup, dispatcher: nobodyHere }, id);
   await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));
   openReaper(store, { drivers });
@@ -229,7 +229,7 @@ test("a cancel that comes while a run is being parked does not wait for its wake
   await reached(store, id, "cancelled");
 });
 
-test("a waiting run is cancelled on the spot", async () => {
+test("a waiting run is cancelled at once", async () => {
   const store = await openStore();
   const { id } = await addRun(store.db);
   await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));

@@ -1,4 +1,4 @@
-// The parts that work on runs, wired for one test: a dispatcher with a lease of its own, and drivers of the test's.
+// The parts that work on runs, wired for one test: a dispatcher with its own lease, and the test's drivers.
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { noTraces } from "../../src/platform/telemetry/traces.ts";
 import { until } from "../harness/wait.ts";
 import { hurriedClock, LocalWakeup, type Store, silentEvents } from "../runlog/store.ts";
 
-/** Longer than any test lasts; what must end sooner a test ends itself. */
+/** Longer than any test lasts: a lease that should end is ended by its test. */
 const leaseMs = 60_000;
 
 export interface Replica {
@@ -34,11 +34,11 @@ export interface ReplicaChoice {
   readonly slots?: number;
   readonly wakeup?: LocalWakeup;
   readonly clock?: Clock;
-  /** What works on runs instead of drivers. */
+  /** Works on runs in place of the drivers. */
   readonly supervise?: (run: StartedRun) => Promise<void>;
 }
 
-/** A replica without doors: takes runs and works on them. Closed with the test. */
+/** A replica without a server: takes runs and works on them. Closed with the test. */
 export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoice = {}): Promise<Replica> {
   const { drivers = [], slots = 4, wakeup = new LocalWakeup(), clock = hurriedClock(20) } = choice;
   const { db } = store;

@@ -1,4 +1,4 @@
-// Starting a run: admission is exact over all who start at once, and a session has one active run.
+// Starting a run: the limits hold exactly under concurrent starts, and a session has one active run.
 
 import { expect, test } from "vitest";
 import type { RunLimits } from "../../src/engine/runs/admission.ts";
@@ -14,7 +14,7 @@ import { openReplica, type Replica, type ReplicaChoice } from "./stage.ts";
 const start = (store: Store, replica: Replica, session: string, limits?: Partial<RunLimits>, client?: string) =>
   startRun(depsOf(store, replica, limits), (_, begin) => begin(requestOf(session, client)));
 
-/** The same by one statement. */
+/** The same with one statement. */
 const tryStart = (store: Store, replica: Replica, session: string, limits?: Partial<RunLimits>) =>
   startAlone(depsOf(store, replica, limits), requestOf(session));
 
@@ -32,7 +32,7 @@ const never = (): { supervise: () => Promise<void>; release: () => void } => {
   return { supervise: () => promise, release: resolve };
 };
 
-/** While a dispatcher asks the queue it keeps its slots for what it finds there: this one has asked, and does not again. */
+/** A replica whose dispatcher is idle. While it asks the queue it keeps its slots; this one does not ask again. */
 async function openIdle(store: Store, choice: ReplicaChoice): Promise<Replica> {
   const clock = createPatientClock(500);
   const replica = await openReplica(store, { ...choice, clock });
@@ -40,7 +40,7 @@ async function openIdle(store: Store, choice: ReplicaChoice): Promise<Replica> {
   return replica;
 }
 
-test("of a hundred starts at once over two replicas exactly as many are admitted as the limit says", async () => {
+test("of a hundred concurrent starts over two replicas, exactly as many are admitted as the limit allows", async () => {
   const store = await openStore({ poolSize: 12 });
   const { supervise, release } = never();
   const replicas = [
@@ -59,7 +59,7 @@ test("of a hundred starts at once over two replicas exactly as many are admitted
   release();
 });
 
-test("of each client exactly as many are admitted as its own limit says, whatever others do", async () => {
+test("each client is admitted exactly up to its own limit, independently of other clients", async () => {
   const store = await openStore({ poolSize: 12 });
   const { supervise, release } = never();
   const replica = await openReplica(store, { supervise, slots: 3 });
@@ -76,7 +76,7 @@ test("of each client exactly as many are admitted as its own limit says, whateve
   release();
 });
 
-test("a session that is started twenty times at once has one run", async () => {
+test("of twenty concurrent starts in one session, one gets a run", async () => {
   const store = await openStore({ poolSize: 8 });
   const { supervise, release } = never();
   const replica = await openReplica(store, { supervise });
@@ -88,7 +88,7 @@ test("a session that is started twenty times at once has one run", async () => {
   release();
 });
 
-test("a run starts at once where a slot is free, and is queued where none is", async () => {
+test("a run starts at once when a slot is free, and is queued otherwise", async () => {
   const store = await openStore();
   const { supervise, release } = never();
   const wakeup = new LocalWakeup();
@@ -106,7 +106,7 @@ test("a run starts at once where a slot is free, and is queued where none is", a
   release();
 });
 
-test("a start that fails leaves no run and gives its slot back", async () => {
+test("a start that fails leaves no run and frees its slot", async () => {
   const store = await openStore();
   const { supervise, release } = never();
   const replica = await openIdle(store, { supervise, slots: 1 });
@@ -119,7 +119,7 @@ test("a start that fails leaves no run and gives its slot back", async () => {
   release();
 });
 
-test("one statement starts a run, or writes nothing where that has to be asked step by step", async () => {
+test("one statement starts a run, or writes nothing when the step-by-step check is needed", async () => {
   const store = await openStore();
   const { supervise, release } = never();
   const replica = await openIdle(store, { supervise, slots: 3 });
@@ -132,7 +132,7 @@ test("one statement starts a run, or writes nothing where that has to be asked s
   const other = await addSession(store.db);
   expect(await tryStart(store, replica, session)).toBeUndefined();
   expect(await tryStart(store, replica, deleted)).toBeUndefined();
-  // One run is active; 64 more that nobody sees may be on their way.
+  // One run is active; 64 more that this statement cannot see may be on their way.
   expect(await tryStart(store, replica, other, { concurrentRunsMax: 65 })).toBeUndefined();
   expect(await tryStart(store, replica, other, { concurrentRunsMax: 64 })).toBeUndefined();
   expect(await tryStart(store, replica, other, { clientRunsMax: 65 })).toBeUndefined();

@@ -73,7 +73,7 @@ async function askH2(port: number): Promise<string> {
 const signal = new AbortController().signal;
 
 describe.each(protocols)("over %s", (protocol) => {
-  test("what is written by either way arrives in the order in which it was written", async () => {
+  test("bytes arrive in the order in which they were written, by the sink or by the response", async () => {
     const { call, body } = await ask(protocol);
     const { sink, response } = call;
     expect(sink.take(Buffer.from("too early"))).toBe(false);
@@ -94,7 +94,7 @@ describe.each(protocols)("over %s", (protocol) => {
     await sink.drained(signal);
   });
 
-  test("a reader that does not read makes it refuse, and when it reads again it gets all that was taken", async () => {
+  test("the sink refuses while the reader does not read, and later the reader gets everything the sink took", async () => {
     const { port, calls } = await openServer(protocol);
     const { arrived, read } = protocol === "HTTP/2" ? idleH2(port) : idleH1(port);
     await until("the call", () => calls.length === 1);
@@ -124,7 +124,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect((await body).length).toBe("head".length + taken * piece.length + "tail".length);
   });
 
-  test("who waits for room is told when the reader leaves, and when it need not wait any more", async () => {
+  test("a wait for room ends when the reader leaves, and when it is no longer needed", async () => {
     const { port, calls } = await openServer(protocol);
     const { arrived, leave } = protocol === "HTTP/2" ? idleH2(port) : idleH1(port);
     await until("the call", () => calls.length === 1);
@@ -174,7 +174,7 @@ function idleH2(port: number): Idle {
   return { arrived: once(stream, "response"), read: () => buffer(stream), leave: () => session.destroy() };
 }
 
-test("a chunk has the form that HTTP/1.1 gives it", async () => {
+test("a chunk has the form of HTTP/1.1", async () => {
   const { call, raw } = await askRaw(["GET / HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n"]);
   const { response, sink } = call(0);
   response.writeHead(200);
@@ -185,7 +185,7 @@ test("a chunk has the form that HTTP/1.1 gives it", async () => {
   expect(told.slice(told.indexOf("\r\n\r\n"))).toBe(`\r\n\r\n1\r\na\r\n1a\r\n${"x".repeat(26)}\r\n0\r\n\r\n`);
 });
 
-test("a body without chunks refuses", async () => {
+test("the sink of a body without chunks refuses", async () => {
   const { call, raw } = await askRaw(["GET / HTTP/1.0\r\n\r\n"]);
   const { response, sink } = call(0);
   response.writeHead(200);
@@ -195,7 +195,7 @@ test("a body without chunks refuses", async () => {
   expect((await raw).endsWith("\r\n\r\nac")).toBe(true);
 });
 
-test("a corked body refuses, and one whose turn on its connection has not come", async () => {
+test("the sink refuses while its body is corked, or before its turn on the connection", async () => {
   const { call, raw } = await askRaw([
     "GET /first HTTP/1.1\r\nhost: here\r\n\r\n",
     "GET /second HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n",

@@ -32,7 +32,7 @@ test("over HTTP/1.1 the next call on the connection is answered", async () => {
   expect(await call(0)).toEqual({ body: expect.stringMatching(/grpc-status: 0\b/), isReused: true });
 });
 
-test("over HTTP/2 a client that sends no more of a message than its length is told that it is too large", async () => {
+test("over HTTP/2 a client that sends only the length of a too large message gets the refusal", async () => {
   const session = connect(await serveHealth());
   onTestFinished(() => session.destroy());
   const prefix = envelopePrefix(tooLargeBytes);
@@ -51,7 +51,7 @@ test("over HTTP/2 a client that sends no more of a message than its length is to
   }
 });
 
-test("over HTTP/2 a request with a length is taken before it is refused", async () => {
+test("over HTTP/2 a request with a content length is received before it is refused", async () => {
   const session = connect(await serveHealth());
   onTestFinished(() => session.destroy());
   const body = Buffer.concat([envelopePrefix(tooLargeBytes), Buffer.alloc(tooLargeBytes)]);

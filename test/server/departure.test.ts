@@ -11,7 +11,7 @@ import { answerRpc, createRpcTable } from "../../src/surfaces/http/rpc.ts";
 
 const path = "/runnel.v1.SystemService/GetVersion";
 
-test("over HTTP/1.1 a caller who hangs up has cancelled", async () => {
+test("over HTTP/1.1 a caller that hangs up cancels its call", async () => {
   const { origin, called } = await serveSilence();
   const sent = request(origin + path, { method: "POST", headers: { "content-type": "application/json" } });
   sent.on("error", () => {});
@@ -21,7 +21,7 @@ test("over HTTP/1.1 a caller who hangs up has cancelled", async () => {
   expect(await codeOf(signal)).toBe(Code.Canceled);
 });
 
-test("over HTTP/2 the code of the reset says why", async () => {
+test("over HTTP/2 the code of the reset gives the reason", async () => {
   const codes = [
     [constants.NGHTTP2_CANCEL, Code.Canceled],
     [constants.NGHTTP2_REFUSED_STREAM, Code.Unavailable],

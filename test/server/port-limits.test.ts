@@ -28,7 +28,7 @@ import {
 
 closeAllAfterEach();
 
-describe.each(transports)("who says nothing, over %s", (transport) => {
+describe.each(transports)("silent peers, over %s", (transport) => {
   test("O2: a peer that sends one byte and falls silent is closed by the preface timeout", async () => {
     const { port, clock } = await openPortWithClock({ transport });
     const peer = await connectRaw(port);
@@ -51,7 +51,7 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
     await peer.closed;
   });
 
-  test("O2: a refused peer that does not leave is closed by the preface timeout", async () => {
+  test("O2: a refused peer that stays connected is closed by the preface timeout", async () => {
     const { port, clock } = await openPortWithClock({ transport, protocols: "h2" });
     const peer = await connectRaw(port, { allowHalfOpen: true });
     peer.socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -61,7 +61,7 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
     await waitForTcpHandles(2);
   });
 
-  test("a peer that hangs up before it showed its protocol leaves nothing behind", async () => {
+  test("a peer that hangs up before its protocol is known leaves nothing behind", async () => {
     const port = await openPort({ transport });
     const peer = await connectRaw(port);
     peer.socket.end("PR");
@@ -79,7 +79,7 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
     expect(await request2(bystander)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("O3: 300 connections that are reset before they have said what they want leave nothing behind", async () => {
+  test("O3: 300 connections that are reset before their protocol is known leave nothing behind", async () => {
     const port = await openPort({ transport });
     const beginning = port.isSecure ? beginningOfHandshake : Buffer.from("PRI * HT");
     for (let index = 0; index < 300; index++) {
@@ -95,9 +95,9 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
   });
 });
 
-describe.each(transports)("who never ends the head of an HTTP/2 request, over %s", (transport) => {
+describe.each(transports)("a peer that never ends the head of an HTTP/2 request, over %s", (transport) => {
   // A peer in the middle of a head cannot answer a PING. Until a PING is missed such a peer costs what an idle one does.
-  test("O2: is closed like one that has vanished", async () => {
+  test("O2: is closed like a peer that has vanished", async () => {
     const { port, clock } = await openPortWithClock({ transport });
     const peer = await connectRaw(port, { alpn: "h2" });
     peer.socket.write(Buffer.concat([hello, beginningOfHead(1)]));
@@ -111,7 +111,7 @@ describe.each(transports)("who never ends the head of an HTTP/2 request, over %s
   });
 });
 
-describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) => {
+describe.each(transports)("slow HTTP/1.1 requests, over %s", (transport) => {
   test("O2: headers that trickle in get 408", async () => {
     const { checkIntervalMs, h1HeadersTimeoutMs } = quickH1;
     const port = await openPort({ transport, limits: { checkIntervalMs, h1HeadersTimeoutMs } });
@@ -121,7 +121,7 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     await peer.closed;
   });
 
-  test("O2: 200 connections that trickle lose their sockets, and nobody waits for them", async () => {
+  test("O2: 200 slow connections lose their sockets and delay no other client", async () => {
     const { checkIntervalMs, h1HeadersTimeoutMs } = quickH1;
     const port = await openPort({ transport, limits: { checkIntervalMs, h1HeadersTimeoutMs } });
     const peers = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
@@ -141,7 +141,7 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     await peer.closed;
   });
 
-  test("O2: the rest of a request that was answered may come a little longer, and then costs the connection", async () => {
+  test("O2: the rest of an answered request may come within the linger timeout, and later costs the connection", async () => {
     const { port, clock } = await openPortWithClock({ transport, handler: answerAtOnce });
     const peers = [await connectRaw(port), await connectRaw(port)];
     for (const { socket, received } of peers) {
@@ -179,7 +179,7 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     await reader.received("data: still here");
   });
 
-  test("O2: a response whose reader stopped reading is given up", async () => {
+  test("O2: a response whose reader stops reading is given up", async () => {
     const cut = Promise.withResolvers<void>();
     const port = await openPort({
       transport,
@@ -214,7 +214,7 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     expect(dueMs).toBeLessThanOrEqual(onePortLimits.h2PingIntervalMs);
   });
 
-  test("O2: a kept-alive connection that asks for nothing more is closed", async () => {
+  test("O2: an idle kept-alive connection is closed", async () => {
     // Node adds a second of its own, which it does not announce.
     const port = await openPort({ transport, limits: { checkIntervalMs: 10, h1KeepAliveTimeoutMs: 10 } });
     const peer = await connectRaw(port);
@@ -224,7 +224,7 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
   });
 });
 
-describe.each(transports)("how much there may be, over %s", (transport) => {
+describe.each(transports)("limits, over %s", (transport) => {
   test("17 KB of headers are refused on both protocols, 12 KB pass on both", async () => {
     const port = await openPort({ transport });
     const session = connect2(port);
@@ -258,7 +258,7 @@ describe.each(transports)("how much there may be, over %s", (transport) => {
     expect(silent.socket.closed).toBe(false);
   });
 
-  test("an address that gives a connection back may have another, and not one more", async () => {
+  test("an address that closes a connection can open another one, and no more", async () => {
     const port = await openPort({ transport, limits: { connectionsPerAddressMax: 2 } });
     await connectPlain(port);
     for (let round = 0; round < 3; round++) {
@@ -270,7 +270,7 @@ describe.each(transports)("how much there may be, over %s", (transport) => {
     await (await connectPlain(port)).closed;
   });
 
-  test("an address has no connection less after those that were refused", async () => {
+  test("refused connections do not reduce the limit of their address", async () => {
     const port = await openPort({ transport, limits: { connectionsPerAddressMax: 1 } });
     const first = await connectPlain(port);
     for (let round = 0; round < 3; round++) {

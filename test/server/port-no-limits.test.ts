@@ -47,7 +47,7 @@ describe.each(transports)("without limits, over %s", (transport) => {
     expect(await answer).toBe("POST / over 2.0: 8 bytes");
   });
 
-  test("a kept-alive HTTP/1.1 connection stays, also longer than a response may stall", async () => {
+  test("a kept-alive HTTP/1.1 connection stays, even longer than a response may stall", async () => {
     const limits = { checkIntervalMs: 10, h1StallTimeoutMs: 100, h1KeepAliveTimeoutMs: 0 };
     const port = await openPort({ transport, limits });
     const idle = await connectRaw(port);
@@ -86,7 +86,7 @@ describe.each(transports)("without limits, over %s", (transport) => {
   });
 });
 
-test("a service whose four limits of time are 0 answers", async () => {
+test("a service with all four timeouts set to 0 answers", async () => {
   const service = await startService({
     serverReadHeaderTimeoutSec: 0,
     serverReadTimeoutSec: 0,

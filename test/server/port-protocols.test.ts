@@ -62,7 +62,7 @@ describe.each(transports)("both protocols over %s", (transport) => {
     expect(peer.text()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test("data behind an ignored upgrade is not waited for: the connection closes after the answer", async () => {
+  test("data after an ignored upgrade is not read: the connection closes after the answer", async () => {
     const port = await openPort({ transport });
     const peer = await connectRaw(port);
     peer.socket.write(
@@ -91,7 +91,7 @@ describe.each(transports)("both protocols over %s", (transport) => {
     expect((await get(port, { agent })).body).toBe(first.body);
   });
 
-  test("pipelined HTTP/1.1 that arrives byte by byte is served in order", async () => {
+  test("pipelined HTTP/1.1 that arrives byte by byte is answered in order", async () => {
     const port = await openPort({ transport });
     const peer = await connectRaw(port);
     const post = "POST /one HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nabc";
@@ -125,7 +125,7 @@ describe.each(transports)("a port of one protocol over %s", (transport) => {
     expect(peer.text()).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("a port for HTTP/2 serves it, and tells an HTTP/1.1 client why it does not serve him", async () => {
+  test("a port for HTTP/2 serves it, and tells an HTTP/1.1 client why it is refused", async () => {
     const port = await openPort({ transport, protocols: "h2" });
     expect(await request2(connect2(port))).toBe("GET / over 2.0: 0 bytes");
     const refused = await get(port, { ALPNProtocols: [] });
@@ -133,7 +133,7 @@ describe.each(transports)("a port of one protocol over %s", (transport) => {
     expect(refused.body).toContain("This port speaks HTTP/2 only");
   });
 
-  test("the refusal arrives although the client is still sending, and closes the connection", async () => {
+  test("the refusal arrives while the client is still sending, and closes the connection", async () => {
     const port = await openPort({ transport, protocols: "h2" });
     const peer = await connectRaw(port);
     peer.socket.write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10000000\r\n\r\n");
@@ -147,7 +147,7 @@ describe.each(transports)("a port of one protocol over %s", (transport) => {
 });
 
 describe("a port that cannot be opened", () => {
-  test("a busy port is refused with the port and what to do", async () => {
+  test("a busy port gives an error with the port and what to do", async () => {
     const { address } = await openPort({ transport: "cleartext" });
     const refused = await listenOnePort({ ...address, handler: describeRequest }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Fault);
@@ -156,7 +156,7 @@ describe("a port that cannot be opened", () => {
     expect((refused as Fault).message).toContain("RUNNEL_SERVER_PORT");
   });
 
-  test("an address of another machine is refused with what to do", async () => {
+  test("an address of another machine gives an error with what to do", async () => {
     const refused = listenOnePort({ host: "192.0.2.1", port: 0, handler: describeRequest });
     await expect(refused).rejects.toThrow("set RUNNEL_SERVER_HOST");
   });

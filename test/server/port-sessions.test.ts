@@ -26,8 +26,8 @@ const { checkIntervalMs, h2IdleTimeoutMs, h2LingerTimeoutMs, h2PingIntervalMs, h
 
 closeAllAfterEach();
 
-describe.each(transports)("how much an h2 peer may do, over %s", (transport) => {
-  test("O2: a peer that resets streams in a flood loses its session, and nobody else does", async () => {
+describe.each(transports)("limits of an h2 peer, over %s", (transport) => {
+  test("O2: a peer that floods with stream resets loses its session, and other peers keep theirs", async () => {
     const port = await openPort({ transport });
     const bystander = connect2(port);
     await request2(bystander);
@@ -41,7 +41,7 @@ describe.each(transports)("how much an h2 peer may do, over %s", (transport) => 
     expect(await request2(bystander)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("a peer is told how many streams it may have, and one more is refused", async () => {
+  test("a peer learns its maximum of streams from SETTINGS, and one more stream is refused", async () => {
     const held = holdResponses();
     const port = await openPort({ transport, handler: held.handler });
     const session = connect2(port);
@@ -92,7 +92,7 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     expect(await request2(session)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("a process that was stopped for a minute does not blame its peers", async () => {
+  test("a process that was stopped for a minute keeps the sessions of its peers", async () => {
     const { port, clock } = await openPortWithClock({ transport });
     const session = connect2(port);
     await request2(session);
@@ -102,7 +102,7 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     expect(await request2(session)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("a session without streams is told to go after the idle timeout", async () => {
+  test("a session without streams gets GOAWAY after the idle timeout", async () => {
     const { port, clock } = await openPortWithClock({
       transport,
       limits: { h2PingIntervalMs: Number.POSITIVE_INFINITY },
@@ -128,7 +128,7 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     await waitForTcpHandles(1);
   });
 
-  test("O2: a peer that was told to go and stays is destroyed", async () => {
+  test("O2: a peer that stays after GOAWAY is destroyed", async () => {
     const { port, clock } = await openPortWithClock({ transport, limits: { h2IdleTimeoutMs: 1_000 } });
     const peer = await connectRaw(port, { alpn: "h2", allowHalfOpen: true });
     const hungUp = once(peer.socket, "end");
@@ -163,7 +163,7 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     await ended;
   });
 
-  test("sessions that were opened together do not age together", async () => {
+  test("sessions that were opened together reach their maximum age at different times", async () => {
     const { port, clock } = await openPortWithClock({
       transport,
       limits: { h2PingIntervalMs: Number.POSITIVE_INFINITY, h2IdleTimeoutMs: 0, h2SessionAgeMs: 100_000 },

@@ -9,7 +9,7 @@ import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { connect as connectStore } from "../runlog/store.ts";
 
-test("a connection is told the streams of the settings", async () => {
+test("a connection gets the configured maximum of streams", async () => {
   const { url } = await startService({ serverStreamsPerConnectionMax: 250 });
   const session = http2.connect(url);
   onTestFinished(() => session.destroy());
@@ -20,7 +20,7 @@ test("a connection is told the streams of the settings", async () => {
 test.each([
   ["all together", { serverConnectionsMax: 2 }],
   ["one address", { serverConnectionsPerAddressMax: 2 }],
-])("%s has the connections of the settings, and one more is closed at once", async (_, flags) => {
+])("%s can open the configured number of connections, and one more is closed at once", async (_, flags) => {
   const { url } = await startService(flags);
   const { hostname, port } = new URL(url);
   const open = async () => {
@@ -35,7 +35,7 @@ test.each([
   expect(kept.map(({ closed }) => closed)).toEqual([false, false]);
 });
 
-test("a body has the bytes of the settings, and not one more", async () => {
+test("a body may have the configured size, and not one byte more", async () => {
   const { url } = await startService({ serverMaxBodyBytes: 2_048 });
   const post = async (length: number) => {
     const body = JSON.stringify({ agent: { name: "a" } }).padEnd(length, " ");
@@ -52,16 +52,16 @@ const { authorization } = credentialsOf();
 test.each([
   ["head", { serverReadHeaderTimeoutSec: 1 }, head],
   ["body", { serverReadTimeoutSec: 1 }, `${head}authorization: ${authorization}\r\ncontent-length: 9\r\n\r\n{`],
-])("a %s that does not come within the time of the settings is answered with 408", async (_, flags, request) => {
+])("a %s that does not arrive within its configured timeout gets 408", async (_, flags, request) => {
   expect(await hearAll(await startService(flags), request)).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test("a connection that asks for nothing more is closed after the time of the settings", async () => {
+test("an idle connection is closed after the configured timeout", async () => {
   const service = await startService({ serverIdleTimeoutSec: 1 });
   expect(await hearAll(service, "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
-test("a request that is not answered within the time of the settings loses its connection, and a stream does not", async () => {
+test("a request that is not answered within the configured timeout loses its connection, and a stream does not", async () => {
   // Long enough for the other requests on a busy machine, and shorter than the service waits for a lock: 5 s.
   const service = await startService({ serverWriteTimeoutSec: 3 });
   const url = `${service.url}/v1/sessions`;

@@ -24,7 +24,7 @@ const endlessMs = 3_600_000;
 closeAllAfterEach();
 
 describe.each(transports)("shutdown over %s", (transport) => {
-  test("a running h2 stream may finish, and is told by GOAWAY to open no other", async () => {
+  test("a running h2 stream may finish, and GOAWAY forbids new ones", async () => {
     const held = holdResponses();
     const port = await openPort({ transport, handler: held.handler });
     const session = connect2(port);
@@ -38,7 +38,7 @@ describe.each(transports)("shutdown over %s", (transport) => {
     await done;
   });
 
-  test("idle and undecided connections close at once, and the port refuses new ones", async () => {
+  test("idle connections and those of unknown protocol close at once, and the port refuses new ones", async () => {
     const port = await openPort({ transport });
     const idle = await connectRaw(port);
     idle.socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -66,7 +66,7 @@ describe.each(transports)("shutdown over %s", (transport) => {
     await done;
   });
 
-  test("an h1 response that had promised keep-alive finishes, then its connection closes", async () => {
+  test("an h1 response that announced keep-alive finishes, then its connection closes", async () => {
     const held = holdResponses();
     const port = await openPort({ transport, handler: held.handler });
     const peer = await connectRaw(port);
@@ -80,7 +80,7 @@ describe.each(transports)("shutdown over %s", (transport) => {
     await done;
   });
 
-  test("O4: clients that never close are destroyed after the grace", async () => {
+  test("O4: clients that never close are destroyed after the grace period", async () => {
     const held = holdResponses();
     const port = await openPort({ transport, handler: held.handler });
     const waiting = await connectRaw(port);
@@ -102,7 +102,7 @@ describe.each(transports)("shutdown over %s", (transport) => {
     await waitForTcpHandles(0);
   });
 
-  test("a second shutdown with a shorter grace forces the first, and a third finds nothing to do", async () => {
+  test("a second shutdown with a shorter grace period overrides the first, and a third has no effect", async () => {
     const held = holdResponses();
     const port = await openPort({ transport, handler: held.handler });
     const peer = await connectRaw(port);

@@ -50,8 +50,8 @@ const gRpc = { "content-type": "application/grpc+proto", te: "trailers" };
 
 closeAllAfterEach();
 
-describe.each(transports)("R1: how slowly a request may come, over %s", (transport) => {
-  test("a request that is not received in time is reset, and the session goes on", async () => {
+describe.each(transports)("R1: slow requests, over %s", (transport) => {
+  test("a request that is not received in time is reset, and the session continues", async () => {
     const { port, clock } = await openPortWithClock({ transport, limits });
     const session = connect2(port);
     const stream = post(session);
@@ -66,7 +66,7 @@ describe.each(transports)("R1: how slowly a request may come, over %s", (transpo
     expect(await request2(session)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("a request that trickles has no more time than one that stands still", async () => {
+  test("a slow request has no more time than a stalled one", async () => {
     const { port, clock } = await openPortWithClock({ transport, limits });
     const session = connect2(port);
     const stream = post(session);
@@ -80,7 +80,7 @@ describe.each(transports)("R1: how slowly a request may come, over %s", (transpo
     expect(stream.rstCode).toBe(NGHTTP2_CANCEL);
   });
 
-  test("its handler learns that nothing more will come", async () => {
+  test("the handler of a reset request learns that no more data will come", async () => {
     const gone = Promise.withResolvers<void>();
     const handler: OnePortHandler = (request, response) => {
       request.once("aborted", () => gone.resolve());
@@ -94,7 +94,7 @@ describe.each(transports)("R1: how slowly a request may come, over %s", (transpo
     await Promise.all([gone.promise, once(stream, "close")]);
   });
 
-  test("the answer to a request that was received takes what time it needs", async () => {
+  test("the answer to a received request may take any time", async () => {
     const held = holdResponses();
     const { port, clock } = await openPortWithClock({ transport, limits, handler: held.handler });
     const session = connect2(port);
@@ -110,7 +110,7 @@ describe.each(transports)("R1: how slowly a request may come, over %s", (transpo
     expect(await answer).toBe("late, but whole");
   });
 
-  test("a request whose answer has begun may go on as long as the answer", async () => {
+  test("a request may last as long as its answer once the answer has begun", async () => {
     const { port, clock } = await openPortWithClock({ transport, limits, handler: echo });
     const session = connect2(port);
     const stream = post(session);
@@ -131,7 +131,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     ["of which a part was read", readOne],
     ["that is being read", (request) => void request.resume()],
   ] satisfies [string, (request: Parameters<OnePortHandler>[0]) => void][])(
-    "a request %s ends with its answer, without an error, and the session goes on",
+    "a request %s ends with its answer, without an error, and the session continues",
     async (_what, read) => {
       const { port } = await openPortWithClock({
         transport,
@@ -160,7 +160,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
   });
 
-  test("an answer of 204, which has no body, is an answer", async () => {
+  test("an answer of 204 without a body ends the request", async () => {
     const { port } = await openPortWithClock({ transport, handler: answerWithoutBody });
     const stream = post(connect2(port));
     const [[answer]] = await Promise.all([once(stream, "response"), text(stream), once(stream, "close")]);
@@ -168,7 +168,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
   });
 
-  test("an answer to HEAD, of which Node does not tell when it is written, is seen by the next check", async () => {
+  test("an answer to HEAD, whose end Node does not report, is noticed by the next check", async () => {
     const { port, clock } = await openPortWithClock({ transport, handler: answerWithoutBody });
     const session = connect2(port);
     const stream = session.request({ ":method": "HEAD" }, { endStream: false });
@@ -190,7 +190,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
   });
 
-  test("on the wire it is RST_STREAM with NO_ERROR behind the end of the answer", async () => {
+  test("on the wire the end is RST_STREAM with NO_ERROR after the end of the answer", async () => {
     const { port } = await openPortWithClock({ transport, handler: answerWithTrailers });
     const peer = await openSession(port, hello);
     peer.socket.write(Buffer.concat([request(1, "POST"), data(1, Buffer.from("abc"), { isLast: false })]));
@@ -208,7 +208,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     ["nobody reads to the end", readOne],
     ["is read", (request) => void request.resume()],
   ] satisfies [string, (request: Parameters<OnePortHandler>[0]) => void][])(
-    "a peer that has sent everything gets no RST_STREAM, and its stream ends, when what it sent %s",
+    "a peer that has sent everything gets no RST_STREAM, and its stream ends, when its body %s",
     async (_what, read) => {
       const responses: HeldResponse[] = [];
       const closed: HeldResponse[] = [];
@@ -238,7 +238,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     },
   );
 
-  test("a request that was received, and of which a part was read, is not kept for somebody to read the rest", async () => {
+  test("a received and partly read request is not kept until the rest is read", async () => {
     const arrived = Promise.withResolvers<http2.Http2ServerResponse>();
     const { port } = await openPortWithClock({
       transport,
@@ -257,7 +257,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     await closed;
   });
 
-  test("an answer that waits for its peer to read is whole, and then ends its stream", async () => {
+  test("an answer that waits for its peer to read arrives whole, and then ends its stream", async () => {
     // A lot more than the system buffers for a peer that does not read.
     const long = Buffer.alloc(24 * 1024 * 1024);
     const handled = Promise.withResolvers<void>();
@@ -280,7 +280,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
     expect(countDataBytes(frames, 1)).toBe(long.length);
   });
 
-  test("20 bodies that nobody wanted leave their session room for one that is wanted", async () => {
+  test("20 unread bodies leave their session enough window for another body", async () => {
     const port = await openPort({
       transport,
       handler: (request, response) => {
@@ -316,7 +316,7 @@ describe.each(transports)("R2: a gRPC message that is too large, over %s", (tran
     await expect(callGrpc(port, path, tooLarge)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED });
   });
 
-  test("the stream ends with the answer, and does not wait for the client to reset it", async () => {
+  test("the stream ends with the answer, without waiting for a reset by the client", async () => {
     const { port } = await openPortWithClock({ transport, handler });
     const stream = connect2(port).request({ ...gRpc, ":method": "POST", ":path": path });
     stream.resume();

@@ -61,13 +61,13 @@ describe("the handshake", () => {
     { offered: "h2", protocols: "h1" },
     { offered: "http/1.1", protocols: "h2" },
     { offered: "spdy/3", protocols: "both" },
-  ] as const)("a client of $offered alone is refused by a port for $protocols", async ({ offered, protocols }) => {
+  ] as const)("a client with $offered alone is refused by a port for $protocols", async ({ offered, protocols }) => {
     const port = await openPort({ transport, protocols });
     const refused = once(openTls(port, { ALPNProtocols: [offered] }), "secureConnect");
     await expect(refused).rejects.toMatchObject({ code: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL" });
   });
 
-  test("a client without ALPN that speaks HTTP/2 nevertheless is refused", async () => {
+  test("a client that speaks HTTP/2 without ALPN is refused", async () => {
     const port = await openPort({ transport });
     const peer = await connectRaw(port);
     peer.socket.write(hello);
@@ -97,7 +97,7 @@ describe("the handshake", () => {
   });
 });
 
-describe("peers that do not get through the handshake", () => {
+describe("peers that do not complete the handshake", () => {
   test.each([
     ["says nothing", Buffer.alloc(0)],
     ["stops in the middle of it", Buffer.from("1603010200010001fc", "hex")],
@@ -113,7 +113,7 @@ describe("peers that do not get through the handshake", () => {
     await peer.closed;
   });
 
-  test("O2: of two handshakes the one that is not completed is closed, whichever began first", async () => {
+  test("O2: of several handshakes only the incomplete ones are closed, in any order", async () => {
     const { port, clock } = await openPortWithClock({ transport });
     const before = await connectPlain(port);
     const { socket } = await connectPlain(port);
@@ -129,7 +129,7 @@ describe("peers that do not get through the handshake", () => {
     expect(await request2(session)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("O2: a peer that says nothing after it is closed by the preface timeout", async () => {
+  test("O2: a peer that is silent after the handshake is closed by the preface timeout", async () => {
     const { port, clock } = await openPortWithClock({ transport });
     const peer = await connectRaw(port);
     await get(port);
@@ -141,7 +141,7 @@ describe("peers that do not get through the handshake", () => {
     ["HTTP/1.1 in the clear", Buffer.from("GET / HTTP/1.1\r\nHost: test\r\n\r\n")],
     ["HTTP/2 in the clear", hello],
     ["nonsense", Buffer.alloc(4096, "nonsense")],
-  ])("O3: %s ends its own connection at once, and no other", async (_what, bytes) => {
+  ])("O3: %s ends only its own connection, at once", async (_what, bytes) => {
     const port = await openPort({ transport });
     const bystander = connect2(port);
     await request2(bystander);
@@ -151,7 +151,7 @@ describe("peers that do not get through the handshake", () => {
     expect(await request2(bystander)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("O3: 100 clients that leave during it or right after it leave nothing behind", async () => {
+  test("O3: 100 clients that leave during the handshake or right after it leave nothing behind", async () => {
     const port = await openPort({ transport });
     for (let index = 0; index < 100; index++) {
       const socket = openTls(port, { ALPNProtocols: ["h2"] });
@@ -177,7 +177,7 @@ describe("client certificates", () => {
     ["without a certificate", undefined],
     ["with a certificate of another authority", strangerClient],
     ["with a certificate that the authority made for servers", server],
-  ])("a client %s is served nothing", async (_what, pair) => {
+  ])("a client %s is refused", async (_what, pair) => {
     const requests: string[] = [];
     const port = await openPort({ ...secure, handler: (request) => requests.push(request.httpVersion) });
     await expect(get(port, pair ?? {})).rejects.toThrow();
@@ -188,7 +188,7 @@ describe("client certificates", () => {
   });
 });
 
-describe("certificates that cannot work", () => {
+describe("certificates that cannot be used", () => {
   const otherKey = client.key;
   const passphrase = { cipher: "aes-256-cbc", passphrase: "secret", type: "pkcs8", format: "pem" } as const;
   const encryptedKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export(passphrase).toString();
@@ -203,7 +203,7 @@ describe("certificates that cannot work", () => {
     ["no authority", { ...server, clientCa: "" }, /RUNNEL_TLS_CLIENT_CA_FILE holds no certificate/],
     ["a damaged authority", { ...server, clientCa: damagedCa }, /certificate 2 .*RUNNEL_TLS_CLIENT_CA_FILE/],
     ["a key that is too short", weakPair, /cannot be used .*2048 bits/],
-  ])("%s is a CONFIG_INVALID that says what to do and no secret", async (_what, pems, message) => {
+  ])("%s gives CONFIG_INVALID with what to do and without a secret", async (_what, pems, message) => {
     const refused = await listenOnePort({ host: "127.0.0.1", port: 0, handler: describeRequest, tls: pems }).catch(
       (error: unknown) => error,
     );

@@ -9,7 +9,7 @@ import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
 
 // The count of the health check waits, because a transaction locks the sessions. The pool has four connections.
-test("however many ask for health at once, they take one connection, and others are served", async () => {
+test("many concurrent health checks use one connection, and other requests are served", async () => {
   const service = await startService();
   const { db } = connect(service.databaseUrl);
   const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -32,7 +32,7 @@ const clients: readonly Client[] = [
 ];
 
 // In a process of its own, because a client in the same process never sends while the service answers.
-test("every sender of a body over the limit is answered by 413", { timeout: timeoutMs }, async () => {
+test("every sender of a body over the limit gets 413", { timeout: timeoutMs }, async () => {
   const service = await startProcess({ DATABASE_URL: await testDatabase() });
   for (const client of clients) {
     expect(await answersOf(service, client), client.name).toEqual([

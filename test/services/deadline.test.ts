@@ -22,7 +22,7 @@ function openStage(getVersion: () => Promise<object>) {
 /** A handler that waits for something that never comes. */
 const never = () => new Promise<object>(() => {});
 
-test("after a minute the caller is told that it took too long", async () => {
+test("a call that takes longer than a minute fails with a timeout", async () => {
   const { clock, client } = openStage(never);
   const call = client.getVersion({});
   await clock.slept(1);
@@ -31,12 +31,12 @@ test("after a minute the caller is told that it took too long", async () => {
   await expect(call).rejects.toMatchObject({ code: Code.DeadlineExceeded, rawMessage: "no answer within 60 s" });
 });
 
-test("a caller's own deadline ends the call, although the handler looks at no signal", async () => {
+test("a caller's own deadline ends the call, even when the handler ignores its signal", async () => {
   const { client } = openStage(never);
   await expect(client.getVersion({}, { timeoutMs: 20 })).rejects.toMatchObject({ code: Code.DeadlineExceeded });
 });
 
-test("a caller that leaves is not waited for", async () => {
+test("a call ends at once when its caller leaves", async () => {
   const { clock, client } = openStage(never);
   const leaving = new AbortController();
   const call = client.getVersion({}, { signal: leaving.signal });
@@ -45,7 +45,7 @@ test("a caller that leaves is not waited for", async () => {
   await expect(call).rejects.toMatchObject({ code: Code.Canceled });
 });
 
-test("an answer in time is given, and no timer is left", async () => {
+test("an answer in time is returned, and no timer remains", async () => {
   const { clock, client } = openStage(async () => ({ version: "1" }));
   expect((await client.getVersion({})).version).toBe("1");
   // Ends every pending sleep; none of them can fail a call that is over.

@@ -22,13 +22,13 @@ test.each([
   ["", "the lease is lost", NOT_SERVING],
   [RunService.typeName, null, SERVING],
   [RunService.typeName, "the lease is lost", NOT_SERVING],
-])("a check of %j while the reason against is %j answers %d", async (service, reason, expected) => {
+])("a check of %j while the replica's reason is %j answers %d", async (service, reason, expected) => {
   const { client, replica } = await startHealth();
   replica.reason = reason;
   expect((await client.call(Health.method.check, { service })).status).toBe(expected);
 });
 
-test("a check of a service that is not here is NOT_FOUND and names those that are", async () => {
+test("a check of an unknown service is NOT_FOUND and names the known ones", async () => {
   const { client } = await startHealth();
   await expect(client.call(Health.method.check, { service: "runnel.v1.NoService" })).rejects.toMatchObject({
     code: grpcStatus.NOT_FOUND,
@@ -36,7 +36,7 @@ test("a check of a service that is not here is NOT_FOUND and names those that ar
   });
 });
 
-test("a list has the replica and every service", async () => {
+test("a list contains the replica and every service", async () => {
   const { client } = await startHealth();
   const { statuses } = await client.call(Health.method.list, {});
   const found = Object.fromEntries(Object.entries(statuses).map(([name, { status }]) => [name, status]));
@@ -58,7 +58,7 @@ test("a watcher gets the state at once, then each change and nothing in between"
   expect(watcher.end()).toBeUndefined();
 });
 
-test("a watcher of a service that is not here is told so and stays", async () => {
+test("a watcher of an unknown service gets SERVICE_UNKNOWN and stays", async () => {
   const { client, replica, clock } = await startHealth();
   const watcher = watch(client, "runnel.v1.NoService");
   await clock.slept(1);
@@ -69,7 +69,7 @@ test("a watcher of a service that is not here is told so and stays", async () =>
   expect(watcher.end()).toBeUndefined();
 });
 
-test("a drain is told to every watcher, then ends it with UNAVAILABLE", async () => {
+test("a drain sends NOT_SERVING to every watcher, then ends it with UNAVAILABLE", async () => {
   const { client, drain, clock } = await startHealth();
   const watchers = [watch(client, ""), watch(client, RunService.typeName), watch(client, "runnel.v1.NoService")];
   await clock.slept(watchers.length);
@@ -85,7 +85,7 @@ test("a drain is told to every watcher, then ends it with UNAVAILABLE", async ()
   }
 });
 
-test("a watcher that comes during the drain is answered and sent away", async () => {
+test("a watcher that comes during the drain gets NOT_SERVING and is ended", async () => {
   const { client, drain } = await startHealth();
   drain.abort();
   const watcher = watch(client, "");
@@ -95,7 +95,7 @@ test("a watcher that comes during the drain is answered and sent away", async ()
   expect((await client.call(Health.method.check, {})).status).toBe(NOT_SERVING);
 });
 
-test("watchers that leave leave nothing behind", async () => {
+test("watchers that leave free everything", async () => {
   const { client, drain, clock, sleeping } = await startHealth();
   const watchers = Array.from({ length: 20 }, () => watch(client, ""));
   await clock.slept(watchers.length);

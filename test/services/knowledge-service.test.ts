@@ -41,7 +41,7 @@ async function refusal(call: Promise<unknown>): Promise<ServiceError> {
 }
 
 describe("a knowledge base", () => {
-  test("is made, named anew, listed by id in pages, and deleted with what is in it", async () => {
+  test("is created, renamed, listed by id in pages, and deleted with its entries", async () => {
     const { rest, entries } = await openStage();
     const made = await rest("PUT", "/v1/knowledge-bases/manual", '{"name":"Manual"}');
     expect(made).toEqual({ status: 200, body: { kb_id: "manual", name: "Manual", create_time: expect.any(String) } });
@@ -60,7 +60,7 @@ describe("a knowledge base", () => {
     expect(again).toMatchObject({ status: 404, body: { reason: "KNOWLEDGE_BASE_NOT_FOUND" } });
   });
 
-  test("of another client does not exist, and its id is free for everybody", async () => {
+  test("of another client does not exist, and each client may use its id", async () => {
     const { grpc, stranger, entries } = await openStage();
     await grpc.call(putKnowledgeBase, { knowledgeBase: { kbId: "manual", name: "ours" } });
     await grpc.call(putKnowledgeEntries, { kbId: "manual", entries: [{ entryId: "a", content: "ours" }] });
@@ -83,13 +83,13 @@ describe("a knowledge base", () => {
     expect((await grpc.call(listKnowledgeBases, {})).knowledgeBases).toMatchObject([{ name: "ours" }]);
   });
 
-  test("is nobody's business without credentials", async () => {
+  test("is refused without credentials", async () => {
     const { service } = await openStage();
     const nobody = new GrpcClient(service.target, {});
     expect(reasonOf(await refusal(nobody.call(listKnowledgeBases, {})))).toBe("CREDENTIALS_MISSING");
   });
 
-  test.each(["", "a/b", "a b", "ä", "x".repeat(129)])("has no id like %j", async (kbId) => {
+  test.each(["", "a/b", "a b", "ä", "x".repeat(129)])("refuses the id %j", async (kbId) => {
     const { grpc } = await openStage();
     const error = await refusal(grpc.call(putKnowledgeBase, { knowledgeBase: { kbId } }));
     expect(reasonOf(error)).toBe("INVALID_ARGUMENT");
@@ -98,7 +98,7 @@ describe("a knowledge base", () => {
 });
 
 describe("entries", () => {
-  test("are written in place of those of their ids, and their metadata stays as it was written", async () => {
+  test("replace entries with the same ids, and keep their metadata as it was written", async () => {
     const { rest, entries } = await openStage();
     await rest("PUT", "/v1/knowledge-bases/manual", "{}");
     const put = async (body: string) => await rest("POST", "/v1/knowledge-bases/manual/entries", body);
@@ -122,7 +122,7 @@ describe("entries", () => {
     expect(await entries()).toMatchObject([{ entry_id: "a" }]);
   });
 
-  test("are written by two at once in whatever order, and each batch is whole", async () => {
+  test("can be written by two callers at once, and each batch stays whole", async () => {
     const { grpc, entries } = await openStage();
     await grpc.call(putKnowledgeBase, { knowledgeBase: { kbId: "manual" } });
     const ids = Array.from({ length: 100 }, (_, index) => `e${index}`);
@@ -153,7 +153,7 @@ describe("entries", () => {
     ["metadata with NUL", [{ metadata: '{"a":"\\u0000"}' }], "entries[0].metadata"],
     ["metadata with half a character", [{ metadata: '{"a":"\\ud83d"}' }], "entries[0].metadata"],
     ["metadata with a number beyond all", [{ metadata: '{"a":1e9999999}' }], "entries[0].metadata"],
-  ])("with %s are refused, none of them is written, and the field is named", async (_, given, field) => {
+  ])("with %s are refused: none is written, and the error names the field", async (_, given, field) => {
     const { grpc, entries } = await openStage();
     await grpc.call(putKnowledgeBase, { knowledgeBase: { kbId: "manual" } });
     const wanted = given.map((entry) => ({ entryId: "a", content: "x", ...entry }));
@@ -162,7 +162,7 @@ describe("entries", () => {
     expect(await entries()).toEqual([]);
   });
 
-  test("of a whole mebibyte are taken, and more than three mebibytes at once are not", async () => {
+  test("may have one mebibyte each, and a request at most three", async () => {
     const { grpc, entries } = await openStage();
     await grpc.call(putKnowledgeBase, { knowledgeBase: { kbId: "manual" } });
     const large = (count: number, bytes: number) =>

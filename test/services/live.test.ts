@@ -11,7 +11,7 @@ const beatMs = 15_000;
 const hourMs = 3_600_000;
 const empty = "empty";
 
-test("it opens with an empty message at once, whatever the source does", async () => {
+test("it opens with an empty message at once, even when the source is silent", async () => {
   const { stream } = openLive(async function* (signal) {
     await aborted(signal);
     yield "never";
@@ -20,7 +20,7 @@ test("it opens with an empty message at once, whatever the source does", async (
   await stream.return(undefined);
 });
 
-test("what the source yields comes through in order, and its end is the stream's", async () => {
+test("values of the source come through in order, and its end ends the stream", async () => {
   const { stream, ...left } = openLive(async function* () {
     yield* ["a", "b", "c"];
   });
@@ -47,7 +47,7 @@ test("every 15 seconds of silence bring an empty message, and a late event is no
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a database that is away while the stream is open ends it with RESUME, and any other failure with itself", async () => {
+test("a database that is away ends an open stream with RESUME, and any other failure ends it unchanged", async () => {
   for (const [failure, expected] of [
     [new Error("Connection terminated unexpectedly"), { reason: "RESUME", retryAfterMs: 1_000 }],
     [new Error("a defect"), { message: "a defect" }],
@@ -85,14 +85,14 @@ test("a drain ends it with RESUME at once", async () => {
   await expectNothingLeft(left);
 });
 
-test("a stream that opens on a replica that drains already ends with RESUME at once", async () => {
+test("a stream that opens on a draining replica ends with RESUME at once", async () => {
   const { stream, drain } = openLive(waitForAbort);
   drain.abort();
   await stream.next();
   await expect(stream.next()).rejects.toMatchObject({ reason: "RESUME" });
 });
 
-test("a drain comes before what the source has ready: the reader resumes after what it got", async () => {
+test("a drain ends the stream before pending values: the reader resumes after the last one it got", async () => {
   const { stream, drain } = openLive(async function* () {
     yield* ["a", "b"];
   });
@@ -102,7 +102,7 @@ test("a drain comes before what the source has ready: the reader resumes after w
   await expect(stream.next()).rejects.toMatchObject({ reason: "RESUME" });
 });
 
-test("a reader that leaves ends it with its reason, never with OK", async () => {
+test("a reader that leaves ends the stream with its reason, never with OK", async () => {
   const { stream, ...left } = openLive(waitForAbort);
   await stream.next();
   const end = stream.next();
@@ -112,7 +112,7 @@ test("a reader that leaves ends it with its reason, never with OK", async () => 
   await expectNothingLeft(left);
 });
 
-test("a reader that left before it opened is not followed", async () => {
+test("a reader that left before the stream opened is not followed", async () => {
   const { stream, reader } = openLive(waitForAbort);
   const reason = new Error("gone");
   reader.abort(reason);
@@ -120,7 +120,7 @@ test("a reader that left before it opened is not followed", async () => {
   await expect(stream.next()).rejects.toBe(reason);
 });
 
-test("an error of the source is the stream's", async () => {
+test("an error of the source ends the stream", async () => {
   const failure = new Error("no database");
   const { stream, ...left } = openLive(async function* () {
     yield "a";
@@ -145,7 +145,7 @@ test("a reader that stops between two messages frees the source", async () => {
 
 // The stream notices the reader's end before it waits for the source's next event. The failure of the source after its signal
 // aborted concerns no reader; without a handler it would end the process.
-test("a source that fails because nobody follows any more is not heard", async () => {
+test("a failure of the source after its reader left is ignored", async () => {
   const unheard: unknown[] = [];
   const onUnheard = (error: unknown): void => {
     unheard.push(error);

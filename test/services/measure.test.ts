@@ -29,7 +29,7 @@ const ways = [
   ["by handler", true],
 ] as const;
 
-test("a unary call counts by the code that its caller gets, over gRPC and REST alike", async () => {
+test("a unary call counts once by the code that its caller gets, over gRPC and over REST", async () => {
   const service = await startService({ metricsPort: 0 });
   const client = new GrpcClient(service.target);
   const { listSessions, getSession } = SessionService.method;
@@ -45,7 +45,7 @@ test("a unary call counts by the code that its caller gets, over gRPC and REST a
   await expectCalls(service, "RunService", "GetRun", { INVALID_ARGUMENT: 1 });
 });
 
-test("a call that is refused at the door, or at the gate, counts once by its code", async () => {
+test("a call that authentication or admission refuses counts once by its code", async () => {
   const service = await startService({ metricsPort: 0, authAdminToken: "admin-token-of-tests" });
   const nobody = new GrpcClient(service.target, {});
   await expect(nobody.call(SessionService.method.listSessions, {})).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test("a call that is refused at the door, or at the gate, counts once by its cod
   await expectCalls(service, "RunService", "TailRun", { UNAUTHENTICATED: 1 });
 });
 
-test.each(ways)("a stream %s counts when it is over, by how it ended", async (_way, plainStreams) => {
+test.each(ways)("a stream %s counts at its end, by the code of its end", async (_way, plainStreams) => {
   const service = await startService({ metricsPort: 0 }, { plainStreams });
   const client = new GrpcClient(service.target);
   const { sessionId, runId } = await startRun(client, "words=2");
@@ -107,7 +107,7 @@ test.each(ways)(
   },
 );
 
-test.each(ways)("a reader %s that leaves while it does not read is over like any other", async (_way, plainStreams) => {
+test.each(ways)("a stalled reader %s that leaves is counted like any other", async (_way, plainStreams) => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const flags = { metricsPort: 0, openaiKey: "test-key", openaiBaseUrl: provider.baseUrl, defaultModel: "gpt-4o-mini" };
@@ -128,7 +128,7 @@ test.each(ways)("a reader %s that leaves while it does not read is over like any
   await expectValues(service, { 'runnel_readers{transport="grpc"}': 0 });
 });
 
-test("a stream that nobody begins to read is over when its caller leaves", async () => {
+test("a stream that is never read counts as ended when its caller leaves", async () => {
   const finished: string[] = [];
   const clock = createManualClock();
   const events = { ...silentEvents, callFinished: ({ code }: { code: string }) => void finished.push(code) };
@@ -144,7 +144,7 @@ test("a stream that nobody begins to read is over when its caller leaves", async
   expect(finished).toEqual(["CANCELLED"]);
 });
 
-test("a stream that the service ends before its end counts as dropped, with the reason; one that was not let in does not", () => {
+test("a stream that the service ends early counts as dropped, with the reason; a refused stream does not", () => {
   const dropped: string[] = [];
   const deps = { clock: createManualClock(), events: { ...silentEvents, readerDropped: dropReason } };
   function dropReason({ reason }: { reason: string }): void {

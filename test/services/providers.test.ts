@@ -7,7 +7,7 @@ import { startService } from "../harness/service.ts";
 
 const adminToken = "an-admin-token-of-tests";
 
-test("providers are listed in the order of matching, with their breakers, to the administrator alone", async () => {
+test("only the administrator can list the providers, in matching order, with their breakers", async () => {
   await using server = await startWireServer(() => fail(503, "down"));
   const service = await startService({
     authAdminToken: adminToken,

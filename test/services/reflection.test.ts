@@ -43,7 +43,7 @@ describe.each(versions)("$typeName", (version) => {
     expect(service.map(({ name }) => name)).toEqual(serviceNames);
   });
 
-  test("repeats the question and its host", async () => {
+  test("repeats the request and its host", async () => {
     const stream = await openReflection(version);
     const messageRequest = { case: "fileContainingSymbol", value: "runnel.v1.Run" } as const;
     const answer = await stream.ask({ host: "runnel.example", messageRequest });
@@ -69,7 +69,7 @@ describe.each(versions)("$typeName", (version) => {
     expect(first?.name).toBe(path);
   });
 
-  test("finds an extension by its number, and all numbers of what it extends", async () => {
+  test("finds an extension by its number, and all extension numbers of a message", async () => {
     const stream = await openReflection(version);
     const extension = { containingType: "google.protobuf.MethodOptions", extensionNumber: 72_295_728 };
     const answer = await stream.ask({ messageRequest: { case: "fileContainingExtension", value: extension } });
@@ -100,7 +100,7 @@ describe.each(versions)("$typeName", (version) => {
     { case: "fileContainingExtension", value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 1 } },
     { case: "fileContainingExtension", value: { containingType: "runnel.v1.None", extensionNumber: 51_002 } },
     { case: "allExtensionNumbersOfType", value: "runnel.v1.None" },
-  ] as const)("what is not there is an answer, and the stream goes on: %j", async (messageRequest) => {
+  ] as const)("an unknown name gives an error response, and the stream continues: %j", async (messageRequest) => {
     const stream = await openReflection(version);
     const answer = await stream.ask({ messageRequest });
     expect(answer.messageResponse).toMatchObject({
@@ -111,13 +111,13 @@ describe.each(versions)("$typeName", (version) => {
     expect(next.messageResponse.case).toBe("listServicesResponse");
   });
 
-  test("a request that asks nothing is told so", async () => {
+  test("a request without a question gives INVALID_ARGUMENT", async () => {
     const stream = await openReflection(version);
     const { messageResponse } = await stream.ask({});
     expect(messageResponse).toMatchObject({ case: "errorResponse", value: { errorCode: grpcStatus.INVALID_ARGUMENT } });
   });
 
-  test("buf lists services and methods, and calls one that it knows from reflection alone", async () => {
+  test("buf lists services and methods, and calls a method that it knows only by reflection", async () => {
     const { url } = await startReflection(version);
     const curl = (...args: string[]): Promise<string> =>
       runCommand("buf", ["curl", "--protocol", "grpc", "--http2-prior-knowledge", ...reflectBy(version), ...args]);
@@ -132,7 +132,7 @@ describe.each(versions)("$typeName", (version) => {
   });
 });
 
-test("one stream gets every import once, and the file that was asked for always", async () => {
+test("one stream sends each import once, and the requested file always", async () => {
   const stream = await openReflection(ServerReflection);
   const askFor = async (value: string): Promise<string[]> =>
     filesIn(await stream.ask({ messageRequest: { case: "fileContainingSymbol", value } })).map(({ name }) => name);
@@ -147,7 +147,7 @@ test("one stream gets every import once, and the file that was asked for always"
   expect(third).toEqual(["runnel/v1/session_service.proto"]);
 });
 
-test("what a client gets is all that it needs to build the contract, options included", async () => {
+test("a client gets everything that it needs to build the contract, options included", async () => {
   const stream = await openReflection(ServerReflection);
   const files = [];
   for (const value of serviceNames) {
@@ -189,7 +189,7 @@ test.each([
   await expect(stream.ask(request)).rejects.toMatchObject({ code: grpcStatus.INVALID_ARGUMENT });
 });
 
-test("a stream answers only so many requests", async () => {
+test("a stream answers a limited number of requests", async () => {
   const stream = await openReflection(ServerReflection);
   const requestsMax = 5_000;
   const asked = Array.from({ length: requestsMax + 1 }, () => stream.ask({}));
@@ -198,7 +198,7 @@ test("a stream answers only so many requests", async () => {
   expect(outcomes.at(-1)).toMatchObject({ reason: { code: grpcStatus.RESOURCE_EXHAUSTED } });
 });
 
-test("a drain ends streams that wait for a question", async () => {
+test("a drain ends streams that wait for a request", async () => {
   const { server, drain } = await startBoth();
   const streams = Array.from({ length: 3 }, () => reflectionStream(server, ServerReflection));
   await Promise.all(streams.map((stream) => stream.ask({})));
@@ -210,7 +210,7 @@ test("a drain ends streams that wait for a question", async () => {
   await until("nothing left", () => getEventListeners(drain.signal, "abort").length === 0);
 });
 
-test("clients that leave leave nothing behind", async () => {
+test("clients that leave free everything", async () => {
   const { server, drain } = await startBoth();
   const streams = Array.from({ length: 20 }, () => reflectionStream(server, ServerReflection));
   await Promise.all(streams.map((stream) => stream.ask({})));

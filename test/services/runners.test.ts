@@ -28,7 +28,7 @@ function codesOf({ verdicts }: { verdicts: readonly { accepted: boolean; code: s
 }
 
 describe("registering", () => {
-  test("one manifest that is refused harms no other, and says where it is wrong (case 2)", async () => {
+  test("a refused manifest affects no other, and the error says where it is wrong (case 2)", async () => {
     const { register, client } = await openRunnerStage();
     const odd = manifestOf({ capabilities: { streaming: "yes" } });
     const response = await register([odd, manifestNamed("one"), "{", manifestNamed("two")]);
@@ -42,12 +42,12 @@ describe("registering", () => {
     expect(runners.map((runner) => runner.runnerId)).toEqual(["plugin:acme/chat/one", "plugin:acme/chat/two"]);
   });
 
-  test("an id that is not the manifest's own is refused (case 4)", async () => {
+  test("an id that differs from the manifest's is refused (case 4)", async () => {
     const { register } = await openRunnerStage();
     expect(codesOf(await register([manifestOf({ id: "plugin:acme/chat/other" })]))).toEqual(["invalid_argument"]);
   });
 
-  test("of one id the first of a batch counts, and the first worker (case 6)", async () => {
+  test("the first of a batch gets an id, and so does the first worker (case 6)", async () => {
     const { register, client } = await openRunnerStage();
     const first = manifestOf({ metadata: { n: 1 } });
     const second = manifestOf({ metadata: { n: 2 } });
@@ -62,12 +62,12 @@ describe("registering", () => {
     expect(after?.updateTime).not.toEqual(before?.updateTime);
   });
 
-  test("a manifest that was refused does not take the id from one that is right", async () => {
+  test("a refused manifest leaves the id to a valid one", async () => {
     const { register } = await openRunnerStage();
     expect(codesOf(await register([manifestOf({ odd: 1 }), manifestOf()]))).toEqual(["invalid_argument", "accepted"]);
   });
 
-  test("of many workers that come with one id at once exactly one gets it", async () => {
+  test("exactly one of many workers that register the same id at once gets it", async () => {
     const { register, service } = await openRunnerStage();
     const ids = Array.from({ length: 8 }, (_, index) => `worker-${index}`);
     // In different orders: no registration may deadlock with another.
@@ -86,7 +86,7 @@ describe("registering", () => {
     expect(rows.map((row) => ({ id: row.runner_id, by: row.worker_id }))).toEqual(expect.arrayContaining(accepted));
   });
 
-  test("each call gives a session of its own, for the runners that were accepted", async () => {
+  test("each call creates its own session, for the accepted runners", async () => {
     const { register, service } = await openRunnerStage();
     const one = await register([manifestNamed("one"), "{"]);
     const two = await register([manifestNamed("two")]);
@@ -104,7 +104,7 @@ describe("registering", () => {
     expect(runnersOf(bare.workerSessionId)).toEqual(["plugin:acme/chat/one", "plugin:acme/chat/two"]);
   });
 
-  test("a worker or an era of no known form is refused", async () => {
+  test("an invalid worker id or an unknown era is refused", async () => {
     const { register } = await openRunnerStage();
     expect(await refusal(register([], "no blanks"))).toBe("INVALID_ARGUMENT");
     expect(await refusal(register([], "worker", "5"))).toBe("INVALID_ARGUMENT");
@@ -112,12 +112,12 @@ describe("registering", () => {
 });
 
 describe("runners", () => {
-  test("are none at first, which is no error (case 8)", async () => {
+  test("give an empty list at first, which is not an error (case 8)", async () => {
     const { client } = await openRunnerStage();
     expect(await client.call(listRunners, {})).toMatchObject({ runners: [], nextPageToken: "" });
   });
 
-  test("are available while their worker was seen lately", async () => {
+  test("are available while their worker was seen recently", async () => {
     const { register, client, service } = await openRunnerStage();
     await register();
     const stateOf = async () => (await client.call(getRunner, parts)).runner?.state;
@@ -131,7 +131,7 @@ describe("runners", () => {
     expect(await stateOf()).toBe(Runner_State.AVAILABLE);
   });
 
-  test("are a client's own", async () => {
+  test("are visible only to their own client", async () => {
     const { register, client, stranger } = await openRunnerStage();
     await register();
     expect((await stranger.call(listRunners, {})).runners).toEqual([]);
@@ -143,7 +143,7 @@ describe("runners", () => {
     expect((await client.call(getRunner, parts)).runner?.workerId).toBe("worker");
   });
 
-  test("that are deleted are gone, and their id is free for another worker", async () => {
+  test("disappear when they are deleted, and another worker can use their id", async () => {
     const { register, client } = await openRunnerStage();
     await register();
     await client.call(deleteRunner, parts);
@@ -152,7 +152,7 @@ describe("runners", () => {
     expect(codesOf(await register([manifestOf()], "another"))).toEqual(["accepted"]);
   });
 
-  test("come in pages that hold as many as fit", async () => {
+  test("are listed in pages of limited size", async () => {
     const { register, client } = await openRunnerStage();
     const large = { metadata: { text: "x".repeat(manifestBytesMax - 1_000) } };
     for (let index = 0; index < 9; index += 3) {
@@ -229,7 +229,7 @@ describe("bindings", () => {
     expect(read).toContain('"scope":{"kind":"bot","id":"x"}');
   });
 
-  test("are a client's own, and listed by their ids", async () => {
+  test("are visible only to their own client, and listed by their ids", async () => {
     const { put, client, stranger } = await openRunnerStage();
     for (const bindingId of ["c", "a", "b"]) {
       await put({ bindingId });
@@ -243,14 +243,14 @@ describe("bindings", () => {
     expect(await refusal(stranger.call(listBindings, { pageToken: first.nextPageToken }))).toBe("CURSOR_INVALID");
   });
 
-  test.each(["0", "-5", '"abc"'])("with a time of %s are refused (case 15)", async (timeout) => {
+  test.each(["0", "-5", '"abc"'])("with a timeout of %s are refused (case 15)", async (timeout) => {
     const { put } = await openRunnerStage();
     expect(await refusal(put({ runnerConfig: `{"timeout":${timeout}}` }))).toBe("INVALID_ARGUMENT");
   });
 });
 
-describe("what is known of a run", () => {
-  test("is its verdicts in the order in which they came, for its client alone", async () => {
+describe("the records of a run", () => {
+  test("contain its verdicts in order of arrival, only for its own client", async () => {
     const { register, put, start, client, stranger, service } = await openRunnerStage();
     await register();
     await put();
@@ -275,7 +275,7 @@ describe("what is known of a run", () => {
     expect(await refusal(client.call(listResultVerdicts, { runId: unknown }))).toBe("RUN_NOT_FOUND");
   });
 
-  test("is its audit, newest first, for its client alone", async () => {
+  test("contain its audit entries, newest first, only for its own client", async () => {
     const { client, stranger, service } = await openRunnerStage();
     const runs = [newUuid(systemClock.nowMs()), newUuid(systemClock.nowMs())];
     for (const [index, action] of ["state_get", "call_tool", "state_set"].entries()) {
@@ -301,7 +301,7 @@ describe("what is known of a run", () => {
   });
 });
 
-test("files of configurations are put, listed by key and deleted, each client's apart", async () => {
+test("configuration files are put, listed by key and deleted, separately for each client", async () => {
   const { client, stranger } = await openRunnerStage();
   for (const fileKey of ["b.txt", "a.txt"]) {
     await client.call(putConfigFile, { fileKey, mimeType: "text/plain", content: Buffer.from("four") });
@@ -330,7 +330,7 @@ describe("an agent", () => {
     statePolicy: { stateScopes: ["runner"] },
   };
 
-  test("is put, replaced, listed and deleted, each client's apart", async () => {
+  test("is put, replaced, listed and deleted, separately for each client", async () => {
     const { client, stranger } = await openRunnerStage();
     const { agent: put } = await client.call(putAgentProfile, { agent });
     expect(put).toMatchObject({ agentId: "helper", runnerConfig: agent.runnerConfig });
@@ -344,7 +344,7 @@ describe("an agent", () => {
     expect(await refusal(client.call(deleteAgentProfile, { agentId: "helper" }))).toBe("AGENT_NOT_FOUND");
   });
 
-  test("says for all of its bindings which runner takes their events, and with what", async () => {
+  test("says for all of its bindings which runner takes their events, and with which configuration", async () => {
     const { client, register, start, service } = await openRunnerStage();
     await register();
     await client.call(putAgentProfile, { agent });

@@ -67,7 +67,7 @@ describe("a run of an event", () => {
   test.each([
     [90, 60],
     [30, 30],
-  ])("with %i s of its binding waits for a worker for %i s", async (allowed, offered) => {
+  ])("whose binding allows %i s waits for a worker for %i s", async (allowed, offered) => {
     const stage = await openBound({ runnerConfig: `{"timeout":${allowed}}` });
     const run = await stage.start(talk);
     expect(run).toMatchObject({ state: Run_State.QUEUED, driver: "remote-runner", runnerId, bindingId: "b" });
@@ -94,7 +94,7 @@ describe("a run of an event", () => {
     expect((await contextOf(stage, run.runId)).runtime.deadline_at).toBeCloseTo(row?.deadline, 3);
   });
 
-  test("is shown with its runner and its binding wherever runs are shown", async () => {
+  test("is listed everywhere with its runner and its binding", async () => {
     const { client, start } = await openBound();
     const run = await start();
     const read = await client.call(RunService.method.getRun, { runId: run.runId });
@@ -103,14 +103,14 @@ describe("a run of an event", () => {
     expect(runs).toMatchObject([{ runId: run.runId, runnerId, bindingId: "b" }]);
   });
 
-  test("has a session that nobody lists or reaches", async () => {
+  test("has a session that no client can list or reach", async () => {
     const { client, start } = await openBound();
     const { sessionId } = await start();
     expect((await client.call(SessionService.method.listSessions, {})).sessions).toEqual([]);
     expect(await refusal(client.call(SessionService.method.getSession, { sessionId }))).toBe("SESSION_NOT_FOUND");
   });
 
-  test("is told to whoever looks for work", async () => {
+  test("is announced to workers", async () => {
     const stage = await openBound();
     const listener = new pg.Client({ connectionString: stage.service.databaseUrl });
     await listener.connect();
@@ -155,7 +155,7 @@ describe("a run of an event", () => {
 });
 
 describe("the same event with the same request id", () => {
-  test("is one run with one answer, also at once (case 12)", async () => {
+  test("is one run with one answer, even when repeated at once (case 12)", async () => {
     const stage = await openBound();
     const runs = await Promise.all(Array.from({ length: 5 }, () => stage.start(talk, "key-1")));
     expect(new Set(runs.map(({ runId }) => runId)).size).toBe(1);
@@ -164,7 +164,7 @@ describe("the same event with the same request id", () => {
     expect(await refusal(stage.start({ ...talk, eventId: "other" }, "key-1"))).toBe("REQUEST_ID_REUSED");
   });
 
-  test("has its answer also when the binding has gone meanwhile", async () => {
+  test("has its answer even after the binding was deleted", async () => {
     const { client, start } = await openBound();
     const { runId } = await start(talk, "key-1");
     await client.call(RunnerService.method.deleteBinding, { bindingId: "b" });
@@ -172,7 +172,7 @@ describe("the same event with the same request id", () => {
     expect(await refusal(start(talk, "key-2"))).toBe("BINDING_NOT_FOUND");
   });
 
-  test("may be tried again when it was refused", async () => {
+  test("may be tried again after a refusal", async () => {
     const { register, put, start } = await openRunnerStage();
     await put();
     expect(await refusal(start(talk, "key-1"))).toBe("RUNNER_NOT_FOUND");
@@ -182,7 +182,7 @@ describe("the same event with the same request id", () => {
 });
 
 describe("an event", () => {
-  test("that no binding takes, or several, or whose runner is unknown, starts nothing (case 13)", async () => {
+  test("without a binding, with several, or with an unknown runner starts nothing (case 13)", async () => {
     const stage = await openRunnerStage();
     expect(await refusal(stage.start())).toBe("BINDING_NOT_FOUND");
     await stage.put();
@@ -197,7 +197,7 @@ describe("an event", () => {
     }
   });
 
-  test("goes to the binding of its own scope among those of others", async () => {
+  test("goes to the binding of its own scope among others", async () => {
     const stage = await openBound({ bindingId: "mine", scope: { kind: 3, id: "bot-1" } });
     await stage.put({ bindingId: "theirs", scope: { kind: 3, id: "bot-2" } });
     await stage.put({ bindingId: "space", scope: { kind: 2, id: "bot-1" } });
@@ -207,7 +207,7 @@ describe("an event", () => {
     expect(await refusal(stage.start())).toBe("BINDING_NOT_FOUND");
   });
 
-  test("of a client meets no binding of another one", async () => {
+  test("of a client never matches another client's binding", async () => {
     const { stranger } = await openBound();
     const event = { eventId: "e", eventType: "message.received" };
     expect(await refusal(stranger.call(RunnerService.method.startRun, { event }))).toBe("BINDING_NOT_FOUND");
@@ -243,7 +243,7 @@ describe("an event", () => {
     expect(await countRows(stage, "conversation")).toBe(0);
   });
 
-  test("whose context no runner could be sent is refused", async () => {
+  test("whose context is too large for every runner is refused", async () => {
     const stage = await openBound();
     const contents = [JSON.stringify({ type: "image_base64", image_base64: "A".repeat(3_200_000) })];
     expect(await refusal(stage.start({ ...talk, input: { contents } }))).toBe("PAYLOAD_TOO_LARGE");
@@ -270,7 +270,7 @@ describe("the time of a run", () => {
 });
 
 describe("a conversation", () => {
-  test("has an event and an item for each run, numbered one after the other also at once", async () => {
+  test("has an event and an item for each run, numbered without gaps even at once", async () => {
     const stage = await openBound();
     const runs = await Promise.all(Array.from({ length: 12 }, (_, n) => stage.start({ ...talk, eventId: `e-${n}` })));
     const numbers = [];
@@ -287,7 +287,7 @@ describe("a conversation", () => {
     expect(items.map(({ seq }) => seq)).toEqual(inOrder.map(([seq]) => seq));
   });
 
-  test("of a thousand items comes along with none of them, but with where they end (case 16)", async () => {
+  test("of a thousand items sends none of them, but a cursor to the newest (case 16)", async () => {
     const stage = await openBound();
     const first = await stage.start({ ...talk, input: { text: "the very first" } });
     await query(
@@ -311,7 +311,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("keeps what was said, the beginning of it as text and the whole of it as it came", async () => {
+  test("keeps the message, its beginning as text and the whole as it arrived", async () => {
     const stage = await openBound();
     const text = "😀".repeat(5_000);
     const contents = [`{ "type": "text", "text": "${text}", "n": 1.0 }`];
@@ -333,7 +333,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("has no item of an event with which nothing was said, and the past before it is all there is", async () => {
+  test("gets no item for an event without a message, and the context has only the past before it", async () => {
     const stage = await openBound({ eventTypes: ["message.received", "member.joined"] });
     await stage.start(talk);
     const { runId } = await stage.start({ eventId: "e-2", eventType: "member.joined", conversationId: "talk" });
@@ -343,7 +343,7 @@ describe("a conversation", () => {
     expect(await countRows(stage, "history_item")).toBe(1);
   });
 
-  test("is another one in another thread, bot or workspace", async () => {
+  test("differs by thread, bot and workspace", async () => {
     const stage = await openBound();
     await stage.start(talk);
     const elsewhere = [{ threadId: "t" }, { botId: "b" }, { workspaceId: "w" }, { conversationId: "other" }];
@@ -354,7 +354,7 @@ describe("a conversation", () => {
     expect(await countRows(stage, "conversation")).toBe(1 + elsewhere.length);
   });
 
-  test("is none for an event of none: its event is kept without a place", async () => {
+  test("does not exist for an event without one, which is kept without scope and sequence", async () => {
     const stage = await openBound();
     const { runId } = await stage.start({ input: { text: "hello" } });
     const { context } = await contextOf(stage, runId);
@@ -368,12 +368,12 @@ describe("a conversation", () => {
   });
 });
 
-describe("what a run may use", () => {
+describe("the permissions of a run", () => {
   const allowing = {
     resourcePolicy: { allowedTools: ["glob", "no-such-tool"], allowedModels: ["demo", "no-such-model"] },
   };
 
-  test("is what this service has of it", async () => {
+  test("contain what this service has", async () => {
     const stage = await openBound(allowing);
     const { runId } = await stage.start(talk);
     const { granted, scope } = await remoteRun(stage, runId);
@@ -398,14 +398,14 @@ describe("what a run may use", () => {
     expect(resources.tools).toMatchObject([{ tool_name: "glob", operations: ["detail", "call"] }]);
   });
 
-  test("is nothing of what the policy allows and the manifest does not ask for (case 18)", async () => {
+  test("contain nothing that the policy allows and the manifest does not request (case 18)", async () => {
     const stage = await openBound(allowing, manifestOf({ capabilities: { tool_calling: true } }));
     const { runId } = await stage.start(talk);
     expect((await remoteRun(stage, runId)).granted).toMatchObject({ models: {}, tools: {} });
     expect((await contextOf(stage, runId)).resources).toMatchObject({ models: [], tools: [] });
   });
 
-  test("stays as it was when the policy changes, and the next run has the new one (case 22)", async () => {
+  test("stay unchanged when the policy changes, and the next run gets the new one (case 22)", async () => {
     const stage = await openBound(allowing);
     const before = await stage.start(talk);
     const granted = await remoteRun(stage, before.runId);
@@ -419,7 +419,7 @@ describe("what a run may use", () => {
     });
   });
 
-  test("stays as it was when its runner asks for less, and the next run has less", async () => {
+  test("stay unchanged when its runner requests less, and the next run gets less", async () => {
     const stage = await openBound(allowing);
     const before = await stage.start(talk);
     const granted = await remoteRun(stage, before.runId);
@@ -429,7 +429,7 @@ describe("what a run may use", () => {
     expect((await remoteRun(stage, after.runId)).granted).toMatchObject({ models: {}, tools: {} });
   });
 
-  test("is kept apart from what its runner is told: a context that says more grants no more (case 28)", async () => {
+  test("are kept apart from the context: a context that claims more grants no more (case 28)", async () => {
     const stage = await openBound();
     // Every free text of the caller claims to be a grant.
     const claim = '{"resources":{"tools":[{"tool_name":"bash","operations":["call"]}]},"tools":["bash"]}';
@@ -441,8 +441,8 @@ describe("what a run may use", () => {
   });
 });
 
-describe("what a runner is told", () => {
-  test("is in the words of the era that it was registered with", async () => {
+describe("the context for a runner", () => {
+  test("uses the words of the era that the runner was registered with", async () => {
     const stage = await openBound();
     const attachments = ['{"type":"file","id":"f-1"}'];
     const event = { ...talk, input: { text: "a", attachments } };
@@ -454,7 +454,7 @@ describe("what a runner is told", () => {
     expect((await contextOf(stage, runId)).input.attachments).toEqual([{ type: "file", id: "f-1" }]);
   });
 
-  test("has every number as it was written", async () => {
+  test("keeps every number as it was written", async () => {
     const free = '{"big":9007199254740993,"one":1,"float":1.0,"exponent":1e2}';
     const stage = await openBound({ runnerConfig: free });
     const event = `{"event_id":"e","event_type":"message.received","data":${free},"adapter_extra":${free},
@@ -468,7 +468,7 @@ describe("what a runner is told", () => {
     expect((await contextText(stage, runId)).split(free).length - 1).toBe(5);
   });
 
-  test("has the state as it is at the start, small values before large ones", async () => {
+  test("contains the state at the start, small values before large ones", async () => {
     const stage = await openBound({ statePolicy: { stateScopes: ["conversation", "actor", "runner"] } });
     const { runId } = await stage.start(talk);
     const { scope } = (await remoteRun(stage, runId)) as unknown as { scope: Parameters<typeof stateKey>[0] };
@@ -490,7 +490,7 @@ describe("what a runner is told", () => {
     expect(Object.keys(JSON.parse(text).state.runner)).toEqual(["big", "small"]);
   });
 
-  test("has the trace of the caller", async () => {
+  test("contains the trace of the caller", async () => {
     const { client, service, register, put } = await openRunnerStage();
     await register();
     await put();
@@ -509,7 +509,7 @@ describe("what a runner is told", () => {
   });
 });
 
-test("the key of a conversation is what its rows are kept by", async () => {
+test("the rows of a conversation are stored under its key", async () => {
   const stage = await openBound();
   const { runId } = await stage.start(talk);
   const { scope } = (await remoteRun(stage, runId)) as unknown as { scope: Parameters<typeof conversationKey>[0] };

@@ -16,7 +16,7 @@ function openStage() {
 /** When it resolves, a sleeper that woke up has done its work. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("each is over after the limit, counted from its own beginning", async () => {
+test("each item expires after the limit, counted from its own start", async () => {
   const { clock, over, watch } = openStage();
   watch("first");
   clock.advance(400);
@@ -35,7 +35,7 @@ test("each is over after the limit, counted from its own beginning", async () =>
   expect(over).toEqual(["first", "second"]);
 });
 
-test("what ended before is never over, and what begins behind it still is", async () => {
+test("an item that was stopped never expires, and a later one still does", async () => {
   const { clock, over, watch } = openStage();
   const stop = watch("ended");
   clock.advance(500);
@@ -47,7 +47,7 @@ test("what ended before is never over, and what begins behind it still is", asyn
   expect(over).toEqual(["later"]);
 });
 
-test("many share one sleep, and when all have ended none is left", async () => {
+test("many items share one sleep, and none remains when all were stopped", async () => {
   const { clock, over, watch } = openStage();
   const stops = Array.from({ length: 100 }, (_, index) => watch(`${index}`));
   expect(clock.delaysMs).toHaveLength(1);
@@ -61,7 +61,7 @@ test("many share one sleep, and when all have ended none is left", async () => {
   expect(clock.delaysMs).toHaveLength(1);
 });
 
-test("one that begins in the moment in which the last has ended is watched", async () => {
+test("an item that starts when the last one has just been stopped is watched", async () => {
   const { clock, over, watch } = openStage();
   watch("ended")();
   watch("new");
@@ -71,7 +71,7 @@ test("one that begins in the moment in which the last has ended is watched", asy
   expect(over).toEqual(["new"]);
 });
 
-test("all that are over at once are told, also when the sleep was late", async () => {
+test("all expired items are reported, even when the sleep was late", async () => {
   const { clock, over, watch } = openStage();
   watch("first");
   clock.advance(10);

@@ -6,7 +6,7 @@ import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 
-test("a message leaves one line with what was left out of its tools, at most ten problems", async () => {
+test("a message logs one line with the parts left out of its tools, at most ten problems", async () => {
   const environment = { ...authEnvironment, RUNNEL_DEFAULTS_MODEL: "demo", DATABASE_URL: await testDatabase() };
   const service = await startProcess(environment);
   const post = async (path: string, body: object) =>

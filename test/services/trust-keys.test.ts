@@ -113,7 +113,7 @@ describe("a trusted key", () => {
     expect(events.body.events[0]).toMatchObject({ public_key: publicKey, event_id: expect.any(String) });
   });
 
-  test("is single by its name and by its bytes, also when twins come at once", async () => {
+  test("has a unique name and unique bytes, even when twins come at once", async () => {
     const { service, rest, admin } = await openStage();
     const [key, other] = [freshKey().toString("base64"), freshKey().toString("base64")];
     const twins = Array.from({ length: 8 }, (_, at) =>
@@ -149,7 +149,7 @@ describe("a trusted key", () => {
     ["client_ids", { clientIds: [""] }],
     ["client_ids", { clientIds: ["a\0"] }],
     ["client_ids", { clientIds: Array.from({ length: 101 }, String) }],
-  ])("whose %s is wrong is refused by that name, and nothing is stored (%#)", async (field, wrong) => {
+  ])("whose %s is invalid is refused by that name, and nothing is stored (%#)", async (field, wrong) => {
     const { admin } = await openStage();
     const key = { kid: "k", publicKey: freshKey().toString("base64"), ...wrong };
     const refused: unknown = await admin.call(createTrustedKey, { key }).catch((error: unknown) => error);
@@ -158,7 +158,7 @@ describe("a trusted key", () => {
     expect(await eventsOf(admin)).toEqual([]);
   });
 
-  test("that is weak is told why", async () => {
+  test("that is weak is refused with the reason", async () => {
     const { admin } = await openStage();
     const publicKey = Buffer.alloc(32).toString("base64");
     const details = "invalid key.public_key: weak public key: with it one signature fits any text; make a new key pair";
@@ -166,7 +166,7 @@ describe("a trusted key", () => {
     await expect(admin.call(createTrustedKey, {})).rejects.toMatchObject({ code: 3 });
   });
 
-  test("that is not there is not found, and a revoked one stays as it is", async () => {
+  test("that is unknown gives KEY_NOT_FOUND, and a revoked one cannot be changed", async () => {
     const { rest, admin } = await openStage();
     expect(await rest("PUT", "/v1/trust/keys/nobody", {})).toMatchObject({
       status: 404,
@@ -182,7 +182,7 @@ describe("a trusted key", () => {
     expect((await admin.call(listTrustedKeys, {})).keys).toEqual([key]);
   });
 
-  test("is changed by nobody without the admin token", async () => {
+  test("can be changed only with the admin token", async () => {
     const { service, rest } = await openStage();
     const client = new GrpcClient(service.target);
     const denied = { code: 7, details: "access denied: the method needs the admin token" };
@@ -193,7 +193,7 @@ describe("a trusted key", () => {
     expect((await rest("GET", "/v1/trust/keys", undefined, {})).status).toBe(401);
   });
 
-  test("counts once its change is in the database, and so does its audit: neither is there without the other", async () => {
+  test("is written in one transaction with its audit event: neither exists without the other", async () => {
     const { service, admin } = await openStage();
     await query(service.databaseUrl, "alter table trust_event rename to gone");
     const key = freshKey();
@@ -205,7 +205,7 @@ describe("a trusted key", () => {
 });
 
 describe("a key of the settings", () => {
-  test("is listed first, cannot be changed by a call, and takes its name and bytes", async () => {
+  test("is listed first, cannot be changed by a call, and reserves its name and bytes", async () => {
     const key = freshKey().toString("base64");
     const entries = [
       { kid: "z", public_key: key, not_after: "2031-01-01T00:00:00Z" },
@@ -232,7 +232,7 @@ describe("a key of the settings", () => {
     });
   });
 
-  test("that cannot be read keeps the service from starting, before anything is opened", async () => {
+  test("that cannot be read stops the start, before anything is opened", async () => {
     const trustKeysJson = '[{"kid":"a"}]';
     await expect(startService({ trustKeysJson })).rejects.toMatchObject({
       reason: "CONFIG_INVALID",
@@ -240,7 +240,7 @@ describe("a key of the settings", () => {
     });
   });
 
-  test("whose file goes bad makes the replica unready, which says why, until the file is good again", async () => {
+  test("whose file becomes invalid makes the replica unready, with the reason, until the file is valid again", async () => {
     const file = await openKeyFile("[]");
     const { service } = await openStage({ trustKeysFile: file.path, trustReloadSeconds: 1 });
     const ready = async () => {
@@ -263,7 +263,7 @@ describe("a key of the settings", () => {
 });
 
 describe("lists", () => {
-  test("come page by page: keys by name, events newest first and by type", async () => {
+  test("are paged: keys by name, events newest first and by type", async () => {
     const { admin } = await openStage();
     const names = ["a", "B", "c-1", "c.1", "C"];
     for (const kid of names) {
@@ -288,7 +288,7 @@ describe("lists", () => {
   });
 });
 
-test("a refused JobSpec is in the audit by its hash, its key and why, and nothing else of it is", async () => {
+test("a refused JobSpec is in the audit with only its hash, its key and the reason", async () => {
   const { service, admin } = await openStage();
   const { db } = connect(service.databaseUrl);
   const key = freshKey();
@@ -318,7 +318,7 @@ test("a refused JobSpec is in the audit by its hash, its key and why, and nothin
 });
 
 describe("keys of receipts", () => {
-  test("are published to anybody, the newest first, and the first one is made once however many ask", async () => {
+  test("are public, the newest first, and the first one is created once for many concurrent requests", async () => {
     const { service, rest, admin } = await openStage();
     const beside = await startService({ databaseUrl: service.databaseUrl });
     const asked = await Promise.all(
@@ -350,7 +350,7 @@ describe("keys of receipts", () => {
     expect(await eventsOf(admin)).toMatchObject([{ type: "receipt_key.rotated", kid: rotated.body.kid }]);
   });
 
-  test("sign with the newest, and what the one before signed can still be checked by what is published", async () => {
+  test("sign with the newest key, and the published keys still verify what the previous one signed", async () => {
     const { service, admin } = await openStage();
     const { db } = connect(service.databaseUrl);
     const text = Buffer.from("what ran");
@@ -371,7 +371,7 @@ describe("keys of receipts", () => {
   });
 });
 
-test("the status of a key that is sent is not read", async () => {
+test("the status of a key in a request is ignored", async () => {
   const { admin } = await openStage();
   const key = { kid: "k", publicKey: freshKey().toString("base64"), status: TrustedKey_State.REVOKED };
   expect((await admin.call(createTrustedKey, { key })).key?.status).toBe(TrustedKey_State.ACTIVE);

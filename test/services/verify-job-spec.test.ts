@@ -35,7 +35,7 @@ function freshSpec(): object {
 }
 
 describe("a spec", () => {
-  test("that is right is ok in the contract's fields, with ours behind them", async () => {
+  test("that is valid is ok in the contract's fields, followed by ours", async () => {
     const { service, verify } = await openStage(trusting);
     const spec = { ...freshSpec(), created_at: "2026-01-31T12:00:00Z" };
     const { status, text } = await verify(signer.signV1(spec));
@@ -65,7 +65,7 @@ describe("a spec", () => {
     expect(await query(service.databaseUrl, "select 1 from job_nonce union all select 1 from trust_event")).toEqual([]);
   });
 
-  test("whose key nobody trusts is signed right all the same, and told what the gate would say", async () => {
+  test("of an untrusted key has a valid signature, and the answer says what the trust gate would decide", async () => {
     const stranger = makeSigner().signV1(freshSpec());
     const strict = await openStage(trusting);
     expect(JSON.parse((await strict.verify(stranger)).text)).toMatchObject({
@@ -83,7 +83,7 @@ describe("a spec", () => {
     expect(JSON.parse((await strict.verify(bare)).text)).toMatchObject({ error_code: "trust_violation:unknown" });
   });
 
-  test("that is signed wrong is explained, with the place where the signer's bytes differ", async () => {
+  test("with a wrong signature is explained, with the place where the signer's bytes differ", async () => {
     const { service } = await openStage(trusting);
     const admin = new GrpcClient(service.target, asAdmin);
     const spec = JSON.stringify(freshSpec()).replace("}", `,"public_key":"${publicKey}"}`);
@@ -111,7 +111,7 @@ describe("a spec", () => {
   });
 });
 
-describe("a call is refused in the contract's words", () => {
+describe("a call is refused with the contract's error", () => {
   const spec = signer.signV1(freshSpec());
 
   test("when there is no admin token", async () => {
@@ -143,7 +143,7 @@ describe("a call is refused in the contract's words", () => {
     expect(answer.text).not.toContain(authAdminToken);
   });
 
-  test("when it comes a second time within ten seconds, whatever the first one was", async () => {
+  test("when it comes a second time within ten seconds, even after a refused one", async () => {
     let atMs = 0;
     // Stands still for the rate limit; all other clocks run.
     const clock = { ...systemClock, monotonicMs: () => atMs };

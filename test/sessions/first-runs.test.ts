@@ -50,7 +50,7 @@ test("200 readers of a session without a run cost as many statements as one", as
   expect(counted.statements - before).toBe(periods);
 });
 
-test("all of them get the run, by the wake-up and, when that got lost, by the poll", async () => {
+test("all of them get the run, by the wake-up or, when that was lost, by the poll", async () => {
   for (const isLost of [false, true]) {
     const { clock, wakeup, session, over, update } = await openSession();
     await update({ latest_run_id: runId });
@@ -63,7 +63,7 @@ test("all of them get the run, by the wake-up and, when that got lost, by the po
   }
 });
 
-test("all of them are told when the session is deleted, and who comes afterwards looks anew", async () => {
+test("all of them end when the session is deleted, and a later reader asks again", async () => {
   const { counted, clock, session, firstRuns, over, update } = await openSession();
   await update({ delete_time: new Date(0) });
   clock.advance(pollMs);
@@ -73,7 +73,7 @@ test("all of them are told when the session is deleted, and who comes afterwards
   expect(counted.statements - before).toBe(1);
 });
 
-test("one who leaves is let go, and the others wait on", async () => {
+test("a reader that leaves is released, and the others keep waiting", async () => {
   const { session, firstRuns, wakeup, over, update } = await openSession();
   const leaving = new AbortController();
   const one = firstRuns.of(session, leaving.signal);

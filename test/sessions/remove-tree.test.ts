@@ -23,7 +23,7 @@ async function expectRemoved(root: string): Promise<void> {
   expect(readdirSync(join(root, ".."))).toEqual(["beside"]);
 }
 
-test("files, links, pipes and names that are no text", async () => {
+test("a tree of files, links, pipes and names that are not UTF-8 is removed", async () => {
   const root = makeTree(
     "mkdir -p a/b; echo x > a/b/c; mkfifo p; ln -s /etc l; touch $'\\xff'; mkdir .removed-1; touch .removed-1/f",
   );
@@ -31,16 +31,16 @@ test("files, links, pipes and names that are no text", async () => {
   await expectRemoved(root);
 });
 
-test("without any permission", async () => {
+test("a tree without any permission is removed", async () => {
   await expectRemoved(makeTree("mkdir -p a/b/c; echo x > a/b/f; chmod 000 a/b/c a/b a ."));
 });
 
-test("500 directories deep, longer than any path", async () => {
+test("a tree of 500 directories, longer than any path, is removed", async () => {
   await expectRemoved(
     makeTree('n=$(printf "d%.0s" $(seq 200)); for i in $(seq 500); do mkdir $n; cd $n; done; echo x > f; chmod 000 .'),
   );
 });
 
-test("what is not there", async () => {
+test("a missing tree is not an error", async () => {
   await removeTree(join(tmpdir(), "runnel-tree-that-is-not-there"));
 });

@@ -21,14 +21,14 @@ function openHouse(permitted: (base: string) => readonly string[] = () => []) {
 
 describe("a session may not name", () => {
   test.each(["/", "/etc", "/usr/local", "/proc/self", "/dev", "/run", "/sys", "/boot"].filter(isThere))(
-    "%s, which is the system's",
+    "the system's %s",
     async (named) => {
       const message = /^invalid work_dir: not permitted: \S+ belongs to the system; name a/;
       await expect(openHouse().dirs.check(named)).rejects.toThrow(message);
     },
   );
 
-  test("what is the service's, or another session's", async () => {
+  test("a directory of the service or of another session", async () => {
     const { at, dirs } = openHouse();
     const { workDir } = await dirs.open(session, undefined);
     for (const named of [at("program"), at("program/src"), at("data"), at("data/work"), workDir]) {
@@ -36,14 +36,14 @@ describe("a session may not name", () => {
     }
   });
 
-  test("what leads there by a link", async () => {
+  test("a link to a forbidden directory", async () => {
     const { at, dirs } = openHouse();
     symlinkSync(at("program"), at("other/link"));
     await expect(dirs.check(at("other/link"))).rejects.toThrow("belongs to the service");
     await expect(dirs.check(at("other/link/src"))).rejects.toThrow("belongs to the service");
   });
 
-  test("anything beside the operator's list, if there is one", async () => {
+  test("a directory outside of the operator's list", async () => {
     const { at, dirs } = openHouse((base) => [join(base, "projects")]);
     await dirs.check(at("projects"));
     await dirs.check(at("projects/one"));
@@ -55,7 +55,7 @@ describe("a session may not name", () => {
 });
 
 describe("tools work", () => {
-  test("in a directory of the session's own, whose place they may see", async () => {
+  test("in a directory of the session's own, under its real path", async () => {
     const { at, dirs } = openHouse();
     const place = await dirs.open(session, undefined);
     expect(place.realPath).toBe(place.workDir);
@@ -67,7 +67,7 @@ describe("tools work", () => {
     expect(isThere(place.workDir)).toBe(false);
   });
 
-  test("in a named one that holds places of the service, which are hidden", async () => {
+  test("in a named directory, with the service's directories inside it hidden", async () => {
     const { at, dirs } = openHouse();
     expect(await dirs.open(session, at("."))).toEqual({
       workDir: at("."),
@@ -76,7 +76,7 @@ describe("tools work", () => {
     });
   });
 
-  test("nowhere once a link on the way leads where they may not be, or nothing is there", async () => {
+  test("nowhere once the directory is missing or a link leads to a forbidden one", async () => {
     const { at, dirs } = openHouse();
     symlinkSync(at("projects"), at("current"));
     expect(await dirs.open(session, at("current/one"))).toMatchObject({ realPath: at("projects/one") });

@@ -7,7 +7,7 @@ import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { readSse } from "../harness/sse.ts";
 
-test("a run that calls tools is read alike over gRPC and SSE", async () => {
+test("a run that calls tools reads the same over gRPC and SSE", async () => {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const { sessionId } = await client.call(SessionService.method.createSession, {

@@ -21,7 +21,7 @@ async function openConnection(): Promise<Connection> {
   return client;
 }
 
-test("what goes in as a binary array comes out of Postgres as it was", async () => {
+test("a binary array comes back from Postgres with the same values", async () => {
   const client = await openConnection();
   const row = fc.record({
     uuid: fc.nat({ max: 2 ** 31 }).map(newUuid),
@@ -48,7 +48,7 @@ test("what goes in as a binary array comes out of Postgres as it was", async () 
   );
 });
 
-test("a value that repeats is what as many of it are", () => {
+test("a repeated value has the same bytes as that many values", () => {
   const repeated = fc.record({
     uuid: fc.nat({ max: 2 ** 31 }).map(newUuid),
     int4: fc.integer(),
@@ -67,7 +67,7 @@ test("a value that repeats is what as many of it are", () => {
   );
 });
 
-test("the bounds of the types hold", async () => {
+test("the bounds of the integer types are encoded, and values beyond them refused", async () => {
   const client = await openConnection();
   const int4 = [-(2 ** 31), -1, 0, 2 ** 31 - 1];
   const int8 = [Number.MIN_SAFE_INTEGER, -1, 0, Number.MAX_SAFE_INTEGER];

@@ -1,4 +1,4 @@
-// Data of another major version of Postgres: refused with the way to move it, and left as it is.
+// Data of another major version of Postgres: refused with the steps to move it, and left unchanged.
 
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { Fault } from "../../src/platform/base/fault.ts";
 import { type EmbeddedOptions, openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { query } from "../harness/database.ts";
 
-/** A folder that the account of Postgres may pass through. */
+/** A folder that the account of Postgres can enter. */
 function makeFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "runnel-upgrade-")));
   chmodSync(folder, 0o755);
@@ -41,8 +41,8 @@ test("a directory of another major version is refused with both versions and the
   expect(await query(again.connectionString, "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
-// How a dump comes into a new directory: somebody who stays connected keeps the server when the service has left it.
-test("a server that somebody is connected to outlives the service, and takes a database in the place of its own", async () => {
+// How a dump is restored into a new directory: an open connection keeps the server running after the service has left.
+test("a server with an open connection outlives the service, and its database can be replaced", async () => {
   const folder = makeFolder();
   const options: EmbeddedOptions = { directory: join(folder, "data"), systemFolder: join(folder, "system") };
   const service = await openEmbeddedPostgres(options);

@@ -1,5 +1,5 @@
-// The embedded Postgres with real processes. Each user of a database is a process of its own that leaves when this one
-// does, so that nothing is left running even when the tests are killed; a test that leaves a server behind fails.
+// The embedded Postgres with real processes. Each user of a database is its own process that leaves when this one ends, so
+// nothing is left running when the tests are killed. A test that leaves a server behind fails.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ import { isServing, readPostmaster } from "../../src/platform/database/embedded/
 
 const isLinux = process.platform === "linux";
 
-/** Where root's copies of the programs go, once for all tests, instead of the real folder of the system. */
+/** Where root's copies of the programs go, once for all tests, instead of the real system folder. */
 let systemFolder: string;
 let root: string;
 
@@ -46,7 +46,7 @@ afterAll(() => {
 });
 
 beforeEach(() => {
-  // Open to all, as a checkout normally is: mkdtemp makes folders that only their owner may enter.
+  // Open to all, like a normal checkout: mkdtemp makes folders that only their owner can enter.
   root = realpathSync(mkdtempSync(join(tmpdir(), "runnel-embedded-")));
   chmodSync(root, 0o755);
 });
@@ -90,7 +90,7 @@ describe("sharing one database", () => {
     expect(second.startedHere).toBe(false);
   });
 
-  test("of processes that start at once over the lock of a dead one, one creates and starts it and the others join", async () => {
+  test("of processes that start at once over a dead process's lock, one creates and starts it and the others join", async () => {
     mkdirSync(join(root, "data"));
     writeFileSync(join(root, "data", "lock"), JSON.stringify({ token: "00", pid: findDeadPid(), birth: "" }));
     const peers = await Promise.all([1, 2, 3].map(() => openInPeer({ directory: "data" })));
@@ -165,7 +165,7 @@ describe("after a death", () => {
   });
 
   test.runIf(isLinux)(
-    "a stale pid file whose pid belongs to another process now does not prevent the start",
+    "a stale pid file whose pid now belongs to another process does not prevent the start",
     async () => {
       await using first = await openInPeer({ directory: "data" });
       await first.leave();
@@ -187,7 +187,7 @@ describe("after a death", () => {
   );
 });
 
-describe("the place", () => {
+describe("the location", () => {
   test("root keeps data and programs where the account reaches them; a user keeps them in the directory", async () => {
     const closed = join(root, "closed");
     mkdirSync(closed, { mode: 0o700 });
@@ -217,7 +217,7 @@ describe("the place", () => {
     expect(second).toMatchObject({ startedHere: false, login: peer.login });
   });
 
-  test.runIf(isLinux)("the server sees nothing of our environment", async () => {
+  test.runIf(isLinux)("the server does not get the environment of its starter", async () => {
     await using _peer = await openInPeer({ directory: "data" });
     const environment = readFileSync(`/proc/${findServers(root)[0]?.pid}/environ`, "utf8");
     expect(environment).toContain("TZ=UTC");
@@ -239,7 +239,7 @@ describe("the place", () => {
   });
 });
 
-describe("a failure names the way out", () => {
+describe("a failure says what to do", () => {
   test("when the optional package is missing", async () => {
     const findPackageFolder = (name: string): string => {
       throw new Error(`Cannot find package '${name}'`);
@@ -299,7 +299,7 @@ describe("a failure names the way out", () => {
 });
 
 describe("the lock", () => {
-  test("is held by one at a time", () => {
+  test("is held by one holder at a time", () => {
     const file = join(root, "lock");
     const held = tryLock(file);
     expect(tryLock(file)).toBeUndefined();
@@ -320,7 +320,7 @@ describe("the lock", () => {
     expect(readdirSync(root)).toEqual(["lock"]);
   });
 
-  test.runIf(isLinux)("of a dead process is taken over when its pid belongs to another one now", () => {
+  test.runIf(isLinux)("of a dead process is taken over when its pid now belongs to another process", () => {
     const file = join(root, "lock");
     writeFileSync(file, JSON.stringify({ token: "aa", pid: process.pid, birth: "another boot:1" }));
     using lock = tryLock(file);
@@ -346,7 +346,7 @@ interface PeerReport {
 interface Peer extends PeerReport, AsyncDisposable {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
-  /** Stops its use of the database and waits until the process has ended. */
+  /** Stops using the database and waits until the process has ended. */
   leave(): Promise<void>;
 }
 
@@ -356,7 +356,7 @@ const SECRET = "canary-of-the-parent-environment";
 
 const OPEN_URL = new URL("../../src/platform/database/embedded/open.ts", import.meta.url).href;
 
-/** Opens the database, reports it on one line, and leaves at the end of its input, which comes also when we are killed. */
+/** Opens the database, reports it on one line, and leaves at the end of its input, which also comes when its parent dies. */
 const PEER_PROGRAM = `
   const { openEmbeddedPostgres } = await import(${JSON.stringify(OPEN_URL)});
   const { packageFolder, ...options } = JSON.parse(process.env.PEER_OPTIONS);
@@ -438,7 +438,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-/** The installed package as it is without its install script, which makes the links. */
+/** A copy of the package as it is before its install script has made the links. */
 function copyPackage(target: string): string {
   const source = findPackage();
   cpSync(source.folder, target, { recursive: true, filter: (path) => !path.endsWith(".a") });
@@ -449,7 +449,7 @@ function copyPackage(target: string): string {
   return target;
 }
 
-/** Runs a step while nothing can be written to `closed`; as root that takes another user, who is given `open`. */
+/** Runs a step without permission to write to `closed`; root switches to another user, who owns `open`. */
 async function withoutPermission<T>(closed: string[], open: string[], step: () => Promise<T>): Promise<T> {
   const { uid, gid } = findUnprivilegedAccount();
   for (const folder of isRoot() ? [] : closed) {

@@ -1,4 +1,4 @@
-// The end of rows: whose they are, in which pieces, and what may stop in the middle.
+// Erasing rows past their retention: which rows, in what portions, and crashes in between.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -24,7 +24,7 @@ interface Past {
   readonly endedDays?: number;
 }
 
-/** A session with a run, three tool calls, a checkpoint and a message, deleted and ended so long ago, if at all. */
+/** A session with a run, three tool calls, a checkpoint and a message; deleted and ended so many days ago, if at all. */
 async function addPast(db: Db, past: Past): Promise<{ session: string; run: string }> {
   const { id: run, session } = await addRun(db);
   await db.transaction().execute(async (trx) => {
@@ -51,7 +51,7 @@ async function countRows(db: Db): Promise<Record<string, number>> {
   return rows[0] ?? {};
 }
 
-test("only what was deleted and has ended longer ago than it is kept may go, the longest ago first", async () => {
+test("only sessions deleted and ended longer ago than the retention are erasable, the oldest deletion first", async () => {
   const { db } = await openStore();
   const old = await addPast(db, { deletedDays: 8, endedDays: 9 });
   const older = await addPast(db, { deletedDays: 12, endedDays: 8 });
@@ -70,7 +70,7 @@ test("only what was deleted and has ended longer ago than it is kept may go, the
   expect(await listErasableSessions(db, { keptMs: 7 * dayMs, limit: 1 })).toEqual(found.slice(0, 1));
 });
 
-test("a session goes with all that hangs on it, and no other", async () => {
+test("a session is erased with all its rows, and no other session is touched", async () => {
   const { db } = await openStore();
   const gone = await addPast(db, { deletedDays: 8, endedDays: 8 });
   const second = newUuid(Date.now());
@@ -87,7 +87,7 @@ test("a session goes with all that hangs on it, and no other", async () => {
   expect(await countRows(db)).toEqual({ session: 1, run: 1, tool_call: 3, checkpoint: 1, transcript: 1 });
 });
 
-test("tool calls of runs are deleted in pieces, and no other run's", async () => {
+test("tool calls are deleted in portions, and those of other runs stay", async () => {
   const { db } = await openStore();
   const [first, second] = [await addPast(db, {}), await addPast(db, {})];
   await addPast(db, {});
@@ -95,7 +95,7 @@ test("tool calls of runs are deleted in pieces, and no other run's", async () =>
   expect((await countRows(db)).tool_call).toBe(3);
 });
 
-test("what a run goes on with is dropped a while after its end, also in a session that lives", async () => {
+test("tool calls and checkpoints are deleted an hour after the run's end, also in a session that lives", async () => {
   const { db } = await openStore();
   const ended = await addPast(db, { endedDays: 1 });
   await addPast(db, { endedDays: 0 });
@@ -112,7 +112,7 @@ test("what a run goes on with is dropped a while after its end, also in a sessio
   expect(await countRows(db)).toEqual({ session: 3, run: 3, tool_call: 6, checkpoint: 2, transcript: 3 });
 });
 
-test("results that missed their partition do not outlive it", async () => {
+test("results in the default partition are deleted when their day is", async () => {
   const { db } = await openStore();
   const [old, young] = [newUuid(Date.UTC(2026, 2, 1)), newUuid(Date.UTC(2026, 2, 3))];
   await plant(db, old, 1, [1, 2, 3]);
@@ -124,7 +124,7 @@ test("results that missed their partition do not outlive it", async () => {
   expect(await db.selectFrom("run_result").select("run_id").execute()).toEqual([{ run_id: young }]);
 });
 
-test("what clients have spent is kept for so many days", async () => {
+test("usage of clients is kept for 90 days", async () => {
   const { db } = await openStore();
   await sql`insert into client_usage (client, day) select 'c', (now() at time zone 'utc')::date - age
     from unnest(array[0, 89, 90, 91, 400]) as age`.execute(db);

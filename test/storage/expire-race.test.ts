@@ -1,4 +1,4 @@
-// Messages and the upkeep at the same sessions, again and again: no session is deleted that a message has just started.
+// Messages and maintenance race for the same sessions: no session is deleted that a message has just started.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -35,7 +35,7 @@ test("a session that took a message is not deleted, whichever came first", async
     }
     return gone;
   };
-  // From both ends, so that they meet.
+  // Both start at opposite ends, so that they meet.
   const [gone, started] = await Promise.all([
     expire(),
     Promise.all(sessions.toReversed().map(async (session) => ((await send(session)) ? session : undefined))),

@@ -1,4 +1,4 @@
-// Sessions at the end of their time, and the moment in which somebody still comes.
+// Expiry of sessions, and messages that arrive at that moment.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -16,12 +16,12 @@ async function expire(db: Db, limit = 100): Promise<string[]> {
   return await db.transaction().execute((trx) => expireSessions(trx, { ageMs, limit }));
 }
 
-/** As if the session had been created two minutes ago. */
+/** Backdates the creation of a session by two minutes. */
 async function age(db: Db, session: string): Promise<void> {
   await sql`update session set create_time = now() - interval '2 minutes' where id = ${session}`.execute(db);
 }
 
-/** A session whose latest run is in the state, and ended so long ago. */
+/** A session whose latest run has the status, and ended so many seconds ago. */
 async function addRunOf(db: Db, status: string, endedSecondsAgo: number | null): Promise<string> {
   const { id, session } = await addRun(db);
   await sql`update run set status = ${status}, end_time = now() - ${endedSecondsAgo} * interval '1 second'
@@ -29,7 +29,7 @@ async function addRunOf(db: Db, status: string, endedSecondsAgo: number | null):
   return session;
 }
 
-test("sessions go that were never started, or whose latest run ended, longer ago than they are kept", async () => {
+test("sessions expire when they were never started or their latest run ended longer ago than the limit", async () => {
   const { db } = await openStore();
   const [idle, done, failed] = [
     await addSession(db),
@@ -55,7 +55,7 @@ test("sessions go that were never started, or whose latest run ended, longer ago
   expect(await expire(db)).toEqual([]);
 });
 
-test("no more go at a time than asked for, the oldest first", async () => {
+test("each pass expires at most `limit` sessions, the oldest first", async () => {
   const { db } = await openStore();
   const [old, oldest] = [await addSession(db), await addSession(db)];
   await age(db, old);
@@ -64,8 +64,8 @@ test("no more go at a time than asked for, the oldest first", async () => {
   expect(await expire(db, 1)).toEqual([old]);
 });
 
-// A message has locked the session and not committed yet. The pass neither waits for it nor deletes the session under it.
-test("a session that is being sent a message stays, and nobody is waited for", async () => {
+// A message has locked the session and not committed yet. The pass neither waits for it nor deletes the session.
+test("a session that is being sent a message stays, and the pass does not wait", async () => {
   const { db } = await openStore();
   const session = await addSession(db);
   await age(db, session);
@@ -82,7 +82,7 @@ test("a session that is being sent a message stays, and nobody is waited for", a
 });
 
 // The other order: the pass has deleted the session and not committed yet. The message waits, and then finds no session.
-test("a message that comes while its session goes finds no session", async () => {
+test("a message that comes while its session expires finds no session", async () => {
   const { db } = await openStore();
   const session = await addSession(db);
   await age(db, session);

@@ -1,4 +1,4 @@
-// The end of what runs of runners leave behind: what goes when, and what stays for those who still need it.
+// Deletion of the data of runners' runs: when each is deleted, and what stays because it is still needed.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ const client = "shared/test";
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A run of a runner with all that hangs on one, in a conversation or in none. */
+/** A runner's run with all kinds of rows that belong to it, with or without a conversation. */
 async function addRemoteRun(db: Db, conversationId: string | undefined): Promise<{ runId: string; session: string }> {
   const { id: runId, session } = await addRun(db);
   const scope = {
@@ -86,7 +86,7 @@ async function countRows(db: Db, table: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test("what hangs on a runner's run goes before the run does; what its conversation has stays", async () => {
+test("the rows of a runner's run are deleted before the run; those of its conversation stay", async () => {
   const { db } = await openStore();
   const spoken = await addRemoteRun(db, "conversation");
   const silent = await addRemoteRun(db, undefined);
@@ -102,7 +102,7 @@ test("what hangs on a runner's run goes before the run does; what its conversati
   expect(await countRows(db, "history_item")).toBe(2);
 });
 
-test("a purge takes what was said out of all that is kept for a runner's run", async () => {
+test("a purge removes the content from all data of a runner's run", async () => {
   const { db } = await openStore();
   const { runId, session } = await addRemoteRun(db, "conversation");
   const other = await addRemoteRun(db, "conversation");
@@ -123,7 +123,7 @@ test("a purge takes what was said out of all that is kept for a runner's run", a
   ]);
 });
 
-test("audit entries go by their age, a bounded number at a time", async () => {
+test("audit entries are deleted by age, a bounded number at a time", async () => {
   const { db } = await openStore();
   const nowMs = systemClock.nowMs();
   const entry = { client, run_id: newUuid(nowMs), runner_id: "", action: "state_get", resource: "", scope: "" };
@@ -136,7 +136,7 @@ test("audit entries go by their age, a bounded number at a time", async () => {
   expect(await countRows(db, "audit_entry")).toBe(2);
 });
 
-test("artifacts go at their time, and ids that nobody put anything behind after a day", async () => {
+test("artifacts are deleted when they expire, and claimed ids without content after a day", async () => {
   const { db } = await openStore();
   const runs = await Promise.all(Array.from({ length: 3 }, (_, index) => addRemoteRun(db, `conversation ${index}`)));
   const [past, future, claiming] = runs.map(({ runId }) => runId);
@@ -153,7 +153,7 @@ test("artifacts go at their time, and ids that nobody put anything behind after 
   );
 });
 
-test("pieces that nobody goes on with are dropped; a value's, and those of a value that grows, are not", async () => {
+test("stale pieces are deleted, except those of a finished or a growing value", async () => {
   const { db } = await openStore();
   const whose = { owner: Buffer.from("owner"), runId: newUuid(systemClock.nowMs()) };
   const write = async (key: string, ages: readonly string[], isFinished: boolean) => {
@@ -178,7 +178,7 @@ test("pieces that nobody goes on with are dropped; a value's, and those of a val
   expect(left.map(({ key }) => key)).toEqual(["finished", "finished", "growing", "growing"]);
 });
 
-test("workers that were not seen for long and reports that nobody waits for are dropped", async () => {
+test("workers not seen for a day and forwarded reports older than an hour are deleted", async () => {
   const { db } = await openStore();
   const ago = (ms: number) => new Date(systemClock.nowMs() - ms);
   const worker = { client, worker_id: "worker", runner_ids: [] };

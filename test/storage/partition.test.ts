@@ -28,7 +28,7 @@ async function explain(db: Db, text: string): Promise<string> {
   return rows.map((row) => row["QUERY PLAN"]).join("\n");
 }
 
-test("results lie in the partition of the day their run was created on, to the millisecond", async () => {
+test("results are in the partition of the day on which their run was created, to the millisecond", async () => {
   const { db } = await openStore();
   await createPartitions(db, { nowMs, daysAhead: 1 });
   await createPartitions(db, { nowMs, daysAhead: 2 });
@@ -46,7 +46,7 @@ test("results lie in the partition of the day their run was created on, to the m
   expect(await countUnpartitionedResults(db)).toBe(1);
 });
 
-test("only days that ended before the time are dropped, and nothing of the default partition", async () => {
+test("only partitions of days that ended before the time are dropped, and the default partition keeps its rows", async () => {
   const { db } = await openStore();
   await createPartitions(db, { nowMs, daysAhead: 3 });
   const missed = newUuid(nowMs - 9 * dayMs);
@@ -57,7 +57,7 @@ test("only days that ended before the time are dropped, and nothing of the defau
   expect(await partitionOf(db, missed)).toBe("run_result_default");
 });
 
-test("reading one run, or many by the lateral statement, touches only their partitions", async () => {
+test("reading one run, or many with the lateral statement, touches only their partitions", async () => {
   const { db } = await openStore();
   await createPartitions(db, { nowMs, daysAhead: 5 });
   const [first, second] = [newUuid(nowMs), newUuid(nowMs + dayMs)];
@@ -76,7 +76,7 @@ test("reading one run, or many by the lateral statement, touches only their part
        where run_result.run_id = watched.run_id and sequence > watched.after order by sequence limit 500
      ) as result order by watched.place, result.sequence`,
   );
-  // Pruning happens while it runs: the other days' scans are planned and never executed.
+  // Pruning happens during execution: the scans of other days are planned and never executed.
   const scans = many.split("\n").filter((line) => !line.includes("never executed"));
   const days = new Set(scans.flatMap((line) => / on (run_result_(?:\d+|default))/.exec(line)?.[1] ?? []));
   expect(days, many).toEqual(new Set(["run_result_20260301", "run_result_20260302"]));

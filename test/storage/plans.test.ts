@@ -1,5 +1,4 @@
-// Plans that are kept: what is looked up again and again costs the same however much there is, also where the planner knew
-// nothing of the tables yet when it chose.
+// Cached plans: frequent look-ups cost the same at any table size, even when the planner chose the plan on empty tables.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -14,12 +13,12 @@ import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
 import { addReplica, addRun, addSession, input, openStore } from "../runlog/store.ts";
 
-/** The sixth time a connection is asked, it keeps the plan. */
+/** A connection caches the plan at the sixth execution. */
 const timesUntilKept = 6;
 const client = "shared/test";
 const sessions = 2_000;
 
-test("looking a session up touches that session alone, however many its client has", async () => {
+test("looking up a session reads only that session, however many its client has", async () => {
   const { db } = await openStore({ poolSize: 1, own: true });
   const first = await addRun(db);
   const ask = async (): Promise<void> => {
@@ -32,7 +31,7 @@ test("looking a session up touches that session alone, however many its client h
   expect(read).toBeLessThan(10);
 });
 
-test("starting and completing a run touches that run alone, however many there are", async () => {
+test("starting and completing a run reads that run alone, however many there are", async () => {
   const { db } = await openStore({ poolSize: 1, own: true });
   const owner = await addReplica(db);
   const session = await addSession(db);
@@ -61,7 +60,7 @@ test("starting and completing a run touches that run alone, however many there a
   }
 });
 
-test("a page of a client's sessions touches no more than the page", async () => {
+test("a page of a client's sessions reads no more rows than the page", async () => {
   const { db } = await openStore({ poolSize: 1, own: true });
   await addRun(db);
   const ask = async (): Promise<void> => void (await listSessions(db, { client, before: undefined, limit: 5 }));
@@ -83,7 +82,7 @@ test("looking for runs to wake or to cancel never reads all runs", async () => {
   expect((await countReads(db, "run", ask)).full).toBe(0);
 });
 
-test("taking callbacks reads neither those that were settled nor those that wait for another attempt", async () => {
+test("taking callbacks reads neither settled callbacks nor those that wait for another attempt", async () => {
   const { db } = await openStore({ poolSize: 1, own: true });
   const hold = { limit: 32, limitPerClient: 16, exceptClients: [], holdMs: 20_000 };
   const settled = { state: "delivered", error: null, waitMs: 0 } as const;
@@ -119,7 +118,7 @@ test("taking callbacks reads neither those that were settled nor those that wait
   expect(settling.read).toBeLessThan(20);
 });
 
-test("a key's trust is one row by its bytes, and a page of keys or of the audit is no more than the page", async () => {
+test("finding a key reads one row, and a page of keys or of trust events no more rows than the page", async () => {
   const { db } = await openStore({ poolSize: 1, own: true });
   const ask = async (): Promise<void> => void (await findTrustedKey(db, Buffer.from("key 7")));
   const page = async (): Promise<void> => {
@@ -135,7 +134,7 @@ test("a key's trust is one row by its bytes, and a page of keys or of the audit 
     insert into trust_event (id, type, actor)
     select gen_random_uuid(), 'key.' || (array['created', 'updated', 'revoked'])[n % 3 + 1], 'admin'
     from generate_series(1, ${sessions}::int) as n`.execute(db);
-  // As the server does by itself within a minute of so many new rows.
+  // The server does this by itself within a minute of so many new rows.
   await sql`analyze trusted_key, trust_event`.execute(db);
   expect(await countReads(db, "trusted_key", ask)).toEqual({ read: 1, full: 0 });
   for (const table of ["trusted_key", "trust_event"]) {
@@ -151,7 +150,7 @@ async function repeat(ask: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Of one client, each with a run that has ended. */
+/** Adds many sessions of one client, each with a run that has ended. */
 async function addSessions(db: Db): Promise<void> {
   await sql`
     with added as (
@@ -162,7 +161,7 @@ async function addSessions(db: Db): Promise<void> {
     select gen_random_uuid(), ${client}, id, 'test', '', 'completed', 1, now(), now() from added`.execute(db);
 }
 
-/** Rows of a table that were read by an index, and reads of all of it, as this connection counts them. */
+/** Rows of a table that this connection read by an index, and its full scans of the table. */
 async function countReads(db: Db, table: string, ask: () => Promise<void>): Promise<{ read: number; full: number }> {
   const before = await readCounts(db, table);
   await ask();
@@ -171,7 +170,7 @@ async function countReads(db: Db, table: string, ask: () => Promise<void>): Prom
 }
 
 async function readCounts(db: Db, table: string): Promise<{ read: number; full: number }> {
-  // What a connection has counted is told to others when it is idle, and at once when it is asked to.
+  // A connection publishes its counts when it is idle, or at once when forced.
   await sql`select pg_stat_force_next_flush()`.execute(db);
   await sql`select pg_stat_clear_snapshot()`.execute(db);
   const { rows } = await sql<{ read: number; full: number }>`

@@ -1,4 +1,4 @@
-// A purge of long logs: in pieces, whatever the length, and remembered in memory by nobody.
+// A purge of long logs: in pages, for any length, and no copy stays in memory.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { sql } from "kysely";
@@ -15,7 +15,7 @@ import { addRun, connect, LocalWakeup, openStore } from "../runlog/store.ts";
 
 const client = "shared/test";
 
-/** An ended run whose log is so long. The session's name is its id. */
+/** An ended run with a log of this length. The session's name is its id. */
 async function addLog(db: Db, count: number): Promise<{ name: string; runId: string }> {
   const { id: runId, session: name } = await addRun(db);
   const rows = Array.from({ length: count }, (_, index) => {
@@ -60,8 +60,8 @@ test("no transaction rewrites more than a page", async () => {
   expect((await findRun(db, runId))?.input).toHaveLength(0);
 });
 
-// The wake-up that tells the replicas goes astray: the replica that purged has forgotten all the same.
-test("the replica that purges forgets at once, and tells the others", async () => {
+// The wake-up to the other replicas is lost; the replica that purged has still forgotten the run.
+test("the replica that purges forgets the run at once, and notifies the others", async () => {
   const { db } = await openStore();
   const { name, runId } = await addLog(db, 3);
   const hub = new Hub();
@@ -77,7 +77,7 @@ test("the replica that purges forgets at once, and tells the others", async () =
   ]);
 });
 
-test("a session that was never started is purged too, and more than a page of them", async () => {
+test("sessions that were never started are purged too, even more than a page of them", async () => {
   const { db } = await openStore();
   const deps = { db, hub: new Hub(), wakeup: new LocalWakeup(), retention };
   await sql`insert into session (id, client, name, agent, delete_time)

@@ -1,10 +1,10 @@
-// Run rows: letting go of runs, and waking those that wait.
+// Run rows: disowning runs, and waking those that wait.
 
 import { expect, test } from "vitest";
 import { disownRuns, findRun, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { addReplica, addRun, openStore } from "../runlog/store.ts";
 
-test("a replica lets go of its old runs that it does not work on, and of no others", async () => {
+test("a replica disowns its old runs that it does not work on, and no others", async () => {
   const { db } = await openStore();
   const [owner, other] = [await addReplica(db), await addReplica(db)];
   const [stray, worked, foreign] = [

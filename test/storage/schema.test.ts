@@ -13,7 +13,7 @@ interface Column {
   readonly isNullable: boolean;
 }
 
-/** Reads the interfaces of every schema.ts as text: types are gone when the code runs. */
+/** Reads the interfaces of every schema.ts as text: types do not exist at run time. */
 function declaredColumns(): Column[] {
   const files = globSync("src/**/storage/schema.ts", { cwd: root });
   const source = files.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
@@ -40,7 +40,7 @@ function columnsOf(table: string, body: string): Column[] {
   }));
 }
 
-test("every table and column of the database is declared as it is, and nothing else", async () => {
+test("the declared tables and columns are exactly those of the database", async () => {
   const actual = await query<{ table: string; column: string; isNullable: boolean }>(
     await testDatabase(),
     `select columns.table_name as "table", column_name as "column", is_nullable = 'YES' as "isNullable"
@@ -53,7 +53,7 @@ test("every table and column of the database is declared as it is, and nothing e
   expect(declared.map(text).toSorted()).toEqual(actual.map(text).toSorted());
 });
 
-test("two processes that migrate at once do so once between them", async () => {
+test("two processes that migrate at once apply each migration once", async () => {
   const server = inject("databaseUrl");
   const name = `runnel_migrate_${process.pid}`;
   await createDatabase(server, name, undefined);
@@ -69,7 +69,7 @@ test("two processes that migrate at once do so once between them", async () => {
   expect(await migrate((both[0] as (typeof both)[0]).db)).toEqual([]);
 });
 
-test("what a newer version has applied keeps this one from nothing, and is not touched", async () => {
+test("migrations of a newer version do not stop this one and stay unchanged", async () => {
   const url = await testDatabase();
   const { db, close } = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
   onTestFinished(close);
@@ -83,7 +83,7 @@ test("what a newer version has applied keeps this one from nothing, and is not t
   expect(await query(url, applied)).toEqual([...before, { name: "9998_newer" }, { name: "9999_newest" }]);
 });
 
-test("a protocol's session that a replica of an older version writes is hidden too", async () => {
+test("a protocol's session that an older version writes is hidden too", async () => {
   const url = await testDatabase();
   await query(
     url,

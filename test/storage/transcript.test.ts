@@ -1,4 +1,4 @@
-// Reading a session's past: a bounded part of it, at a bounded cost.
+// Reading the transcript of a session: a bounded part, at a bounded cost.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-test("of a long session the first message and the newest ones are read, in order, and no other row is touched", async () => {
+test("of a long session only the first message and the newest ones are read, in order", async () => {
   const { db } = await openStore();
   const { session, runId } = await addMessages(db, messagesOfLongSession);
   await addMessages(db, messagesOfLongSession);
@@ -46,7 +46,7 @@ test("of a long session the first message and the newest ones are read, in order
   expect(texts(window.messages)).toEqual(positions.map((position) => `message ${position}`));
   expect(new Set(window.messages.map((message) => message.runId))).toEqual(new Set([runId]));
   expect(fullReads).toBe(0);
-  // The newest one comes twice: once for the bound.
+  // The newest message is read twice: once for the bound.
   expect(rowsRead).toBe(newestMax + 2);
 });
 
@@ -65,13 +65,13 @@ test.each([
   expect(length).toBe(count);
 });
 
-test("a session without messages has none", async () => {
+test("the transcript of a session without messages is empty", async () => {
   const { db } = await openStore();
   const session = await addSession(db);
   expect(await readTranscript(db, { session, newestMax: 10 })).toEqual({ messages: [], length: 0 });
 });
 
-test("a session's messages are deleted in pieces, and no other session's", async () => {
+test("a session's messages are deleted in portions, and those of other sessions stay", async () => {
   const { db } = await openStore();
   const [gone, kept] = [await addMessages(db, 25), await addMessages(db, 3)];
   await deleteTranscript(db, { session: gone.session, rowsMax: 10 });

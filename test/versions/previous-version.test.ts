@@ -1,5 +1,5 @@
-// A rollout: the version before the newest migration and this one on one database. What one began the other goes on with,
-// whichever of them dies.
+// A rollout: the version before the newest migration and this one on one database. Each continues the other's work, and
+// either may die.
 
 import { toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
@@ -24,7 +24,7 @@ function bytesOf(results: readonly RunResult[]): string[] {
   return results.map((result) => Buffer.from(toBinary(RunResultSchema, result)).toString("hex"));
 }
 
-test.runIf(hasHistory())("sessions and runs of either version are used through the other", async () => {
+test.runIf(hasHistory())("a session or run of one version can be used through the other", async () => {
   const { previous, current, databaseUrl } = await startBoth();
   expect(current.log()).toContain("migrations.applied");
   for (const [here, there] of [
@@ -32,7 +32,7 @@ test.runIf(hasHistory())("sessions and runs of either version are used through t
     [current, previous],
   ] as const) {
     const { sessionId, runId } = await startRun(here.client, "words=40 pace=5");
-    // While it is being written there.
+    // Followed while the other version writes it.
     const [written, followed] = await Promise.all([readAll(here, runId), readAll(there, runId)]);
     expect(bytesOf(followed)).toEqual(bytesOf(written));
     expect(written.at(-1)?.payload.case).toBe("runCompleted");
@@ -51,7 +51,7 @@ test.runIf(hasHistory())("sessions and runs of either version are used through t
 });
 
 test.runIf(hasHistory()).each(["previous", "current"] as const)(
-  "a run of the %s version that dies goes on in the other one",
+  "a run of the %s version that dies continues in the other one",
   async (dying) => {
     const versions = await startBoth();
     const here = versions[dying];

@@ -1,5 +1,5 @@
-// The version before the newest migration, taken from the repository's history: what runs beside a new one while it is
-// rolled out.
+// The version before the newest migration, taken from the repository's history: it runs beside the new one during a
+// rollout.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const archiveBytesMax = 256 * 1_048_576;
 let databaseCount = 0;
 
-/** One process of either version. */
+/** A process of one of the versions. */
 export interface Peer {
   readonly client: GrpcClient;
   readonly log: () => string;
@@ -53,12 +53,12 @@ export async function startBoth(): Promise<TwoVersions> {
   };
 }
 
-/** False in a clone that was cut off: the version before is not in it. */
+/** Returns false in a shallow clone, which does not hold the previous version. */
 export function hasHistory(): boolean {
   return git("rev-parse", "--is-shallow-repository").trim() === "false";
 }
 
-/** The commit before the one that added the newest migration; the last commit while that one is not committed. */
+/** The commit before the newest migration was added, or the last commit while that migration is not committed. */
 function previousCommit(): string {
   const newest = readdirSync(join(root, "migrations"))
     .filter((file) => file.endsWith(".sql"))
@@ -86,8 +86,8 @@ function runGit(args: readonly string[]): Buffer {
 }
 
 /**
- * A folder with that version's source. It works with today's packages; one that it alone needs stays among the dev
- * dependencies until the next migration.
+ * A folder with the source of that version. It runs with today's packages; a package that only that version needs stays
+ * among the dev dependencies until the next migration.
  */
 function extractPrevious(): string {
   const folder = mkdtempSync(join(tmpdir(), "runnel-previous-"));

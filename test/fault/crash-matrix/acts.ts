@@ -1,13 +1,13 @@
-// Who plays in a cell, and when: an act is processes that come together. The next act begins when all of this one have
-// died that are to die. One that is frozen is dead to the others, until it thaws after the last act.
+// The processes of a cell, in acts: the processes of an act start together. The next act begins when all processes of this
+// act that should die have died. A frozen process counts as dead until it thaws after the last act.
 
 import type { RunFailpoint } from "../../../src/platform/base/failpoint.ts";
 import { type Cell, scenarios } from "./scenarios.ts";
 
-/** A place and which pass of it kills, or freezes, as the environment says it. */
+/** A failpoint and the pass at which it kills or freezes, in the form of the environment variable. */
 export type Death = `${RunFailpoint}:${number}` | `${RunFailpoint}:${number}:stop`;
 
-/** Undefined for a process that lives. The first of the first act is asked to start the run. */
+/** Undefined for a process that lives. The first process of the first act gets the call that starts the run. */
 export type Act = readonly (Death | undefined)[];
 
 export function actsOf({ failpoint, passes, processes, death: how }: Cell): readonly Act[] {
@@ -19,19 +19,19 @@ export function actsOf({ failpoint, passes, processes, death: how }: Cell): read
     case "leaver":
       return isAlone ? [[death], [undefined]] : [[death, undefined]];
     case "successor":
-      // It serves already when the first one dies, or it might take over, and die, before anybody could ask it.
+      // It starts before the first one dies. Otherwise it might take over, and die, before any caller could reach it.
       return [[firstDeath, death], [undefined]];
     case "sender":
       return [[death], isAlone ? [undefined] : [undefined, undefined]];
     case "bystander":
-      // It takes two to have one; the second kind has one more, which hears everything as well.
+      // A bystander needs an owner beside it; the second kind has one more process, which also hears everything.
       return isAlone ? [[undefined, death]] : [[undefined, death, undefined]];
     default:
       return role satisfies never;
   }
 }
 
-/** Those of the first act that have readers from the beginning. Readers of a lone owner find its successor by themselves. */
+/** The processes of the first act that have readers from the beginning. Readers of a lone owner find its successor. */
 export function homesOf<T>({ failpoint, processes }: Cell, cast: readonly T[]): readonly T[] {
   return scenarios[failpoint].role === "successor" && processes === 1 ? cast.slice(0, 1) : cast;
 }

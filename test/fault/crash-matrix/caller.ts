@@ -1,7 +1,7 @@
-// The caller of a cell: creates a session and sends one message, each with a request id, and repeats what it got no answer
-// to. A caller that signs also sends its first signature again.
+// The caller of a cell: creates a session and sends one message, each with a request id, and repeats requests without an
+// answer. A caller that signs also sends its first signature again.
 //
-// I8  A signature is good once: not again after the crash if it had been taken before, and never twice.
+// I8  A signature is valid once: not again after the crash if it was taken before, and never twice.
 
 import { randomUUID } from "node:crypto";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -28,7 +28,7 @@ export class Caller {
     this.#firstSignature = options.firstSignature;
   }
 
-  /** The same session and the same run, however often it is called. */
+  /** Returns the same session and the same run at every call. */
   async send(crew: Crew, wanted: Member | undefined): Promise<Sent> {
     const { sessionId } = await crew.ask(wanted, (member) => this.#create(member), isUnavailable);
     const runId = this.#firstSignature
@@ -47,7 +47,7 @@ export class Caller {
     return (await client.call(SessionService.method.sendMessage, request)).runId;
   }
 
-  /** With the first signature until there is an answer, and with another where that one is used up. */
+  /** Sends the first signature until it is answered, and a new one when the first is used up. */
   async #sendSigned(url: string, sessionId: string): Promise<string> {
     const body = JSON.stringify({ sessionId, message: this.#message, requestId: this.#requestIds.message });
     this.#firstHeaders ??= this.#sign(body);
@@ -81,7 +81,7 @@ async function post(
   return { status: response.status, text: await response.text() };
 }
 
-/** How fetch tells that the connection was lost. */
+/** True for fetch's error when the connection was lost. */
 function isCutOff(error: unknown): boolean {
   return error instanceof TypeError;
 }

@@ -1,5 +1,5 @@
-// Plays one cell: processes come, one after another dies at its place, and a caller and readers see it through. What is
-// only frozen there goes on when the others have given it up.
+// Plays one cell: processes start, one after another dies at its failpoint, and a caller and readers continue throughout. A
+// frozen process continues after the others have given it up.
 
 import { until } from "../../harness/wait.ts";
 import { actsOf, homesOf } from "./acts.ts";
@@ -15,17 +15,17 @@ import { messageOf, openStage, type Stage } from "./stage.ts";
 export interface Outcome extends Recovery {
   readonly cell: string;
   readonly kills: number;
-  /** Processes that were stopped for longer than their lease and then went on. */
+  /** Processes that were stopped for longer than their lease and then continued. */
   readonly freezes: number;
   readonly tookMs: number;
-  /** What did not hold, with the ends of the processes' logs; empty when all is well. */
+  /** Violations, with the end of each process's log; empty when everything holds. */
   readonly violations: readonly string[];
 }
 
-/** A cell that shows nothing is played again; one that never does is wrong. */
+/** A cell in which the failpoint was never reached is played again, this often at most. */
 const attemptsMax = 3;
 
-/** Whatever goes wrong once the stage is there is a violation. */
+/** Every error after the stage is open counts as a violation, except a miss that is played again. */
 export async function playCell(cell: Cell, attempt = 1): Promise<Outcome> {
   const startedMs = performance.now();
   const stage = await openStage(cell);
@@ -84,7 +84,7 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const { requests } = provider;
   const history = { cell, databaseUrl, sent, repeated, readings, members, survivor, words, providerKey, host };
   await checkHistory({ ...history, modelCalls: requests.length - (firstAnswer === undefined ? 0 : 1) });
-  // How long a freeze lasts is up to the test.
+  // The test decides how long a freeze lasts.
   const isMeasured = role !== "bystander" && cell.death === "killed";
   return isMeasured ? await measureRecovery(databaseUrl, sent.runId, diedAtMs) : {};
 }
@@ -97,7 +97,7 @@ async function lastDeathOf(members: readonly Member[]): Promise<number> {
   return Math.max(0, ...deaths);
 }
 
-/** One that was leaving goes when it can, all others stay. */
+/** A process that was leaving exits after it thaws, all others stay. */
 async function thawAll({ members }: Crew, role: Role): Promise<void> {
   for (const member of members.filter(freezes)) {
     await thaw(member, members);
@@ -111,7 +111,7 @@ interface Watching {
   readonly cell: Cell;
   readonly crew: Crew;
   readonly caller: Caller;
-  /** Each has a reader, which moves only when its home is gone. */
+  /** Each has a reader, which moves to another process only when its home is gone. */
   readonly homes: readonly Member[];
   readonly readings: Reading[];
 }

@@ -1,13 +1,13 @@
-// What must hold after a cell, beyond what holds in any database: the run is whole, nothing of it was recorded twice, and
-// everybody who read it or asked for it got the same.
+// The checks after a cell, beyond the invariants of any database: the run is whole, nothing was recorded twice, and all
+// readers and callers got the same.
 //
-// I2   What a reader was given is stored, byte by byte, and all readers were given the same (I6).
-// I7   Each call has one outcome, and the log's result stands where its row says.
+// I2   Every result that a reader got is stored, byte by byte, and all readers got the same (I6).
+// I7   Each call has one outcome, and the log's result is at the place that its row names.
 // I10  The same request gives the same answer, and there is one session and one run.
 // I12  The provider's key and the client's are in no log line.
-// I13  The host of the session was told each transition, in order; what it was told twice, it was told twice in a row.
+// I13  The session's host got a callback for each transition, in order; a repeated callback directly follows the first.
 //
-// And whatever the processes' clocks show, what is dated is dated right: by the database's clock.
+// All times are right: they follow the database's clock, even when the clocks of the processes are wrong.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect } from "vitest";
@@ -27,10 +27,10 @@ import { GrpcReading, openReading, type Reading } from "./reading.ts";
 import { timeOf } from "./recovery.ts";
 import type { Cell } from "./scenarios.ts";
 
-/** Longer than a cell, shorter than the least that a clock is wrong by. */
+/** Longer than a cell, shorter than the smallest error of a clock. */
 const datedMaxMs = 4 * 60_000;
 
-/** Of every cell's run: two turns with two calls each, then the answer. */
+/** The shape of every cell's run: two turns with two calls each, then the answer. */
 const turnsWithCalls = 2;
 const callsPerTurn = 2;
 
@@ -38,7 +38,7 @@ export interface History {
   readonly cell: Cell;
   readonly databaseUrl: string;
   readonly sent: Sent;
-  /** What the same requests were answered with when all was over. */
+  /** The answers to the same requests at the end. */
   readonly repeated: Sent;
   readonly readings: readonly Reading[];
   readonly members: readonly Member[];
@@ -46,7 +46,7 @@ export interface History {
   readonly words: number;
   readonly providerKey: string;
   readonly host: WireServer | undefined;
-  /** Requests to the provider, without those that it put off. */
+  /** Requests to the provider, without those that it answered with a wait or a refusal. */
   readonly modelCalls: number;
 }
 
@@ -111,7 +111,7 @@ async function checkTables(databaseUrl: string, results: readonly RunResult[]): 
   expect(transcript.map(({ position }) => position)).toEqual(roles.map((_, index) => index));
 }
 
-/** The id too, since it tells the day of the log. */
+/** Includes the run's id, because it contains the day of the log. */
 function checkTimes(runId: string, results: readonly RunResult[]): void {
   const idAtMs = Number.parseInt(runId.replace("-", "").slice(0, 12), 16);
   const nowMs = Date.now();

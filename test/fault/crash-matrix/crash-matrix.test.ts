@@ -1,5 +1,5 @@
-// kill -9 at each named place of a run's life, once, with one process or two, readers over gRPC or SSE, and clocks that are
-// right or wrong in turn; at some a process is frozen as well. `npm run faults` plays every combination, again and again.
+// kill -9 at each failpoint of a run, once, alternating between one process or two, readers over gRPC or SSE, and clocks
+// that are right or wrong; at some failpoints a process is frozen as well. `npm run faults` plays every combination in rounds.
 
 import { expect, test } from "vitest";
 import { failpoints } from "../../../src/platform/base/failpoint.ts";
@@ -11,7 +11,7 @@ const timeoutMs = 300_000;
 
 const batches = inBatches(sampleOf(failpoints));
 
-test.each(batches)("what was promised survives %s", { timeout: timeoutMs }, async (_names, batch: readonly Cell[]) => {
+test.each(batches)("promises hold after %s", { timeout: timeoutMs }, async (_names, batch: readonly Cell[]) => {
   const outcomes = await Promise.all(batch.map((cell) => playCell(cell)));
   expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
   expect(outcomes.map(({ cell }) => cell)).toEqual(batch.map(nameOf));

@@ -1,4 +1,4 @@
-// The processes of one cell: who is alive, who died of its failpoint, and whom to ask.
+// The processes of one cell: which are alive, which died at their failpoint, and which one to call.
 
 import { GrpcClient } from "../../harness/grpc.ts";
 import { environmentOfWrongClock, type ServiceProcess, startProcess } from "../../harness/process.ts";
@@ -7,12 +7,12 @@ import type { Act, Death } from "./acts.ts";
 import { isFrozen } from "./freeze.ts";
 import type { WrongClock } from "./scenarios.ts";
 
-/** A promise is 15 s; more than that is only so that a busy machine shows a time instead of a failure. */
+/** The promise is 15 s. The longer limit shows a time instead of a failure on a busy machine. */
 export const patienceMs = 60_000;
 
 export interface Member extends ServiceProcess {
   readonly client: GrpcClient;
-  /** Where it dies; undefined if it does not. */
+  /** The failpoint at which it dies; undefined if it lives. */
   readonly dies: Death | undefined;
 }
 
@@ -27,7 +27,7 @@ export class Crew {
     this.#wrongClock = wrongClock;
   }
 
-  /** Nobody waits any more for what the crew is asked. */
+  /** True when the test no longer waits for the crew. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -37,8 +37,8 @@ export class Crew {
   }
 
   /**
-   * One after the other, for side by side on a busy machine each of them takes too long; and those last that are to die,
-   * since some places are passed from the start on. Returns them in the order of the act.
+   * Starts the processes of an act and returns them in its order. They start one after the other, because side by side each
+   * takes too long on a busy machine; processes that die start last, because some failpoints are passed right from the start.
    */
   async startAll(act: Act): Promise<Member[]> {
     const living = act.filter((dies) => dies === undefined);
@@ -54,14 +54,14 @@ export class Crew {
     );
   }
 
-  /** The one that is wanted while it lives, else whoever does: the last to come. Waits for somebody. */
+  /** Returns the wanted process while it lives, else the newest living one. Waits until there is one. */
   async someone(wanted?: Member): Promise<Member> {
     const find = (): Member | undefined =>
       wanted !== undefined && isAlive(wanted) ? wanted : this.members.findLast(isAlive);
     return await until("a process that lives", find, patienceMs);
   }
 
-  /** Asks until there is an answer, as a caller does that was cut off: the same request, to whoever is there. */
+  /** Repeats a request at any living process until it is answered, as a caller does after a lost connection. */
   async ask<T>(
     wanted: Member | undefined,
     call: (member: Member) => Promise<T>,
@@ -91,18 +91,18 @@ export class Crew {
   }
 }
 
-/** A process that is not killed at its failpoint, but frozen there. */
+/** True for a process that freezes at its failpoint instead of being killed. */
 export function freezes({ dies }: Member): boolean {
   return dies?.endsWith(":stop") === true;
 }
 
 /**
- * A process that never came to its place: on a machine that is busy for a second its lease ends, and another process works
- * on the run. Nothing was shown then.
+ * A process that never reached its failpoint: on a machine that is busy for a second its lease ends, and another process
+ * works on the run. Such a cell shows nothing.
  */
 export class Missed extends Error {}
 
-/** Resolves with the time when a process has died at its failpoint; throws if it does not, or ends otherwise. */
+/** Resolves with the time when a process has died at its failpoint; throws if it does not die, or ends otherwise. */
 export async function deathOf(member: Member): Promise<number> {
   const isDead = freezes(member) ? () => isFrozen(member) : () => !isAlive(member);
   await until(`a process to come to ${member.dies}`, isDead, patienceMs).catch((error: Error) => {

@@ -1,4 +1,4 @@
-// The named places themselves: each stands in the source once, and naming one kills at the right pass and does nothing else.
+// The failpoints: each is in the source once, and naming one kills at the right pass and does nothing else.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -11,10 +11,10 @@ import { isFrozen } from "./freeze.ts";
 
 const source = join(import.meta.dirname, "../../../src");
 
-/** Fewer would leave out a step of a run's life. */
+/** Fewer would leave out a step of a run. */
 const placesMin = 20;
 
-test("every place is passed at one line of the source, and no name is left over", async () => {
+test("every failpoint is passed at one line of the source, and no name is unused", async () => {
   const files = await readSourceFiles(source);
   const passed = files.flatMap(({ text }) =>
     Array.from(text.matchAll(/\bfailpoint\("([^"]*)"\)/g), ([, name]) => name),
@@ -31,7 +31,7 @@ test.each([
   expect(pass(variable, places)).toMatchObject({ signal: "SIGKILL", stdout: printed, stderr: "" });
 });
 
-test("a place that is to stop freezes the process, which goes on from there", async () => {
+test("a failpoint with stop freezes the process, which continues from there", async () => {
   const program = programOf(["lane.sent", "lane.sent", "lane.sent"]);
   const child = spawn(process.execPath, program, { env: environmentOf("lane.sent:2:stop"), stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -48,13 +48,13 @@ test("a place that is to stop freezes the process, which goes on from there", as
   expect(printed).toBe("abc");
 });
 
-test("without the variable every place does nothing", () => {
+test("without the variable every failpoint does nothing", () => {
   expect(pass("", failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
   expect(pass(undefined, failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
 });
 
 test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1", "lane.sent:stop", "lane.sent:1:go"])(
-  "%s is refused, for it names no pass",
+  "%s is refused, because it names no pass",
   (name) => {
     const { status, stdout, stderr } = pass(name, ["lane.sent"]);
     expect(status).not.toBe(0);
@@ -63,7 +63,7 @@ test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1", "lane.
   },
 );
 
-/** A process that passes the places one after the other and prints a letter behind each. */
+/** Runs a process that passes the failpoints one after the other and prints a letter after each. */
 function pass(variable: string | undefined, places: readonly string[]): ReturnType<typeof spawnSync> {
   return spawnSync(process.execPath, programOf(places), { encoding: "utf8", env: environmentOf(variable) });
 }

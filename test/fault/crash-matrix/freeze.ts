@@ -1,5 +1,5 @@
-// A process that is frozen and thaws after the others gave it up: it still believes that its runs are its own, goes on with
-// the very next step, and has to find out.
+// A process that is frozen and thaws after the others have given it up: it still believes that it owns its runs, continues
+// with the very next step, and has to notice the loss.
 
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { linesOf, replicaIdsOf } from "../cluster.ts";
 
 const run = promisify(execFile);
 
-/** Postgres takes 10 s to end a transaction that the freeze has caught open, and only then the lease can be taken. */
+/** Postgres takes 10 s to end a transaction that the freeze has left open; only then can the lease be taken. */
 const takenMaxMs = 40_000;
 
 export async function isFrozen({ pid }: Pick<ServiceProcess, "pid">): Promise<boolean> {
@@ -18,7 +18,7 @@ export async function isFrozen({ pid }: Pick<ServiceProcess, "pid">): Promise<bo
   return state.startsWith("T");
 }
 
-/** Lets a process go on once one of the others has taken its lease. */
+/** Lets a process continue once another one has taken its lease. */
 export async function thaw(member: ServiceProcess, others: readonly ServiceProcess[]): Promise<void> {
   const frozenId = replicaIdsOf(member).at(-1);
   const reaped = (other: ServiceProcess) => linesOf(other, "replica.reaped").map(({ replicaId }) => replicaId);
@@ -27,13 +27,13 @@ export async function thaw(member: ServiceProcess, others: readonly ServiceProce
   member.signal("SIGCONT");
 }
 
-/** A process that thawed writes nothing more under its old id, and serves on under another one. */
+/** Waits until a thawed process has lost its old id and continues under a new one. */
 export async function comeBack(member: ServiceProcess): Promise<void> {
   await until("the process that thawed to notice", () => linesOf(member, "lease.lost").length > 0);
   await until("the process that thawed to come back", () => replicaIdsOf(member).length > 1);
 }
 
-/** The state stands behind the name of the program, which is in parentheses and may hold some itself. */
+/** The state follows the name of the program, which is in parentheses and may contain parentheses itself. */
 async function readState(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8");
   return text.slice(text.lastIndexOf(")") + 2);

@@ -1,4 +1,4 @@
-// Readers that go on after every cut, on either surface, until the server says that the run's log has ended.
+// Readers that continue after every cut, over gRPC or SSE, until the server says that the run's log has ended.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { LogReader, SseLogReader } from "../log-reader.ts";
@@ -7,9 +7,9 @@ import type { Cell } from "./scenarios.ts";
 
 export interface Reading {
   readonly count: number;
-  /** Reads on at this process until the stream ends; true when the whole log has been read. */
+  /** Continues reading at this process until the stream ends; true when the whole log has been read. */
   follow(member: Member): Promise<boolean>;
-  /** What was read, in words that can be compared with another reading on the same surface. */
+  /** The results in a form that can be compared with another reading over the same surface. */
   print(): readonly string[];
 }
 
@@ -17,7 +17,7 @@ export function openReading(surface: Cell["surface"], runId: string): Reading {
   return surface === "grpc" ? new GrpcReading(runId) : new SseReading(runId);
 }
 
-/** Reads to the end, at home while that process lives. Stops early only when nobody waits for it any more. */
+/** Reads to the end, at home while that process lives. Stops early only when the crew is closed. */
 export async function readToEnd(reading: Reading, home: Member, crew: Crew): Promise<void> {
   let isOver = false;
   while (!isOver && !crew.isClosed) {
@@ -60,7 +60,7 @@ class SseReading implements Reading {
     return this.#reader.events.length;
   }
 
-  /** Whoever comes back with the id of the last event is told only by an empty answer that there is nothing more. */
+  /** A reader that resumes with the id of the last event learns only from an empty answer that nothing more follows. */
   async follow({ url }: Member): Promise<boolean> {
     const ended = await this.#reader.follow(url);
     return ended === "finished" || isTerminal(this.#reader.events.at(-1));
@@ -76,7 +76,7 @@ function isTerminal(event: string | undefined): boolean {
   return names.includes("run_completed") || names.includes("run_failed");
 }
 
-/** A process that is gone, or that is going. */
+/** True for a process that is gone, or that is leaving. */
 export function isUnavailable(error: unknown): boolean {
   return (error as Partial<ServiceError>).code === status.UNAVAILABLE;
 }

@@ -1,14 +1,14 @@
-// How long a run stood still after a death, by the times in its results, which are of the database's clock, and so of
-// this machine's, whatever the processes' clocks show.
+// How long a run stood still after a death, by the times in its results. Those follow the database's clock, which is this
+// machine's, even when the clocks of the processes are wrong.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { query } from "../../harness/database.ts";
 
 export interface Recovery {
-  /** How far the run had come at the last death: its results by then. */
+  /** The number of results at the last death. */
   readonly resultsBefore?: number;
-  /** From the last death to the next result, and to the terminal; absent when the run had ended by then. */
+  /** From the last death to the next result, and to the terminal result; absent when the run had already ended. */
   readonly nextResultMs?: number;
   readonly terminalMs?: number;
 }

@@ -1,5 +1,5 @@
-// One round of the matrix for `npm run faults`, which says by the environment which one: every combination that is due
-// is played and written into the tally, and fails here as well when something did not hold.
+// One round of the matrix for `npm run faults`; the environment says which one. Every combination that is due is played and
+// written to the tally, and a violation also fails the test.
 
 import { expect, test } from "vitest";
 import { playCell } from "./cell.ts";
@@ -12,7 +12,7 @@ const tallyPath = process.env.FAULTS_TALLY ?? "";
 
 const due = dueCells(round, { index, count }, readTally(tallyPath));
 
-test.each(inBatches(due))("what was promised survives %s", async (_names: string, batch: readonly Cell[]) => {
+test.each(inBatches(due))("promises hold after %s", async (_names: string, batch: readonly Cell[]) => {
   const outcomes = await Promise.all(
     batch.map(async (cell) => {
       const outcome = await playCell(cell);

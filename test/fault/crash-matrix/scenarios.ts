@@ -1,16 +1,16 @@
-// What has to happen so that a process comes by each named place, and the cells of the matrix: each place with one process
-// or with two on one database, and with readers over gRPC or SSE; killed there, or frozen there for longer than its lease;
-// with clocks that are right, or wrong by minutes. Whoever adds a place has to say here how to get there.
+// How a process reaches each failpoint, and the cells of the matrix: each failpoint with one process or two on one database,
+// with readers over gRPC or SSE; killed there, or frozen there for longer than its lease; with clocks that are right, or
+// wrong by minutes. A new failpoint needs an entry here that says how to reach it.
 
 import type { RunFailpoint } from "../../../src/platform/base/failpoint.ts";
 
 /**
- * What the process does that is to die.
+ * The part of the process that dies.
  *
  * `owner`      accepts a run, works on it, and has its readers
- * `leaver`     the same, and it is asked to stop in the middle of the run
+ * `leaver`     an owner that is asked to stop in the middle of the run
  * `successor`  takes over the run of a process that has died before
- * `sender`     the same as the owner, and nobody is beside it who might tell the session's host instead
+ * `sender`     an owner without another process that could send the callbacks instead
  * `bystander`  has readers of a run that another process works on
  */
 export type Role = "owner" | "leaver" | "successor" | "sender" | "bystander";
@@ -19,23 +19,23 @@ export interface Scenario {
   readonly role: Role;
   /** The numbers of passes that kill; a round takes one of them. */
   readonly passes: readonly number[];
-  /** How many words the answer has, and the milliseconds between two; some places need a longer run. */
+  /** The number of words of the answer, and the milliseconds between two; some failpoints need a longer run. */
   readonly words: number;
   readonly gapMs: number;
-  /** How the provider answers the first request, if not as asked: a demand to wait parks the run, a refusal fails it. */
+  /** Another first answer of the provider: a demand to wait parks the run, a refusal fails it. */
   readonly firstAnswer?: "wait" | "refusal";
-  /** The caller signs its message, and this is what the death leaves of its first signature. */
+  /** The caller signs its message, and this is the state of its first signature after the death. */
   readonly firstSignature?: "unused" | "used";
-  /** A host is told of the session. */
+  /** The session has a host for callbacks. */
   readonly isTold?: boolean;
-  /** Where the first process dies before the successor comes to its place. */
+  /** Where the first process dies before the successor reaches its failpoint. */
   readonly firstDeath?: `${RunFailpoint}:${number}`;
 }
 
 const plain = { words: 15, gapMs: 20 } as const;
-/** Long enough for several renewals of the lease, or to be stopped in the middle. */
+/** Long enough for several renewals of the lease, or for a stop in the middle. */
 const long = { words: 60, gapMs: 30 } as const;
-/** The third response is the one with the text; some of it is durable at its second flush. */
+/** The third response contains the text; some of it is durable at its second flush. */
 const inText = { ...plain, firstDeath: "lane.settled:4" } as const;
 
 export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
@@ -53,7 +53,7 @@ export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
   "model.calling": { role: "owner", passes: [2, 1, 3], ...plain },
   "model.first-part": { role: "owner", passes: [3, 1, 2], ...plain },
   "model.finished": { role: "owner", passes: [1, 2, 3], ...plain },
-  // The busier the machine, the fewer batches there are: three of them come in any case.
+  // A busier machine writes fewer batches, but at least three.
   "lane.inserting": { role: "owner", passes: [2, 1, 3, 4, 5, 6], ...plain },
   "lane.sent": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
   "lane.answered": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
@@ -72,7 +72,7 @@ export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
   "notify.sending": { role: "owner", passes: [4, 3, 5, 6, 7, 8], ...plain },
   "notify.sent": { role: "owner", passes: [6, 3, 4, 5, 7, 8], ...plain },
   "follow.fetched": { role: "bystander", passes: [1, 2, 3], ...plain },
-  // Once or twice: what comes while the reader is in step goes the other way.
+  // Passed once or twice: results that come while the reader is in step go through the sink.
   "tail.yielding": { role: "owner", passes: [1], ...plain },
   "sink.giving": { role: "owner", passes: [2, 1, 3, 4], ...plain },
   "terminal.writing": { role: "owner", passes: [1], ...plain, isTold: true },
@@ -83,7 +83,7 @@ export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
   "park.committed": { role: "owner", passes: [1], ...plain, firstAnswer: "wait" },
   "hand-on.stopping": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
   "hand-on.committed": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
-  // The session's creation, the run's start and its end are told.
+  // Callbacks are for the session's creation, the run's start and its end.
   "callback.written": { role: "owner", passes: [3, 1, 2], ...plain, isTold: true },
   "callback.sent": { role: "sender", passes: [2, 1, 3], ...plain, isTold: true },
   "callback.settled": { role: "sender", passes: [1, 2, 3], ...plain, isTold: true },
@@ -104,7 +104,7 @@ export interface Cell {
 }
 
 export interface WrongClock {
-  /** Of those that die in the cell, or of all others. */
+  /** The processes with the wrong clock: those that die in the cell, or all others. */
   readonly of: "dying" | "others";
   readonly minutes: number;
 }
@@ -121,15 +121,15 @@ export function nameOfClock(clock: WrongClock | undefined): string {
   return `clock of the ${clock.of} ${Math.abs(clock.minutes)} min ${clock.minutes < 0 ? "behind" : "ahead"}`;
 }
 
-/** Whoever calls a process that is only frozen gets an answer in the end. */
+/** A call to a process that is only frozen is answered in the end. */
 export function firstSignatureOf({ failpoint, death }: Cell): Scenario["firstSignature"] {
   const { firstSignature } = scenarios[failpoint];
   return death === "frozen" && firstSignature !== undefined ? "unused" : firstSignature;
 }
 
 /**
- * All cells of one round. Rounds differ in how often a process gets by before it dies, and in whose clock is wrong. The
- * number of clocks shares no factor with any number of passes, so that in time every kind meets every pass with every clock.
+ * All cells of one round. Rounds differ in the pass at which a process dies, and in whose clock is wrong. The number of clocks
+ * shares no factor with any number of passes, so in time every kind meets every pass with every clock.
  */
 export function productOf(names: readonly RunFailpoint[], round: number): Cell[] {
   return names.flatMap((failpoint, place) => {
@@ -141,7 +141,7 @@ export function productOf(names: readonly RunFailpoint[], round: number): Cell[]
   });
 }
 
-/** One cell for each place, of every kind in turn, and some where a process is frozen. */
+/** One cell for each failpoint, with the kinds in turn, and some cells in which a process is frozen. */
 export function sampleOf(names: readonly RunFailpoint[]): Cell[] {
   return names.flatMap((failpoint, index) => {
     const passes = passesOf(failpoint, 0);
@@ -151,13 +151,13 @@ export function sampleOf(names: readonly RunFailpoint[]): Cell[] {
   });
 }
 
-/** Shares no factor with the numbers of kinds and of clocks, so that those that freeze have all of them in turn. */
+/** Shares no factor with the numbers of kinds and of clocks, so the frozen cells have all of them in turn. */
 const placesToFreeze = 7;
 
 /** Two cores start a few processes at a time; more would only wait for each other. */
 const cellsAtOnce = 3;
 
-/** Cells that are played side by side, with their names. */
+/** Groups cells that are played side by side, with their names. */
 export function inBatches(cells: readonly Cell[]): (readonly [names: string, batch: readonly Cell[]])[] {
   const count = Math.ceil(cells.length / cellsAtOnce);
   return Array.from({ length: count }, (_, index) => {
@@ -175,7 +175,7 @@ const kinds = [
 
 const surfaces = ["grpc", "sse"] as const;
 
-/** Further off than a signature is good for, and than a nonce is kept. */
+/** Further off than a signature is valid, and than a nonce is kept. */
 const wrongClocks = [
   undefined,
   { of: "dying", minutes: 5 },

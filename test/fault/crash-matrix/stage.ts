@@ -1,4 +1,4 @@
-// What a cell stands on: a database, a model provider, a folder for work, and nobody yet.
+// The stage of a cell: a database, a model provider, a work folder, and no process yet.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,11 +15,11 @@ export interface Stage {
   readonly provider: FakeProvider;
   readonly providerKey: string;
   readonly crew: Crew;
-  /** Who is told of the session, where somebody is. */
+  /** The host of the session's callbacks, if it has one. */
   readonly host: WireServer | undefined;
 }
 
-/** Above the longest pause that is sat out with the run in memory. */
+/** Above the longest pause during which a run stays in memory. */
 const pauseSeconds = 6;
 
 const firstAnswers = {
@@ -58,7 +58,7 @@ async function openHost(): Promise<WireServer> {
   return host;
 }
 
-/** What the fake provider does by: two turns with two calls each, then words at a pace. */
+/** The message that scripts the fake provider: two turns with two calls each, then words at a pace. */
 export function messageOf({ failpoint }: Cell): string {
   const { words, gapMs } = scenarios[failpoint];
   return `tools=2 par=2 n=${words} gap=${gapMs}`;

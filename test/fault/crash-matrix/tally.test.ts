@@ -1,4 +1,4 @@
-// What `npm run faults` goes on from: no cell is left out, and none that is in the tally is played again.
+// How `npm run faults` continues from a tally: no cell is left out, and no cell of the tally is played again.
 
 import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { addToTally, dueCells, type Played, readTally, summarize } from "./tally
 
 const whole = { index: 1, count: 1 };
 
-test("a round has every place with one and two processes and with both kinds of readers", () => {
+test("a round has every failpoint with one and two processes and with both kinds of readers", () => {
   const killed = dueCells(0, whole, []).filter(({ death }) => death === "killed");
   const kinds = killed.map(({ failpoint, processes, surface }) => `${failpoint} ${processes} ${surface}`);
   const expected = failpoints.flatMap((name) =>
@@ -19,7 +19,7 @@ test("a round has every place with one and two processes and with both kinds of 
   expect(kinds.sort()).toEqual(expected.sort());
 });
 
-test("in two rounds a process is frozen at every place, with both kinds of readers", () => {
+test("in two rounds a process is frozen at every failpoint, with both kinds of readers", () => {
   const rounds = [0, 1].flatMap((round) => dueCells(round, whole, []));
   const kinds = rounds
     .filter(({ death }) => death === "frozen")
@@ -27,7 +27,7 @@ test("in two rounds a process is frozen at every place, with both kinds of reade
   expect(kinds.sort()).toEqual(failpoints.flatMap((name) => [`${name} grpc`, `${name} sse`]).sort());
 });
 
-test("in five rounds every kind of every place is played with every clock", () => {
+test("in five rounds every kind of every failpoint is played with every clock", () => {
   const rounds = [0, 1, 2, 3, 4].flatMap((round) => dueCells(round, whole, []));
   const kinds = rounds.map(({ failpoint, processes, surface, death, wrongClock }) => {
     const kind = death === "killed" ? `${processes} ${surface}` : death;
@@ -36,7 +36,7 @@ test("in five rounds every kind of every place is played with every clock", () =
   expect(new Set(kinds).size).toBe(failpoints.length * 5 * 5);
 });
 
-test("the sample kills at every place, freezes with both kinds of readers, and has every clock", () => {
+test("the sample kills at every failpoint, freezes with both kinds of readers, and has every clock", () => {
   const sample = sampleOf(failpoints);
   expect(sample.filter(({ death }) => death === "killed").map(({ failpoint }) => failpoint)).toEqual(failpoints);
   const frozen = sample.filter(({ death }) => death === "frozen");
@@ -50,7 +50,7 @@ test("shards divide a round", () => {
   expect(shards.sort()).toEqual(namesOf(productOf(failpoints, 0)).sort());
 });
 
-test("what a tally has is not played again, and half a line of it counts as nothing", async () => {
+test("a cell of the tally is not played again, and half a line of the tally is ignored", async () => {
   const directory = await mkdtemp(join(tmpdir(), "runnel-tally-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const path = join(directory, "tally.jsonl");

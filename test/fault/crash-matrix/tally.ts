@@ -1,5 +1,5 @@
-// What rounds of the matrix have found so far: a file of JSON lines, one for each cell that was played, from which a round
-// that was broken off goes on.
+// The results of the rounds so far: a file of JSON lines, one for each cell that was played. An interrupted round continues
+// from it.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { failpoints } from "../../../src/platform/base/failpoint.ts";
@@ -10,7 +10,7 @@ export interface Played extends Outcome {
   readonly round: number;
 }
 
-/** Of several machines, each plays the cells of one shard: 1 of 4, 2 of 4, … */
+/** Each of several machines plays the cells of one shard: 1 of 4, 2 of 4, … */
 export interface Shard {
   readonly index: number;
   readonly count: number;
@@ -21,7 +21,7 @@ export function readTally(path: string): Played[] {
     return [];
   }
   const lines = readFileSync(path, "utf8").split("\n");
-  // The last line of a tally that was broken off may be half a line.
+  // The last line of an interrupted tally may be half a line.
   return lines.filter((line) => line.startsWith("{") && line.endsWith("}")).map((line): Played => JSON.parse(line));
 }
 
@@ -29,7 +29,7 @@ export function addToTally(path: string, played: Played): void {
   appendFileSync(path, `\n${JSON.stringify(played)}`);
 }
 
-/** The cells of a round and a shard that the tally does not have yet. */
+/** The cells of a round and a shard that the tally does not contain yet. */
 export function dueCells(round: number, { index, count }: Shard, tally: readonly Played[]): Cell[] {
   const known = new Set(tally.filter((played) => played.round === round).map(({ cell }) => cell));
   const ours = productOf(failpoints, round).filter((_, place) => place % count === index - 1);

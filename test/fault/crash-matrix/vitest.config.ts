@@ -12,7 +12,7 @@ export default defineConfig({
     setupFiles: ["test/harness/setup.ts"],
     include: ["test/fault/crash-matrix/rounds.ts"],
     pool: "forks",
-    // A cell is several processes already.
+    // A cell already starts several processes.
     maxWorkers: 1,
     testTimeout: testTimeoutMs,
     hookTimeout: testTimeoutMs,

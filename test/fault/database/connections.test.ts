@@ -1,4 +1,4 @@
-// Others use up the connections of the server: ours are gone, and no new ones are to be had.
+// Other clients use up the connections of the server: ours are gone, and no new ones are available.
 
 import { status } from "@grpc/grpc-js";
 import pg from "pg";
@@ -9,13 +9,13 @@ import { startLoad } from "./load.ts";
 import { offMaxMs, onMaxMs } from "./probe-watch.ts";
 import { startOn } from "./service-on.ts";
 
-/** As many as the server gives. */
+/** The maximum of the server. */
 const connectionsMax = 20;
 const connectionsTimeoutMs = 120_000;
 
-// Others take every connection that comes free, and ours break one after the other, until we have none. They stay until
-// readiness has gone off.
-test("a server without connections for us loses nothing that was promised", {
+// Other clients take every connection that becomes free, and ours break one after the other, until none is left. They stay
+// until readiness is off.
+test("a server without free connections loses nothing that was promised", {
   timeout: connectionsTimeoutMs,
 }, async () => {
   const databaseUrl = await testDatabase();
@@ -58,7 +58,7 @@ class Others {
     return this.#clients.size;
   }
 
-  /** Takes connections until there are none. */
+  /** Takes connections until the server refuses one. */
   async take(): Promise<void> {
     for (;;) {
       const client = new pg.Client({ connectionString: this.#url, application_name: "others" });

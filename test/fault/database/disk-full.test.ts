@@ -1,4 +1,4 @@
-// The disk of the database is full: first nothing can be added, then Postgres itself goes down over it.
+// The disk of the database is full: first nothing can be added, then Postgres itself fails.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -11,16 +11,16 @@ import { openOwnPostgres } from "./own-postgres.ts";
 import { offMaxMs, onMaxMs } from "./probe-watch.ts";
 import { startOn } from "./service-on.ts";
 
-/** An empty cluster takes 50 MB, and its log of writes grows by pieces of 16. */
+/** An empty cluster takes 50 MB, and its write-ahead log grows in segments of 16 MB. */
 const diskBytes = 192 * 1_048_576;
 const diedMaxMs = 30_000;
-/** Nobody who asks for a sign of life waits for the database; other tests share the machine. */
+/** A liveness probe never waits for the database; other tests share the machine. */
 const livenessMaxMs = 5_000;
 const diskTimeoutMs = 150_000;
 
-// While the disk is full callers are told to come again, and runs wait with what they have. With room again everything goes
-// on by itself. When the disk is full once more, the piece of Postgres' own log that is at hand is used up, and it dies. With
-// room, and Postgres started again, everything goes on.
+// While the disk is full, calls get UNAVAILABLE, and runs wait with their unwritten results. With room again, everything
+// continues by itself. When the disk is full once more, the current segment of the write-ahead log is used up, and Postgres
+// dies. With room and Postgres started again, everything continues.
 test.runIf(canMount())("a full disk loses nothing that was promised", { timeout: diskTimeoutMs }, async () => {
   const disk = openSmallDisk(diskBytes);
   const postgres = await openOwnPostgres(disk.folder);
@@ -50,7 +50,7 @@ test.runIf(canMount())("a full disk loses nothing that was promised", { timeout:
   expect(await member.stop()).toBe(0);
 });
 
-/** When a write was refused for the first time: until then there was still some room in the last pages of the tables. */
+/** The time of the first refused write: until then the last pages of the tables still had some room. */
 async function firstRefusal(member: Member): Promise<number> {
   const line = await until("a write to be refused", () =>
     linesOf(member, "database.troubled").find(({ error }) => String(error).includes("No space left")),

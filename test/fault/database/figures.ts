@@ -1,4 +1,4 @@
-// The figures of a process of its own, as Prometheus reads them. It has to be started with a port for them.
+// The metrics of a process, as Prometheus reads them. The process needs a metrics port.
 
 import { type MetricsText, parseMetrics } from "../../telemetry/read-metrics.ts";
 import { linesOf, type Member } from "../cluster.ts";

@@ -1,5 +1,5 @@
-// Postgres is frozen: every connection stays open and nobody answers, as with a hung disk or a paused machine. Nothing piles
-// up, the service says that it is not ready and lives, and afterwards everything goes on.
+// Postgres is frozen: every connection stays open and no answer comes, as with a hung disk or a paused machine. Nothing piles
+// up, the service is not ready but alive, and afterwards everything continues.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -12,9 +12,9 @@ import { startOn } from "./service-on.ts";
 
 /** Twice the lease. */
 const frozenMs = 10_000;
-/** Nobody who asks for a sign of life waits for the database; other tests share the machine. */
+/** A liveness probe never waits for the database; other tests share the machine. */
 const livenessMaxMs = 5_000;
-/** A statement is given up after 12 s; nobody waits longer for an answer, whatever it says. */
+/** A statement is given up after 12 s; every call is answered within this time. */
 const answerMaxMs = 20_000;
 const frozenTimeoutMs = 150_000;
 
@@ -29,7 +29,7 @@ test("a database that is frozen for longer than the lease loses nothing that was
   const frozenAtMs = performance.now();
   postgres.freeze();
   expect(await probes.notReadySince(frozenAtMs)).toBeLessThan(offMaxMs);
-  // Those who ask now are told so, and are not kept for ever.
+  // Calls during the freeze are refused within the limit.
   const askedAtMs = performance.now();
   const asked = await Promise.allSettled(
     Array.from({ length: 50 }, () => member.client.call(RunService.method.listRuns, {})),

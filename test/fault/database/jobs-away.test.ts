@@ -1,4 +1,4 @@
-// The database is away. Whether a nonce is new cannot be known then, so no job is taken in, and the spec stays good for later.
+// The database is away. The service cannot check whether a nonce is new, so it accepts no job, and the spec stays valid.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { makeSigner } from "../../jobspec/signer.ts";
 import { openOwnPostgres } from "./own-postgres.ts";
 import { startOn } from "./service-on.ts";
 
-test("a job that is submitted while the database is away is refused, and taken when it is back", async () => {
+test("a job that is submitted while the database is away is refused, and accepted when it is back", async () => {
   const postgres = await openOwnPostgres();
   const signer = makeSigner();
   const { member } = await startOn(postgres.url, { TRUSTED_KEYS_JSON: JSON.stringify([trustEntry(signer)]) });

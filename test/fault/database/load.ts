@@ -1,5 +1,5 @@
-// Work under which a database fails: paced runs with readers over gRPC and SSE that go on where they were cut off, and a
-// caller that starts more runs all the time and keeps what it was promised.
+// Load under which a database fails: paced runs with readers over gRPC and SSE that continue where they were cut off, and a
+// caller that keeps starting runs and remembers which ones it was promised.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { type ServiceError, status } from "@grpc/grpc-js";
@@ -11,15 +11,15 @@ import { getRun, type Member, startRun } from "../cluster.ts";
 import { expectInvariants } from "../invariants.ts";
 import { expectStored, LogReader, SseLogReader } from "../log-reader.ts";
 
-/** Between two runs that the caller starts, and between a reader's attempts. */
+/** The pause between two runs of the caller, and between a reader's attempts. */
 const pauseMs = 100;
 
 export interface Load {
-  /** Resolves when every reader has something and none is done. */
+  /** Resolves when every reader has some results and no run has ended. */
   flows(): Promise<void>;
-  /** Codes that readers' streams ended with before the last one of each, and that calls failed with. */
+  /** Codes of readers' streams that broke, and of calls that failed. */
   readonly codes: ReadonlySet<status>;
-  /** How many results have been read so far. */
+  /** The number of results read so far. */
   countRead(): number;
   /** Waits until all runs have ended and every reader has its end; then compares with the tables. */
   expectNothingLost(databaseUrl: string): Promise<void>;
@@ -38,7 +38,7 @@ export async function startLoad(member: Member, { runs, message }: { runs: numbe
     ...readers.map((reader) => readToTheEnd(reader, member, codes, over.signal)),
     ...sseReaders.map((reader) => readSseToTheEnd(reader, member, over.signal)),
   ]);
-  // What goes wrong is told where it is waited for.
+  // The error surfaces where `reading` is awaited.
   reading.catch(() => {});
   const caller = new Caller(member, codes);
   const countRead = (): number => readers.reduce((sum, reader) => sum + reader.results.length, 0);
@@ -54,7 +54,7 @@ export async function startLoad(member: Member, { runs, message }: { runs: numbe
       const promised = await caller.finish();
       expect(promised.length).toBeGreaterThan(0);
       await reading;
-      // Who was cut off was told to come again, and did.
+      // Readers that were cut off got RESUME and came again.
       expect(readers.flatMap(({ breaks }) => breaks).filter((reason) => reason !== "RESUME")).toEqual([]);
       for (const [index, reader] of readers.entries()) {
         await expectStored(databaseUrl, reader.runId, reader.results);
@@ -94,7 +94,7 @@ async function readToTheEnd(
 async function readSseToTheEnd(reader: SseLogReader, { url }: Member, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const end = await reader.follow(url).catch((error: unknown) => {
-      // No stream at all: that is told by a status.
+      // The stream was refused with a status.
       if (error instanceof Error && error.message.startsWith("503:")) {
         return "broken";
       }
@@ -118,7 +118,7 @@ class Caller {
     this.#calling = this.#call(client, codes);
   }
 
-  /** Stops, and tells the runs that it was promised. */
+  /** Stops, and returns the runs that were promised. */
   async finish(): Promise<readonly string[]> {
     this.#over.abort();
     await this.#calling;

@@ -1,4 +1,4 @@
-// A log that is much longer than what a process may hold of it.
+// A log that is much longer than the part of it that a process may hold.
 
 import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -9,12 +9,12 @@ import { peakResidentBytes } from "../looking-glass.ts";
 import { lengthenLog } from "./long-log.ts";
 
 const results = 100_000;
-/** Together nearly twice what the process may grow, which is nearly twice what it does: collections come when they come. */
+/** Together nearly twice the allowed growth, which is nearly twice the real one: garbage collection times vary. */
 const textChars = 3_000;
 const grownBytesMax = 160 * 1_048_576;
 const longLogTimeoutMs = 180_000;
 
-// The reader is as quick as it can be and keeps nothing but its place. In the middle it leaves, and comes again.
+// The reader is as fast as possible and keeps only its place. In the middle it leaves and comes again.
 test("100,000 results are read, and resumed in the middle, in bounded memory", {
   timeout: longLogTimeoutMs,
 }, async () => {

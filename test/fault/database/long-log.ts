@@ -1,5 +1,5 @@
-// Makes the log of a run that has ended as long as a test needs it: each text result is there many times over. It goes into
-// the tables directly, since no model speaks as much in the time of a test.
+// Lengthens the log of an ended run: its text result is repeated many times. It writes into the tables directly, because no
+// model produces as much in the time of a test.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
@@ -8,7 +8,7 @@ import { query } from "../../harness/database.ts";
 
 const rowsAtOnce = 5_000;
 
-/** The run then has `count` results, of which all but the first and the last say `text`. */
+/** The run then has `count` results; all except the first and the last contain `text`. */
 export async function lengthenLog(
   databaseUrl: string,
   runId: string,

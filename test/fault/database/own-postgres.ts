@@ -1,4 +1,4 @@
-// A Postgres that belongs to one test, to be stopped, killed, frozen and started again.
+// A Postgres for one test, which can be stopped, killed, frozen and started again.
 
 import { readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -11,17 +11,17 @@ import { until } from "../../harness/wait.ts";
 export interface OwnPostgres {
   /** Stays the same over restarts. */
   readonly url: string;
-  /** `fast` ends every connection and shuts down; `immediate` just dies and recovers at the next start. */
+  /** `fast` ends every connection and shuts down; `immediate` dies and recovers at the next start. */
   stop(how: "fast" | "immediate"): Promise<void>;
-  /** False once the server has ended, by whatever cause. */
+  /** False once the server has ended, by any cause. */
   isRunning(): boolean;
   start(): Promise<void>;
-  /** Stops the server and all its backends in their tracks: connections stay open, and nobody answers. */
+  /** Stops the server and all its backends: connections stay open, and no answer comes. */
   freeze(): void;
   thaw(): void;
 }
 
-/** `home` is the folder of its data; one in the temporary folder by default. */
+/** `home` is the folder of its data; the default is a temporary folder. */
 export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const folder = home ?? (await makeFolder());
   const directory = join(folder, "database");
@@ -59,7 +59,7 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
 
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-own-postgres-"));
-  // Started by root it runs under another account, which passes through to its data.
+  // Started by root it runs under another account, which has to reach its data.
   await chmod(folder, 0o711);
   return folder;
 }
@@ -78,14 +78,14 @@ function isAlive(pid: number | undefined): boolean {
     return false;
   }
   try {
-    // A server that has ended stays a zombie until this process, its parent, has heard of it.
+    // A server that has ended stays a zombie until this process, its parent, has noticed.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
   }
 }
 
-/** The postmaster comes first, so that a freeze lets it start nobody else. */
+/** The postmaster comes first, so that it starts no other process during a freeze. */
 function familyOf(pid: number | undefined): number[] {
   if (pid === undefined) {
     return [];

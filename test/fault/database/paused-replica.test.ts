@@ -1,4 +1,4 @@
-// Not the database is away but the replica: it was stopped for a while, as by a host that moves it.
+// The replica is away and not the database: it was stopped for a while, as by a host that moves it.
 
 import { expect, test } from "vitest";
 import { query, testDatabase } from "../../harness/database.ts";
@@ -7,11 +7,11 @@ import { startRun } from "../cluster.ts";
 import { readLog } from "../log-reader.ts";
 import { startOn } from "./service-on.ts";
 
-/** Longer than the database may be silent, and shorter than what is left of the lease. */
+/** Longer than the maximum silence of the database, and shorter than the rest of the lease. */
 const pausedMs = 2_000;
 
-// When it goes on all its timers are due at once, and probes that have waited ask before the database could say a word.
-test("a replica that was stopped for less than its lease is ready when it goes on", async () => {
+// When it continues, all its timers are due at once, and waiting probes ask before the database could answer.
+test("a replica that was stopped for less than its lease is ready when it continues", async () => {
   const databaseUrl = await testDatabase();
   const { member, probes } = await startOn(databaseUrl);
   const { runId } = await startRun(member.client, "words=60 pace=100");

@@ -1,4 +1,4 @@
-// More callers at once than there are connections to the database.
+// More concurrent callers than connections to the database.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -15,9 +15,9 @@ import { startOn } from "./service-on.ts";
 const callers = 200;
 const readers = 50;
 
-// Readers hold no connection while they wait, so 50 of them leave the pool of two to those who call. Those queue for it:
-// each is served, or told to come again, and nobody is forgotten.
-test("200 calls at once over a pool of two are each served or told to come again", async () => {
+// Readers hold no connection while they wait, so 50 of them leave the pool of two to the callers. The callers queue for it:
+// each is served or refused for a retry, and none is forgotten.
+test("200 concurrent calls over a pool of two are each served or refused for a retry", async () => {
   const databaseUrl = await testDatabase();
   const { member, probes } = await startOn(databaseUrl, { RUNNEL_DATABASE_POOL_SIZE: "2" });
   const { runId } = await startRun(member.client, "words=400 pace=20");
@@ -41,15 +41,15 @@ test("200 calls at once over a pool of two are each served or told to come again
   for (const id of promised) {
     expect((await readLog(member.client, id)).at(-1)?.payload.case).toBe("runCompleted");
   }
-  // Nothing is left waiting.
+  // No call is left waiting.
   await member.client.call(RunService.method.getRun, { runId });
-  // Our own load is no reason to send callers elsewhere: the others are no better off.
+  // Our own load must not make the replica unready: other replicas would be no better.
   expect(probes.reasons).toEqual([]);
   expect(probes.livenessMaxMs).toBeLessThan(10_000);
   await expectInvariants(databaseUrl);
 });
 
-/** Whoever has to look at the log queues for the pool as well, and may be told to come again. */
+/** A reader that needs the log queues for the pool as well, and may get UNAVAILABLE. */
 async function readToTheEnd(reader: LogReader, client: GrpcClient): Promise<status> {
   for (;;) {
     const code = await reader.follow(client);

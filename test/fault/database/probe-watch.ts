@@ -1,5 +1,4 @@
-// Asks a process all the time whether it lives and whether it is ready, as a load balancer does, watches what it tells
-// health checks over gRPC, and keeps what it heard.
+// Polls liveness and readiness of a process like a load balancer, watches its gRPC health checks, and records the answers.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
@@ -7,7 +6,7 @@ import { Health, type HealthCheckResponse, HealthCheckResponse_ServingStatus } f
 import { until } from "../../harness/wait.ts";
 import type { Member } from "../cluster.ts";
 
-/** What is promised: readiness is off this soon after the database is gone, */
+/** The promise: readiness is off this soon after the database is gone, */
 export const offMaxMs = 2_000;
 /** and on this soon after it is back. */
 export const onMaxMs = 5_000;
@@ -15,21 +14,21 @@ export const onMaxMs = 5_000;
 const intervalMs = 50;
 /** A probe that is answered later than this is late. */
 const promptMs = 10;
-/** For a wait that is judged by its figure. */
+/** The limit of a wait whose measured time the test judges. */
 const waitMaxMs = 30_000;
 
 /**
- * Figures leave out how late the probes were answered meanwhile. Neither waits for the database, so nothing but a machine with
- * too much to do makes them late, and then everything else is as well.
+ * Figures exclude the delay of late probes in the same time. Probes never wait for the database, so only an overloaded
+ * machine makes them late, and then everything else is late too.
  */
 export interface ProbeWatch {
-  /** Milliseconds since `fromMs` until readiness was off, on both surfaces. */
+  /** Milliseconds since `fromMs` until readiness was off, over HTTP and gRPC. */
   notReadySince(fromMs: number, limitMs?: number): Promise<number>;
-  /** Milliseconds since `fromMs` until readiness was on, on both surfaces. */
+  /** Milliseconds since `fromMs` until readiness was on, over HTTP and gRPC. */
   readySince(fromMs: number, limitMs?: number): Promise<number>;
-  /** Why /readyz was off, for each time so far that it went off. */
+  /** The reason of /readyz, for each time that it went off. */
   readonly reasons: readonly string[];
-  /** How long /livez took at worst so far; Infinity when it failed once. */
+  /** The longest time of a /livez request so far; Infinity when one failed. */
   readonly livenessMaxMs: number;
 }
 
@@ -41,7 +40,7 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
   let livenessMaxMs = 0;
   const asked: { readonly atMs: number; readonly tookMs: number }[] = [];
 
-  /** Undefined when all is well; else why not. */
+  /** Returns undefined for a successful answer, else the reason. */
   async function ask(path: string): Promise<string | undefined> {
     const atMs = performance.now();
     try {

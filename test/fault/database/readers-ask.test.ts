@@ -1,4 +1,4 @@
-// What readers cost the database while they follow a run.
+// How many statements readers cost while they follow a run.
 
 import { expect, test } from "vitest";
 import { testDatabase } from "../../harness/database.ts";
@@ -9,16 +9,16 @@ import { metricsEnvironment, readFigures } from "./figures.ts";
 import { startOn } from "./service-on.ts";
 
 const readersOfEachKind = 400;
-/** 90 s: longer than a busy machine takes to begin with them and 15 s more, after which each would look. */
+/** 90 s: longer than a busy machine needs to start the readers, plus 15 s, after which each would poll. */
 const message = "words=900 pace=100";
-/** Leases, queues and polls ask some 25 times a second. */
+/** Leases, queues and polls take some 25 statements a second. */
 const calmPerSecond = 60;
 const calmWithinMs = 80_000;
 const askTimeoutMs = 240_000;
 
-// Thousands of readers that begin together would also look together, and a pool of a few connections would turn most of
-// them away. As long as a run speaks there is nothing to look for.
-test("readers of a run that speaks ask the database for nothing", { timeout: askTimeoutMs }, async () => {
+// Thousands of readers that start together would also poll together, and a pool of a few connections would refuse most of
+// them. While a run writes results, readers do not need to poll.
+test("readers of a run that writes results cost no statements", { timeout: askTimeoutMs }, async () => {
   const { member } = await startOn(await testDatabase(), metricsEnvironment);
   const { runId } = await startRun(member.client, message);
   const crowd = startCrowd({ url: member.url, runId, reading: readersOfEachKind, stuck: 0 });
@@ -29,7 +29,7 @@ test("readers of a run that speaks ask the database for nothing", { timeout: ask
   const { ended, wrong } = await crowd.ended;
   expect({ ended, wrong }).toEqual({ ended: 2 * readersOfEachKind, wrong: [] });
   const seconds = (performance.now() - startedMs) / 1_000;
-  // Readers that look every 15 s alone would ask 53 times a second.
+  // Readers that each poll every 15 s would alone take 53 statements a second.
   expect(((await countStatements(member)) - before) / seconds).toBeLessThan(calmPerSecond);
 });
 
@@ -37,7 +37,7 @@ async function countStatements(member: Member): Promise<number> {
   return (await readFigures(member)).value("runnel_db_query_duration_seconds_count") ?? Number.NaN;
 }
 
-/** True once a second has passed in which nobody but the service itself asked. */
+/** True once a second has passed with only the service's own statements. */
 function calm(member: Member): () => Promise<boolean> {
   let atMs = performance.now();
   let count = 0;

@@ -1,4 +1,4 @@
-// Postgres is restarted under load: politely, and as by a crash. Whoever was promised something finds it afterwards.
+// Postgres is restarted under load: cleanly, and as by a crash. Every promise holds afterwards.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -9,12 +9,12 @@ import { offMaxMs, onMaxMs } from "./probe-watch.ts";
 import { startOn } from "./service-on.ts";
 
 const runs = 20;
-/** Nobody who asks for a sign of life waits for the database; other tests share the machine. */
+/** A liveness probe never waits for the database; other tests share the machine. */
 const livenessMaxMs = 5_000;
 const restartTimeoutMs = 120_000;
 
-// The server goes away in the middle of everything and stays away until readiness has gone off. Runs wait for it with
-// what they have to write; readers keep their streams or are told to come again.
+// The server goes away under load and stays away until readiness is off. Runs wait for it with their unwritten results;
+// readers keep their streams or get RESUME.
 test.for(["fast", "immediate"] as const)(
   "a restart that is %s loses nothing that was promised",
   { timeout: restartTimeoutMs },

@@ -1,4 +1,4 @@
-// The service as a process of its own on a database that is about to fail.
+// The service as a process on a database that is about to fail.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

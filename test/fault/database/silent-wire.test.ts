@@ -1,4 +1,4 @@
-// The way to Postgres goes dead under the connections that are open, without a word to either side.
+// The network to Postgres goes dead under open connections, without a signal to either side.
 
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -9,13 +9,13 @@ import { metricsEnvironment, readFigures } from "./figures.ts";
 import { startLoad } from "./load.ts";
 import { startOn } from "./service-on.ts";
 
-/** A statement is given up after 12 s. Then its connection is as well, and the next one gets through. */
+/** A statement is given up after 12 s, and so is its connection; then the next one gets through. */
 const recoveredMaxMs = 30_000;
 const silentTimeoutMs = 150_000;
 
-// A connection that has swallowed one statement swallows every other one, and would for as long as TCP hopes: a quarter of
-// an hour. So it must not be used again, nor go back to its pool, nor be waited for when it is given up.
-test("connections that fall silent are given up, and new ones take their place", {
+// A connection that has swallowed one statement swallows every other one, until TCP gives up after a quarter of an hour.
+// So it must not be used again, returned to its pool, or awaited when it is given up.
+test("connections that fall silent are given up, and new ones replace them", {
   timeout: silentTimeoutMs,
 }, async () => {
   const databaseUrl = await testDatabase();
@@ -39,7 +39,7 @@ test("connections that fall silent are given up, and new ones take their place",
   expect(await member.stop()).toBe(0);
 });
 
-/** Postgres keeps the silent one, too: it waits for whoever listens to speak. */
+/** Postgres keeps the silent connection too: it waits for the listener to send something. */
 async function countListeners(databaseUrl: string): Promise<number> {
   const rows = await query(
     databaseUrl,

@@ -1,5 +1,5 @@
-// kill -9 at each step of a cycle, of several processes one after the other. Whoever comes next goes on: the model is not asked
-// again once its answer was acted upon, nothing is written twice, feedback is told once, and what nobody can know is told.
+// kill -9 at each step of a cycle, of several processes one after the other. The next process continues: the model is not
+// called again once its answer was used, nothing is written twice, feedback is shown once, and unknown outcomes are reported.
 
 import { expect, onTestFinished, test } from "vitest";
 import { decisionFailpoints } from "../../../src/platform/base/failpoint.ts";
@@ -13,24 +13,24 @@ import { type Cluster, openCluster } from "../cluster.ts";
 import { isAlive } from "../crash-matrix/crew.ts";
 import { expectInvariants } from "../invariants.ts";
 
-/** A few processes one after the other, on a machine on which much else is tried. */
+/** A few processes one after the other, on a busy machine. */
 const chainTimeoutMs = 180_000;
-/** A busy machine must not end the lease of a process that lives. */
+/** A busy machine must not end the lease of a living process. */
 const leaseMs = 3_000;
 
 /**
- * Where one process after the other dies; the last one lives. Passes are counted in each process by itself, and a run may lose
- * its replica three times.
+ * Where one process after the other dies; the last one lives. Each process counts its own passes, and a run may lose its
+ * replica three times.
  */
 const chains: readonly (readonly string[])[] = [
-  // The caller asks again as long as nothing is there.
+  // The caller asks again while no cycle exists.
   ["cycle.written", "start.committed", "run.loaded", "context.read"],
   ["cycle.committed", "model.finished", "decided.written"],
-  // The first write is begun, and had not arrived.
+  // The first write was begun, and had not arrived.
   ["checkpoint.written", "decision.committed", "action.begun"],
-  // It had arrived, and its end is not written: twice.
+  // It had arrived, and its outcome was not written: twice.
   ["action.sent", "decided.written", "action.settled:2"],
-  // The second one, which has the words of the first; a thread, which has the words of one that was there before.
+  // The second write, with the same text as the first; a thread, with the same text as an earlier one.
   ["action.sent:2", "action.begun", "action.sent"],
   ["action.settled:3", "terminal.writing", "terminal.committed"],
 ];
@@ -42,7 +42,7 @@ const batches = Array.from({ length: Math.ceil(chains.length / chainsAtOnce) }, 
   return [batch.map((deaths) => deaths.join(" → ")).join(" · "), batch] as const;
 });
 
-test.each(batches)("a cycle goes on after deaths at %s", { timeout: chainTimeoutMs }, async (_names, batch) => {
+test.each(batches)("a cycle continues after deaths at %s", { timeout: chainTimeoutMs }, async (_names, batch) => {
   await Promise.all(
     batch.map(async (deaths) => {
       const stage = await openStage();
@@ -52,7 +52,7 @@ test.each(batches)("a cycle goes on after deaths at %s", { timeout: chainTimeout
   );
 });
 
-test("every place that only cycles pass is among them", () => {
+test("the chains include every failpoint that only cycles pass", () => {
   const tried = chains.flatMap((deaths) => deaths.map((place) => place.split(":")[0]));
   expect(decisionFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
 });
@@ -65,7 +65,7 @@ interface Stage {
   readonly threadId: string;
 }
 
-/** The forum lives on in this process; those that die only have the agent. */
+/** The forum runs in this process; the processes that die only have the agent. */
 async function openStage(): Promise<Stage> {
   const forum = await openForum();
   const agent = await forum.addAgent("alice");
@@ -87,7 +87,7 @@ async function openStage(): Promise<Stage> {
   return { forum, agent, provider, cluster, threadId: thread };
 }
 
-/** Leaves a thread and an entry of feedback, so that there is something to lose. */
+/** Leaves a thread and an entry of feedback, so that something could be lost. */
 async function firstCycle({ cluster, provider, agent }: Pick<Stage, "cluster" | "provider" | "agent">) {
   provider.respond(
     answer(
@@ -109,7 +109,7 @@ async function firstCycle({ cluster, provider, agent }: Pick<Stage, "cluster" | 
   return { thread: String(result.actions[0].result.thread.id) };
 }
 
-/** Two writes with the same words as what is there, a transaction, and a status. */
+/** Two comments with the same text, a transaction, and a thread with the words of the existing one. */
 function decisionOf(threadId: string): string {
   return JSON.stringify([
     { action: "comment", communitySlug: "home", threadId, body: "same words" },
@@ -129,7 +129,7 @@ async function playCycle(
   { cluster, provider, agent, threadId }: Stage,
   deaths: readonly string[],
 ): Promise<TestService> {
-  // As often as it is asked, which is for the test to count.
+  // One answer for each possible call; the test counts the calls.
   provider.respond(...Array.from({ length: deaths.length + 1 }, () => answer(decisionOf(threadId))));
   for (const dies of deaths) {
     await playDeath(cluster, agent, dies);
@@ -140,7 +140,7 @@ async function playCycle(
   return last;
 }
 
-/** One that lives is in this process, where it costs less. */
+/** A process that lives is in this one, where it costs less. */
 async function survive({ cluster, provider, agent }: Pick<Stage, "cluster" | "provider" | "agent">) {
   const { databaseUrl, forumUrl } = cluster;
   return await startService({
@@ -152,19 +152,19 @@ async function survive({ cluster, provider, agent }: Pick<Stage, "cluster" | "pr
 }
 
 async function playDeath(cluster: Cluster, agent: Agent, dies: string): Promise<void> {
-  // Some die of what they find before anybody can ask them.
+  // Some die at once from the state that they find, before any caller can reach them.
   const member = await cluster.start({ RUNNEL_FAILPOINT: dies }).catch((error: Error) => {
     expect(error.message).toContain("the service ended with SIGKILL");
   });
   if (member === undefined) {
     return;
   }
-  // The same cycle for whoever goes on with it; a second one is never started.
+  // Every process continues the same cycle; a second one is never started.
   await start(member.target, agent).catch(() => undefined);
   await until(`a process to die at ${dies}`, () => !isAlive(member), 60_000);
 }
 
-/** A cycle, unless there have been two. */
+/** Starts a cycle, unless there have been two. */
 async function start(target: string, { id }: Agent): Promise<string | undefined> {
   const { body: list } = await send({ url: `http://${target}` }, "GET", "/v1/decision-agents", { headers: asAdmin });
   if (list.agents[0].cycle_count === 2) {
@@ -188,7 +188,7 @@ async function hasEnded({ databaseUrl }: Cluster): Promise<boolean> {
 async function expectOutcome({ forum, cluster, provider, agent, threadId }: Stage, last: TestService): Promise<void> {
   const [run] = await query<{ id: string }>(cluster.databaseUrl, "select id from run order by id desc limit 1");
   const { result, results } = await readCycle(last.target, run?.id ?? "");
-  // Everything was done, once, and is told as done: each write was found or was not there and was sent.
+  // Everything was done once and is reported as done: each write was found, or was missing and was sent.
   expect(result).toMatchObject({ ok: true, cycleCount: 2, actionCount: 4 });
   const [one, two, tx, thread] = result.actions;
   expect(tx.error).toBe("Execution wallet or Alchemy key missing.");
@@ -202,7 +202,7 @@ async function expectOutcome({ forum, cluster, provider, agent, threadId }: Stag
       : [],
   );
   expect(calls).toEqual([1, 2, 3, 4].flatMap((n) => [`toolCallStarted action.${n}`, `toolCallCompleted action.${n}`]));
-  // The entry that was there was told with the call whose answer counted, and with those before it that were lost.
+  // The feedback was shown with the call whose answer was used, and with the lost calls before it.
   for (const index of provider.requests.keys()) {
     const told = shownOf(provider, index).context.runnerInbox.map((each: { threadId: string }) => each.threadId);
     expect(told).toEqual(index === 0 ? [] : ["t0"]);

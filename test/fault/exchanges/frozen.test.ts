@@ -1,5 +1,5 @@
-// A process that is frozen between the note that a command begins and the command itself, and thaws when another one has long
-// done it: the workspace is no log, so nobody but the process itself can keep it from doing it once more.
+// A process freezes between the note that a command begins and the command itself, and thaws long after another process has
+// executed it. The workspace is not a log, so only the process itself can avoid executing it again.
 
 import { expect, onTestFinished, test } from "vitest";
 import { filesBelow } from "../../exchanges/execute/stage.ts";
@@ -29,7 +29,7 @@ test.each([
   const other = await cluster.start();
   const person = new Person(area.root);
   await person.converse(other.client);
-  // Somebody has made the file again meanwhile.
+  // The file was created again meanwhile.
   area.write("old.txt", "of today\n");
   const after = filesBelow(area.root);
   await using leases = await holdLeases(cluster.databaseUrl);
@@ -40,7 +40,7 @@ test.each([
   await comeBack(frozen);
   await waiting;
   expect(filesBelow(area.root)).toEqual(after);
-  // What it was told by either process is the same.
+  // Both processes gave the person the same answers.
   await cut.converse(frozen.client);
   expect(["answer 1", "outbox 2", "answer 2"].map((what) => cut.told(what))).toEqual(
     ["answer 1", "outbox 2", "answer 2"].map((what) => person.told(what)),

@@ -1,5 +1,5 @@
-// kill -9 at each step of an exchange, of several processes one after the other. Whoever comes next goes on: what was done is
-// not done again, what nobody can know is told, and the person gets the same answers as if nothing had happened.
+// kill -9 at each step of an exchange, of several processes one after the other. The next process continues: no command runs
+// twice, unknown outcomes are reported, and the person gets the same answers as without a failure.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -21,21 +21,21 @@ import { firstCommands, Person, runPosition, task } from "./person.ts";
 
 const interrupted = "interrupted; it is not run again, and may have run in part";
 
-/** A few processes one after the other, on a machine on which much else is tried. */
+/** A few processes one after the other, on a busy machine. */
 const chainTimeoutMs = 240_000;
-/** A busy machine must not end the lease of a process that lives. */
+/** A busy machine must not end the lease of a living process. */
 const leaseMs = 3_000;
 
-/** What became of the command that must not run twice: the last two are told in the same way, since nobody can know. */
+/** The outcome of the command that must not run twice: the last two are reported alike, because they look the same. */
 type Fate = "ran" | "not begun" | "ran unseen";
 
 interface Chain {
-  /** Where one process after the other dies, in the order in which the exchange gets there; the last one lives. */
+  /** Where one process after the other dies, in the order of the exchange; the last one lives. */
   readonly deaths: readonly string[];
   readonly fate: Fate;
 }
 
-/** Passes are counted in each process by itself: the second outbox is the first one of whoever takes over before it. */
+/** Each process counts its own passes: the second outbox is the first one of a process that takes over before it. */
 const chains: readonly Chain[] = [
   ...[
     ["exchange.written", "start.committed", "run.loaded", "outbox.rendered"],
@@ -44,7 +44,7 @@ const chains: readonly Chain[] = [
     ["announce.published:2", "notify.sending", "notify.sent"],
     ["exchanged.written", "commit.committed:3", "checkpoint.written:2"],
     [`command.ended:${firstCommands}`, "outbox.rendered", "outbox.committed"],
-    // More deaths than a run may have that gets nowhere: each outbox is a place from which they are counted anew.
+    // More deaths than a run without progress may have: the count starts anew at each outbox.
     [
       "command.settled",
       "park.written",
@@ -61,7 +61,7 @@ const chains: readonly Chain[] = [
   }),
 ];
 
-/** Commands but one know by themselves whether they were done. */
+/** All commands but one can tell whether they were already executed. */
 function fateAfter(position: number): Fate {
   if (position === runPosition) {
     return "ran unseen";
@@ -76,17 +76,17 @@ const batches = Array.from({ length: Math.ceil(chains.length / chainsAtOnce) }, 
   return [batch.map(({ deaths }) => deaths.join(" → ")).join(" · "), batch] as const;
 });
 
-test.each(batches)("an exchange goes on after deaths at %s", { timeout: chainTimeoutMs }, async (_names, batch) => {
+test.each(batches)("an exchange continues after deaths at %s", { timeout: chainTimeoutMs }, async (_names, batch) => {
   await Promise.all(batch.map(playChain));
 });
 
-test("every place that only exchanges pass is among them", () => {
+test("the chains include every failpoint that only exchanges pass", () => {
   const tried = chains.flatMap(({ deaths }) => deaths.map((place) => place.split(":")[0]));
   expect(exchangeFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
 });
 
 test.runIf(hasJail)(
-  "a command that is under way at a kill dies with its process, and is told as interrupted",
+  "a command that is running at a kill dies with its process, and is reported as interrupted",
   async () => {
     const area = new Area();
     onTestFinished(() => area[Symbol.dispose]());
@@ -110,7 +110,7 @@ test.runIf(hasJail)(
   },
 );
 
-test("the turn of a text without commands is told once", async () => {
+test("the turn of a text without commands is logged once", async () => {
   const area = new Area();
   onTestFinished(() => area[Symbol.dispose]());
   const cluster = await openCluster();
@@ -136,7 +136,7 @@ async function playChain({ deaths, fate }: Chain): Promise<void> {
   }
   const last = await cluster.start();
   await person.converse(last.client);
-  // As often as anybody likes.
+  // The person may repeat everything at any time.
   await person.converse(last.client);
   const reader = new LogReader(person.runId);
   expect(await reader.follow(last.client)).toBe(status.OK);
@@ -148,7 +148,7 @@ async function playChain({ deaths, fate }: Chain): Promise<void> {
 }
 
 async function playDeath(cluster: Cluster, person: Person, dies: string): Promise<void> {
-  // Some die of what they find before anybody can ask them.
+  // Some die at once from the state that they find, before any caller can reach them.
   const member = await cluster.start({ RUNNEL_FAILPOINT: dies }).catch((error: Error) => {
     expect(error.message).toContain("the service ended with SIGKILL");
   });
@@ -226,7 +226,7 @@ Continue working on the task based on the results above. If the task is complete
 `);
 }
 
-/** Exactly what the log of an exchange says that nobody has disturbed. */
+/** The log is exactly that of an exchange without failures. */
 function expectLog(results: readonly RunResult[]): void {
   const call = (id: string) => [`toolCallStarted ${id}`, `toolCallCompleted ${id}`];
   expect(results.map(labelOf)).toEqual([

@@ -1,5 +1,5 @@
-// A person with a fixed script: starts an exchange, shows its outboxes, and answers each with a text that is known. Whoever is
-// cut off does all of it again from the beginning, and has to get the answers of the first time.
+// A person with a fixed script: starts an exchange, shows its outboxes, and answers each with a known text. After a lost
+// connection the person repeats everything from the beginning, and has to get the same answers.
 
 import { expect } from "vitest";
 import { ExchangeService, type SubmitInboxResponse } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
@@ -7,7 +7,7 @@ import type { GrpcClient } from "../../harness/grpc.ts";
 
 const { startExchange, getOutbox, submitInbox } = ExchangeService.method;
 
-/** Its commands, by the position in which they stand. Doing one of them twice would show. */
+/** Its commands are numbered by position. Executing one of them twice would be visible. */
 const firstInbox = `I begin with two files.
 [CREATE_FILE path="notes.txt"]
 one
@@ -40,7 +40,7 @@ all done
 
 export const task = "write notes";
 
-/** What the person was told, each thing as it was told first. */
+/** Records the first version of everything that the person gets, and compares later ones with it. */
 export class Person {
   readonly #workDir: string;
   readonly #told = new Map<string, unknown>();

@@ -1,5 +1,5 @@
-// Postgres goes away for five seconds while workers report all the time: it is frozen, or it dies and comes back. No report that
-// was made meanwhile is acknowledged before it is back, and what is acknowledged is there.
+// Postgres goes away for five seconds while workers keep reporting: it is frozen, or it dies and comes back. No report is
+// acknowledged while it is away, and every acknowledged result is in the log.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -16,14 +16,14 @@ const awayMs = 5_000;
 const runsCount = 6;
 const testTimeoutMs = 180_000;
 
-/** A report that was acknowledged. */
+/** The times of a report that was acknowledged. */
 interface Acknowledgement {
   readonly sentMs: number;
   readonly answeredMs: number;
 }
 
 test.for(["frozen", "killed"] as const)(
-  "a database that is %s for 5 s takes no acknowledged result with it",
+  "a database that is %s for 5 s loses no acknowledged result",
   { timeout: testTimeoutMs },
   async (how) => {
     const postgres = await openOwnPostgres();
@@ -40,7 +40,7 @@ test.for(["frozen", "killed"] as const)(
     const acknowledged: Acknowledgement[] = [];
     const codes = new Set<status>();
     const working = runs.map((run) => workOn({ worker, run, acknowledged, codes, over: over.signal }));
-    // Waited for below.
+    // Awaited below.
     void Promise.all(working).catch(() => {});
     await until("the runs to flow", () => acknowledged.length > 10 * runsCount);
 
@@ -69,7 +69,7 @@ test.for(["frozen", "killed"] as const)(
   },
 );
 
-/** Reports of each kind that is written in its own way, one after the other, each until it is acknowledged; then the end. */
+/** Sends reports of each kind that has its own write path, each repeated until it is acknowledged; then ends the run. */
 async function workOn(options: {
   worker: HandWorker;
   run: Accepted;

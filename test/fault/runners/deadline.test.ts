@@ -1,4 +1,4 @@
-// The deadline of a run: from then on nothing of it counts, and nothing is done for it, whatever its runner or its calls say.
+// The deadline of a run: afterwards its results are ignored and its calls refused.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { sql } from "kysely";
@@ -30,9 +30,9 @@ async function openStage({ clock, binding }: { clock?: MovedClock; binding: obje
 
 const codeOf = (error: ServiceError): [status, string | undefined] => [error.code, reasonOf(error)];
 
-test("a silent runner times out at the deadline, and its token is dead", async () => {
+test("a silent runner times out at the deadline, and its token is refused", async () => {
   const clock = createMovedClock();
-  // Shorter than the lease of a worker, which is not what ends it.
+  // Shorter than the lease of a worker, which must not be the cause of the end.
   const { client, worker, askState, databaseUrl } = await openStage({
     clock,
     binding: { runnerConfig: '{"timeout": 20}' },
@@ -42,7 +42,7 @@ test("a silent runner times out at the deadline, and its token is dead", async (
   await worker.report(run, { 1: hello });
   expect(await askState(run)).toMatchObject({ found: false });
   clock.advance(20_000);
-  // Nothing moves the clock on: that the deadline is there is enough.
+  // No further event moves the clock: reaching the deadline is enough.
   const log = await readLog(client, runId);
   expect(log.map(({ payload }) => payload)).toMatchObject([
     { case: "messageDelta" },
@@ -54,7 +54,7 @@ test("a silent runner times out at the deadline, and its token is dead", async (
   await expectInvariants(databaseUrl);
 });
 
-test("a call after the deadline is refused also while the run is still there", async () => {
+test("a call after the deadline is refused even while the run has not ended", async () => {
   const { client, worker, askState, databaseUrl } = await openStage({ binding: {} });
   const runId = await start(client);
   const run = await worker.take();
@@ -64,7 +64,7 @@ test("a call after the deadline is refused also while the run is still there", a
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
 });
 
-test("a run that nobody takes before its deadline times out there", async () => {
+test("a run that no worker takes before its deadline times out", async () => {
   const { client, databaseUrl } = await openStage({ binding: { runnerConfig: '{"timeout": 0.5}' } });
   const runId = await start(client);
   const log = await readLog(client, runId);
@@ -72,8 +72,8 @@ test("a run that nobody takes before its deadline times out there", async () => 
   await expectInvariants(databaseUrl);
 });
 
-// Nobody gives up but the host: the caller waits for as long as it gets no answer.
-test("a call that its caller gives more time ends with the time of the run", async () => {
+// Only the host gives up: the caller would wait without limit.
+test("a call with a longer timeout ends at the deadline of the run", async () => {
   const model = "gpt-4o";
   const { db, provider, thinking, runId, context } = await openThinking({ grant: { models: { [model]: ["invoke"] } } });
   provider.respond((wire) => {

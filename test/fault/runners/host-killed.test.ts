@@ -1,5 +1,5 @@
-// kill -9 of the only host at each step of a run that a worker has. What was acknowledged stays, and the host that comes next
-// shows the run as it was, waiting for a worker, or lost.
+// kill -9 of the only host at each step of a worker's run. Acknowledged results stay, and the next host shows the run
+// unchanged, waiting for a worker, or lost.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -24,21 +24,21 @@ import { expectInvariants } from "../invariants.ts";
 import { expectStored, LogReader } from "../log-reader.ts";
 import { Acknowledged, endOffers, expectLogged } from "./reported.ts";
 
-/** The promise: a run whose host dies is continued or failed within this time. */
+/** The promise: a run whose host dies continues or fails within this time. */
 const lostMaxMs = 15_000;
-/** A few processes one after the other, on a machine on which much else is tried. */
+/** A few processes one after the other, on a busy machine. */
 const cellTimeoutMs = 240_000;
-/** A busy machine must not end the lease of a host that lives. */
+/** A busy machine must not end the lease of a living host. */
 const leaseMs = 3_000;
 
 const remembered: Said = ["state.updated", { scope: "conversation", key: "step", value: 2 }];
-/** The conversation has it by then, so a plain end changes nothing but the log. */
+/** The conversation has the message by then, so a plain end changes only the log. */
 const spoken: Said = ["message.completed", { message: { role: "assistant", content: "hello" } }];
 const plainEnd: Said = ["run.completed", { finish_reason: "stop" }];
-/** Its message enters the conversation with it, so that it ends by a transaction and not by one statement. */
+/** Its message enters the conversation at the same time, so it is written by a transaction and not by one statement. */
 const spokenEnd: Said = ["run.completed", { message: { role: "assistant", content: "bye" } }];
 
-/** Where the host dies, by the pass; the second list with an end that has a message. */
+/** The failpoints and passes at which the host dies; the second list with an end that has a message. */
 const withPlainEnd = [
   "event.written",
   "event.committed",
@@ -84,7 +84,7 @@ test.each(batches)(
   },
 );
 
-test("every place that only runs of workers pass is among them", () => {
+test("the cells include every failpoint that only runs of workers pass", () => {
   const tried = cells.map(({ dies }) => dies.split(":")[0]);
   expect(runnerFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
 });
@@ -150,7 +150,7 @@ async function expectSense(cluster: Cluster, { client, target }: Member, end: Sa
   const worker = new HandWorker(target);
   await worker.register();
   if (found.state === Run_State.QUEUED) {
-    // Nobody was told that it is theirs, so somebody else gets it.
+    // No worker got the run, so another one gets it.
     expect(story.run).toBeUndefined();
     await endOffers(databaseUrl);
     const run = await worker.take();
@@ -173,7 +173,7 @@ async function expectSense(cluster: Cluster, { client, target }: Member, end: Sa
   }
 }
 
-/** For the worker that had it. */
+/** The worker that had the run learns that it has ended. */
 async function expectOver(worker: HandWorker, run: Accepted, end: Said): Promise<void> {
   const late = await worker.report(run, { 1: hello, 4: end });
   expect(late.ended).toBe(true);

@@ -1,4 +1,4 @@
-// What workers were told of their reports, against what the log has of them.
+// Compares the acknowledged reports of workers with the log.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect } from "vitest";
@@ -8,7 +8,7 @@ import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { query } from "../../harness/database.ts";
 import { HandWorker } from "../../runners/hand-worker.ts";
 
-/** The numbers that a worker was told to be in the log. */
+/** The runner's sequences that were acknowledged. */
 export class Acknowledged {
   readonly #numbers = new Set<number>();
 
@@ -26,7 +26,7 @@ export class Acknowledged {
   }
 }
 
-/** The numbers of its runner that a run's log has, in the log's order. */
+/** The runner's sequences in a run's log, in the log's order. */
 export async function loggedNumbers(databaseUrl: string, runId: string): Promise<number[]> {
   const rows = await query<{ payload: Buffer }>(
     databaseUrl,
@@ -38,21 +38,21 @@ export async function loggedNumbers(databaseUrl: string, runId: string): Promise
     .filter((number) => number !== 0);
 }
 
-/** Fails unless each acknowledged number is in the log, and none is there twice. */
+/** Fails unless each acknowledged sequence is in the log, and none is there twice. */
 export async function expectLogged(databaseUrl: string, runId: string, acknowledged: Acknowledged): Promise<void> {
   const logged = await loggedNumbers(databaseUrl, runId);
   expect(logged).toEqual([...new Set(logged)]);
   expect(acknowledged.numbers.filter((number) => !logged.includes(number))).toEqual([]);
 }
 
-/** The same process of a worker at another replica. */
+/** The same worker process at another replica. */
 export function workerAt(worker: HandWorker, target: string): HandWorker {
   const other = new HandWorker(target);
   other.session = worker.session;
   return other;
 }
 
-/** Offers that nobody accepts are over after 10 s: these are over now. */
+/** Expires all open offers now; without acceptance they would expire after 10 s. */
 export async function endOffers(databaseUrl: string): Promise<void> {
   await query(databaseUrl, "update remote_run set offer_until = now() where attempt = 0 and offer_until > now()");
 }

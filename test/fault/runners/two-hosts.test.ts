@@ -1,5 +1,5 @@
-// A worker whose calls reach two replicas in turn, as behind a load balancer: one of them works on the run, and what reaches the
-// other is brought there.
+// A worker whose calls reach two replicas in turn, as behind a load balancer: one of them works on the run, and the other
+// forwards to it.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -25,15 +25,15 @@ import { LogReader, readLog } from "../log-reader.ts";
 import { Acknowledged, expectLogged, loggedNumbers, workerAt } from "./reported.ts";
 
 const testTimeoutMs = 120_000;
-/** Nobody takes a run over within a test. */
+/** No run is taken over within a test. */
 const longLease = { RUNNEL_RUNS_LEASE_MS: "60000" };
 const unlimited = { RUNNEL_SESSIONS_MAX_CONCURRENT: "0", RUNNEL_SESSIONS_CLIENT_MAX_CONCURRENT: "0" };
 
 interface Stage {
   readonly cluster: Cluster;
-  /** Where workers ask. */
+  /** The replica where workers ask. */
   readonly asked: Member;
-  /** Where they accept: it works on the runs. */
+  /** The replica where they accept: it works on the runs. */
   readonly owner: Member;
   readonly atAsked: HandWorker;
   readonly atOwner: HandWorker;
@@ -65,7 +65,7 @@ function threeFrom(first: number): Record<number, Said> {
   return { [first]: hello, [first + 1]: hello, [first + 2]: hello };
 }
 
-test("reports to both replicas in turn and at one moment are each applied once", {
+test("reports to both replicas, in turn and at once, are each applied once", {
   timeout: testTimeoutMs,
 }, async () => {
   const stage = await openStage(longLease);
@@ -94,7 +94,7 @@ test("reports to both replicas in turn and at one moment are each applied once",
       atOwner.report(run, threeFrom(two)),
       atAsked.report(run, threeFrom(three)),
     ]);
-    // Which of them comes first is nobody's to say; that each counts is.
+    // Their order is undefined; each must count.
     expect(answers.map((answer) => dispositions(answer).map((verdict) => verdict.split(":")[0]))).toEqual(
       answers.map(() => applied),
     );
@@ -114,8 +114,8 @@ test("reports to both replicas in turn and at one moment are each applied once",
   await expectInvariants(cluster.databaseUrl);
 });
 
-// Two replicas look at the run's end from two sides: the one that wrote it has an answer, the other sees only that it ended.
-test("the report that ends a run has its verdicts at whichever replica it arrives", {
+// Two replicas see the run's end differently: the one that wrote it has an answer, the other sees only that it ended.
+test("the report that ends a run gets its verdicts at either replica", {
   timeout: testTimeoutMs,
 }, async () => {
   const stage = await openStage(longLease);
@@ -128,7 +128,7 @@ test("the report that ends a run has its verdicts at whichever replica it arrive
   }
 });
 
-test("late reports at one moment are all told that the run has ended", { timeout: testTimeoutMs }, async () => {
+test("concurrent late reports all learn that the run has ended", { timeout: testTimeoutMs }, async () => {
   const stage = await openStage(longLease);
   const run = await takeRun(stage);
   await stage.atOwner.report(run, { 1: hello, 2: done });
@@ -146,7 +146,7 @@ test("late reports at one moment are all told that the run has ended", { timeout
   ]);
 });
 
-test("a cancel at the other replica reaches the worker there, and its last word counts", {
+test("a cancel at the other replica reaches the worker there, and its last report counts", {
   timeout: testTimeoutMs,
 }, async () => {
   const stage = await openStage(longLease);
@@ -174,10 +174,10 @@ test("a cancel at the other replica reaches the worker there, and its last word 
   await expectInvariants(cluster.databaseUrl);
 });
 
-// The replica that works on the run dies with a report in its hand that reached the other one: before it wrote anything of it,
-// or when all was written and only the answer was not.
+// The replica that works on the run dies with a report that was forwarded to it: before it wrote any of it, or when
+// everything was written and only the answer was missing.
 test.each(["report.taken:2", "report.applied:2"])(
-  "a report whose replica dies at %s is not lost without a word",
+  "a report whose replica dies at %s is never acknowledged and lost",
   { timeout: testTimeoutMs },
   async (failpoint) => {
     const lease = { RUNNEL_RUNS_LEASE_MS: "3000" };
@@ -199,7 +199,7 @@ test.each(["report.taken:2", "report.applied:2"])(
         return false;
       }
     });
-    // Nobody said that it counts: it was in the hands of the dead.
+    // The report was never acknowledged: the dead replica had it.
     expect(answers.flatMap(dispositions)).toEqual(["IGNORED_AFTER_TERMINAL"]);
     expect(await getRun(asked.client, run.runId)).toMatchObject({ failureCode: "host.run_lost" });
     expect(await following).toBe(status.OK);
@@ -210,9 +210,9 @@ test.each(["report.taken:2", "report.applied:2"])(
   },
 );
 
-// A deployment. The worker has many runs and reports all the time, to whichever replica answers; the one that works on them is
-// asked to stop. They go on at the other one, all at once: they take none of its slots.
-test("runs go on at the other replica when theirs is asked to stop", { timeout: testTimeoutMs }, async () => {
+// A deployment. The worker has many runs and keeps reporting to either replica; the one that works on them is asked to stop.
+// The runs continue at the other one, all at once: they take none of its slots.
+test("runs continue at the other replica when theirs is asked to stop", { timeout: testTimeoutMs }, async () => {
   const stage = await openStage({ ...longLease, RUNNEL_RUNS_SLOTS: "1" });
   const { cluster, asked, owner, atAsked, atOwner } = stage;
   const runs: Accepted[] = [];
@@ -223,7 +223,7 @@ test("runs go on at the other replica when theirs is asked to stop", { timeout: 
   const endings = readers.map((reader) => reader.follow(asked.client));
   const stop = new AbortController();
   const working = runs.map((run) => workOn(run, [atOwner, atAsked], stop.signal));
-  // Waited for below.
+  // Awaited below.
   void Promise.all(working).catch(() => {});
   await until("every run to have results", () => readers.every(({ results }) => results.length >= 20));
 
@@ -257,7 +257,7 @@ async function ownerIs({ databaseUrl }: Cluster, runId: string, member: Member):
   return (await ownerOf(databaseUrl, runId)) === replicaIdsOf(member)[0];
 }
 
-/** Reports results one by one, each until it is acknowledged, and repeats an old one now and then; ends the run when told. */
+/** Reports results one by one, each until it is acknowledged, and sometimes repeats an old one; ends the run at `stop`. */
 async function workOn(
   run: Accepted,
   replicas: readonly HandWorker[],
@@ -287,7 +287,7 @@ async function workOn(
   return { acknowledged, last: next };
 }
 
-test("a run whose replica dies while it hands it on ends clearly or goes on", { timeout: testTimeoutMs }, async () => {
+test("a run whose replica dies while handing it on fails or continues", { timeout: testTimeoutMs }, async () => {
   for (const failpoint of ["hand-on.stopping", "hand-on.committed"]) {
     const lease = { RUNNEL_RUNS_LEASE_MS: "3000" };
     const stage = await openStage(lease, { ...lease, RUNNEL_FAILPOINT: failpoint });

@@ -1,5 +1,5 @@
-// kill -9 of a worker that has its hands full, twice, and a new one each time. What it had fails clearly, everything else is done
-// by the next one, and no run is given to two of them.
+// kill -9 of a busy worker, twice, each time with a new one after it. Its runs fail clearly, the next worker does all others,
+// and no run is given to two of them.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -67,13 +67,13 @@ test("two hundred runs of a worker that is killed twice end once each", { timeou
       60_000,
     );
     await workers[kills]?.kill();
-    // What it had sent may still be taken, and is the last that is heard of it.
+    // Results that it had sent may still be taken, and are its last ones.
     await until("its runs to have failed", async () => {
       const running = await countRuns(databaseUrl, "running");
       clock.advance(running === 0 ? 0 : 10_000);
       return running === 0;
     });
-    // Those that it was offered and did not take.
+    // The runs that it was offered and did not take.
     await endOffers(databaseUrl);
     workers.push(startWorkerProcess(url, kills === 0 ? "to be killed" : "to live"));
   }
@@ -101,7 +101,7 @@ async function bindWhenRegistered(client: GrpcClient, databaseUrl: string): Prom
     async () => (await query(databaseUrl, "select from runner")).length > 0,
     60_000,
   );
-  // An hour, which the clock that is moved does not reach.
+  // A timeout of an hour, which the moved clock does not reach.
   await bind(client, { runnerConfig: '{"timeout": null}' });
 }
 
@@ -109,7 +109,7 @@ async function countRuns(databaseUrl: string, status: string): Promise<number> {
   return (await query(databaseUrl, "select from run where status = $1", [status])).length;
 }
 
-/** Runs that have said something and go on. */
+/** Running runs that have written results. */
 async function countSpeaking(databaseUrl: string): Promise<number> {
   const text = "select distinct run_id from run_result join run on run.id = run_id where status = 'running'";
   return (await query(databaseUrl, text)).length;

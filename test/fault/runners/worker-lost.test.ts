@@ -1,4 +1,4 @@
-// Workers that die, fall silent or lose their connection. Where they are waited for, the clock is moved.
+// Workers that die, fall silent or lose their connection. The tests move the clock instead of waiting for a timeout.
 
 import { connect } from "node:net";
 import { expect, test } from "vitest";
@@ -28,14 +28,14 @@ async function openStage(clock?: MovedClock): Promise<Stage> {
   return { ...service, client, worker };
 }
 
-// It was told of the run and is gone before it took it.
-test("a run that was offered to a worker that died goes to another one", async () => {
+// The worker was offered the run and dies before it accepts.
+test("a run that was offered to a worker that died goes to another worker", async () => {
   const { client, worker, target, databaseUrl } = await openStage();
   const second = new HandWorker(target);
   await second.register();
   const runId = await start(client);
   const offer = await worker.offer();
-  // Offered to one, it is offered to nobody else.
+  // A run that is offered to one worker is offered to no other.
   const rows = await query(databaseUrl, "select offer_session from remote_run where offer_until > now()");
   expect(rows).toEqual([{ offer_session: worker.session }]);
   await endOffers(databaseUrl);
@@ -47,12 +47,12 @@ test("a run that was offered to a worker that died goes to another one", async (
   await expectInvariants(databaseUrl);
 });
 
-test("a worker that is silent for longer than its lease has lost its run, which fails and may be tried again", async () => {
+test("a worker that is silent for longer than its lease loses its run, which fails and may be retried", async () => {
   const clock = createMovedClock();
   const { client, worker, databaseUrl } = await openStage(clock);
   const runId = await start(client);
   const run = await worker.take();
-  // An empty report is enough, and each gives half a minute from then on.
+  // An empty report is enough, and each extends the lease to half a minute from then on.
   for (let reports = 0; reports < 3; reports++) {
     clock.advance(20_000);
     expect((await worker.report(run)).ended).toBe(false);
@@ -71,8 +71,8 @@ test("a worker that is silent for longer than its lease has lost its run, which 
   await expectInvariants(databaseUrl);
 });
 
-// It is there all the time: what it said has arrived, and the answer has not.
-test("a worker whose connection was cut goes on with what was not acknowledged", async () => {
+// The worker lives: its results have arrived, and the answer was lost.
+test("a worker whose connection was cut repeats what was not acknowledged", async () => {
   const { client, worker, databaseUrl, app } = await openStage();
   let keepsAnswers = false;
   const wire = await openWire({

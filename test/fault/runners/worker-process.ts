@@ -1,6 +1,6 @@
-// A worker as a process of its own, to be killed: says a few words in each run, at a pace. It is started with the service's URL,
-// a key and how many runs it works on at a time, and prints the id of each run that it was given. One that is to be killed holds every
-// tenth run in the middle, so that a kill finds some at work however slow the machine is.
+// A worker process for kills: writes a few words in each run, at a pace. Its arguments are the service's URL, a key and its
+// number of concurrent runs; it prints the id of each run that it was given. A worker "to be killed" holds every tenth run in
+// the middle, so a kill always finds some runs at work, even on a slow machine.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { completed, delta } from "../../../clients/typescript/runner.ts";

@@ -15,7 +15,7 @@ const idle = 9_900;
 const bytesPerConnectionMax = 64 * 1_024;
 const idleTimeoutMs = 180_000;
 
-test("9,900 connections that ask for nothing cost little, and nobody else notices", {
+test("9,900 idle connections cost little and disturb no other client", {
   timeout: idleTimeoutMs,
 }, async () => {
   const siege = await openSiege();

@@ -19,7 +19,7 @@ const mib = 1_048_576;
 const grownBytesMax = 400 * mib;
 const create = SessionService.method.createSession;
 
-test("messages that claim to be larger than 4 MiB are refused by their first bytes", {
+test("messages that declare more than 4 MiB are refused after their first bytes", {
   timeout: sizeTimeoutMs,
 }, async () => {
   const siege = await openSiege();
@@ -29,7 +29,7 @@ test("messages that claim to be larger than 4 MiB are refused by their first byt
   await siege.expectUnharmed();
 });
 
-test("a bomb of compressed zeros is refused by its size unpacked, however many come at once", {
+test("a compressed bomb of zeros is refused by its unpacked size, even when many come at once", {
   timeout: sizeTimeoutMs,
 }, async () => {
   const siege = await openSiege();
@@ -50,7 +50,7 @@ test("a bomb of compressed zeros is refused by its size unpacked, however many c
 });
 
 // With credentials and without: the service reads no body without end, and keeps nothing of it.
-test("bodies without an end are refused, and their senders let go", { timeout: sizeTimeoutMs }, async () => {
+test("endless bodies are refused, and their connections closed", { timeout: sizeTimeoutMs }, async () => {
   const siege = await openSiege();
   const before = residentBytes(siege.member.pid);
   const { authorization } = credentialsOf();

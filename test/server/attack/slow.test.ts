@@ -15,7 +15,7 @@ const closedMaxMs = 25_000;
 const quickRead = { RUNNEL_SERVER_READ_TIMEOUT_SEC: "10" };
 const trickleMs = 500;
 
-test("peers that say nothing or too little lose their connections, and nobody else notices", {
+test("silent and slow peers lose their connections, and other clients are not disturbed", {
   timeout: slowTimeoutMs,
 }, async () => {
   const siege = await openSiege(quickRead);

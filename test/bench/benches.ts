@@ -13,6 +13,7 @@ import { forum } from "./benches/forum.ts";
 import { logChain } from "./benches/log-chain.ts";
 import { longSession } from "./benches/long-session.ts";
 import { pacedTools } from "./benches/paced-tools.ts";
+import { peer } from "./benches/peer.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
 import { runners } from "./benches/runners.ts";
@@ -28,6 +29,7 @@ export const benches: readonly Bench[] = [
   signedCalls,
   createSessions,
   firstResult,
+  peer,
   burstRuns,
   pacedRuns,
   pacedTools,

@@ -2,7 +2,7 @@
 
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { benchAuthorization } from "../ground/credentials.ts";
+import { bearerHeaders, signHeaders } from "../ground/credentials.ts";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -16,10 +16,13 @@ const silenceTimeoutMs = 30_000;
 
 export class HttpClient implements Disposable {
   readonly #url: string;
+  readonly #credentials: "bearer" | "signed";
   readonly #agent = new Agent({ keepAlive: true, maxSockets: socketsMax });
 
-  constructor(url: string) {
+  /** "signed" signs each request as clients of the Agent Runner document do. */
+  constructor(url: string, credentials: "bearer" | "signed" = "bearer") {
     this.#url = url;
+    this.#credentials = credentials;
   }
 
   async send(method: "GET" | "POST", path: string, body?: object): Promise<HttpAnswer> {
@@ -58,7 +61,7 @@ export class HttpClient implements Disposable {
   #open(method: string, path: string, body: object | Uint8Array | undefined): Promise<IncomingMessage> {
     const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
     const bodyHeaders = bytes && { "content-type": "application/json", "content-length": bytes.length };
-    const headers = { authorization: benchAuthorization, ...bodyHeaders };
+    const headers = { ...(this.#credentials === "signed" ? signHeaders(bytes) : bearerHeaders), ...bodyHeaders };
     return new Promise((resolve, reject) => {
       request(this.#url + path, { method, agent: this.#agent, headers, timeout: silenceTimeoutMs })
         .once("response", resolve)

@@ -1,0 +1,129 @@
+// The rows that users of Agent Runner meet: signed REST calls to a service that has just started, beside another service of the
+// same document when PEER_BIN names its program.
+
+import type { Bench, Variant } from "../bench.ts";
+import { HttpClient } from "../clients/http-client.ts";
+import type { Child } from "../ground/child.ts";
+import { type Load, percentile, runLoad, sharePercent } from "../ground/load.ts";
+import { type Cost, measure, peakMemoryMb } from "../ground/meter.ts";
+import { startPeer } from "../ground/peer.ts";
+import type { Stage } from "../ground/stage.ts";
+import { Together } from "../ground/together.ts";
+import { agent, type Prompt, runOverSse } from "./agent-run.ts";
+
+const limitMs = 20_000;
+const burst: Prompt = { deltas: 200, gapMs: 0 };
+const paced: Prompt = { deltas: 200, gapMs: 5 };
+
+interface Row {
+  readonly name: string;
+  readonly load: Load;
+  readonly quickCount: number;
+  /** Undefined creates sessions without a run. */
+  readonly prompt: Prompt | undefined;
+}
+
+const rows: readonly Row[] = [
+  { name: "burst, 64 at a time", load: { concurrency: 64, count: 800, limitMs }, quickCount: 128, prompt: burst },
+  { name: "burst, one at a time", load: { concurrency: 1, count: 64, limitMs }, quickCount: 8, prompt: burst },
+  { name: "paced, 64 at a time", load: { concurrency: 64, count: 256, limitMs }, quickCount: 64, prompt: paced },
+  {
+    name: "create, 64 at a time",
+    load: { concurrency: 64, count: 6_000, limitMs },
+    quickCount: 500,
+    prompt: undefined,
+  },
+];
+
+export const peer: Bench = {
+  name: "peer",
+  title: "Agent Runner's REST API, signed (v1), a fresh service for each row; beside PEER_BIN where it is set",
+  notMeasured:
+    "a network, TLS, tools, a warm service; the peer keeps everything in memory, and a stream of it may lack text and end without `done`.",
+  roundsMax: 5,
+  async *measure(stage) {
+    const peerProgram = process.env.PEER_BIN;
+    for (;;) {
+      const variants: Variant[] = [];
+      for (const row of rows) {
+        const ours = await measureRow(row, stage, () => stage.startService(`peer-${row.name}`));
+        const theirs =
+          peerProgram === undefined
+            ? undefined
+            : await measureRow(row, stage, () => startPeer(peerProgram, stage.provider.url));
+        variants.push({
+          name: row.name,
+          metrics: { ...ours.metrics, ...ratios(ours, theirs) },
+          faults: findFaults(ours),
+        });
+        if (theirs !== undefined) {
+          variants.push({ name: `${row.name}: peer`, metrics: theirs.metrics, faults: [] });
+        }
+      }
+      yield variants;
+    }
+  },
+};
+
+interface Measured {
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly cost: Cost;
+}
+
+async function measureRow(row: Row, stage: Stage, start: () => Promise<Child>): Promise<Measured> {
+  await using services = new Together();
+  const service = services.use(await start());
+  using client = new HttpClient(service.url, "signed");
+  const count = stage.quick ? row.quickCount : row.load.count;
+  const { result: outcomes, cost } = await measure({ servicePid: service.pid }, () =>
+    runLoad({ ...row.load, count }, callOf(client, row.prompt)),
+  );
+  const latencyMs = outcomes.map((outcome) => outcome.latencyMs);
+  const metrics = {
+    "per second": outcomes.length / cost.wall,
+    "p50, ms": percentile(latencyMs, 0.5),
+    "p99, ms": percentile(latencyMs, 0.99),
+    "whole, %": sharePercent(outcomes.map(({ isWhole }) => isWhole)),
+    "service CPU each, ms": (1_000 * cost.service) / outcomes.length,
+    "service peak RSS, MB": peakMemoryMb(service.pid),
+  };
+  return { metrics, cost };
+}
+
+interface Outcome {
+  readonly latencyMs: number;
+  /** True when everything arrived: the session, or the text and the end of the run. */
+  readonly isWhole: boolean;
+}
+
+function callOf(client: HttpClient, prompt: Prompt | undefined): () => Promise<Outcome> {
+  if (prompt !== undefined) {
+    const run = runOverSse(client);
+    return async () => {
+      const { latencyMs, complete, done } = await run(prompt);
+      return { latencyMs, isWhole: complete && done };
+    };
+  }
+  return async () => {
+    const startedMs = performance.now();
+    const { status } = await client.send("POST", "/v1/sessions", { agent });
+    return { latencyMs: performance.now() - startedMs, isWhole: status === 201 };
+  };
+}
+
+function findFaults({ metrics }: Measured): string[] {
+  return metrics["whole, %"] === 100 ? [] : [`${metrics["whole, %"]} % arrived whole`];
+}
+
+function ratios(ours: Measured, theirs: Measured | undefined): Record<string, number> {
+  if (theirs === undefined) {
+    return {};
+  }
+  const compared = ["per second", "p50, ms", "service CPU each, ms"];
+  return Object.fromEntries(
+    compared.map((metric) => [
+      `${metric}, ratio to the peer`,
+      (ours.metrics[metric] ?? Number.NaN) / (theirs.metrics[metric] ?? Number.NaN),
+    ]),
+  );
+}

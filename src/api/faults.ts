@@ -59,7 +59,7 @@ function present(error: unknown, method: string, events: Events): ConnectError {
   }
   if (isLockTimeout(error)) {
     return faultToConnectError(
-      new Fault("BUSY", "another request works on the same thing: try again", { retryAfterMs: 1_000 }),
+      new Fault("BUSY", "another request is changing the same resource: try again", { retryAfterMs: 1_000 }),
     );
   }
   events.requestFailed({ method, error });
@@ -68,7 +68,7 @@ function present(error: unknown, method: string, events: Events): ConnectError {
       new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { retryAfterMs: 1_000 }),
     );
   }
-  return faultToConnectError(new Fault("INTERNAL", "an internal error occurred; the log of the service has more"));
+  return faultToConnectError(new Fault("INTERNAL", "an internal error occurred: see the log of the service"));
 }
 
 function faultToConnectError({ reason, message, metadata, violations, retryAfterMs }: Fault): ConnectError {

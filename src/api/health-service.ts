@@ -67,7 +67,7 @@ async function* watch(
         throw reader.reason;
       }
       if (drain.aborted) {
-        throw new Fault("RESUME", "this replica stops: watch again", { retryAfterMs: 0 });
+        throw new Fault("RESUME", "this replica is stopping: watch again", { retryAfterMs: 0 });
       }
       await clock.sleep(lookMs, ending.signal);
     }

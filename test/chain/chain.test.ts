@@ -54,7 +54,7 @@ test("value is sent up to the cap, to functions that take it", async () => {
   expect(await chain.execute(callOf(ledger, "pay", [], "5"))).toMatchObject({ type: "tx", status: 1 });
   expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "5" });
   expect(await chain.execute(callOf(ledger, "pay", [], "6"))).toEqual({
-    error: "value: 6 wei is above the cap of 5 (decisions.tx.value_max_wei).",
+    error: "value: 6 wei is above the maximum of 5 (decisions.tx.value_max_wei).",
   });
   expect(await node.countMined(sender)).toBe(1);
 });
@@ -88,7 +88,7 @@ test("what the simulation allowed and the chain did not is told as reverted", as
 test("what needs more gas than the cap is not sent", async () => {
   const { ledger, chain, sender } = await open({ gasMax: 60_000n });
   expect(await chain.execute(callOf(ledger, "burn", [500]))).toEqual({
-    error: expect.stringMatching(/^gas: it needs \d+, above the cap of 60000 \(decisions\.tx\.gas_max\)\.$/),
+    error: expect.stringMatching(/^gas: the call needs \d+, maximum 60000 \(decisions\.tx\.gas_max\)\.$/),
   });
   expect(await chain.execute(callOf(ledger, "burn", [1]))).toMatchObject({ type: "tx", status: 1 });
   expect(await node.countMined(sender)).toBe(1);
@@ -224,7 +224,7 @@ test("a node that does not answer is not waited for without end", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain } = await open({ rpcUrl: gate.url, answerTimeoutMs: 50 });
   gate.decide(() => "leave");
-  expect(await chain.execute(callOf(ledger, "pay"))).toEqual({ error: "The node gave no answer in time." });
+  expect(await chain.execute(callOf(ledger, "pay"))).toEqual({ error: "The node did not answer in time." });
 });
 
 test("a chain without a base fee gets transactions of the old form", async () => {
@@ -244,11 +244,13 @@ test("a node that is away from the broadcast on leaves it open, and what comes n
   const { ledger, chain, sender } = await open({ rpcUrl: gate.url, clock, pollMs: 10_000 });
   gate.decide((method) => (/Raw|ByHash|Receipt/.test(method) ? "lose" : "pass"));
   expect(await chain.execute(callOf(ledger, "pay", [], "3"))).toEqual({
-    error: expect.stringMatching(/^Transaction 0x\w+ was not confirmed within 30 s; it may still be\. The node cannot/),
+    error: expect.stringMatching(
+      /^Transaction 0x\w+ was not confirmed within 30 s; it may be confirmed later\. The node cannot/,
+    ),
     hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
   });
   expect(await chain.execute(callOf(ledger, "pay", [], "4"))).toEqual({
-    error: "The transaction before this one may not have been sent yet; nothing is sent until it is.",
+    error: "The previous transaction may not have been sent yet; no other is sent before it.",
   });
   gate.decide(() => "pass");
   const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "4"));
@@ -266,7 +268,7 @@ test("a transaction that is not mined in time is told with its hash, and can be 
   const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
   await chain.broadcast(prepared);
   expect(await chain.confirm(prepared)).toEqual({
-    error: `Transaction ${prepared.hash} was not confirmed within 30 s; it may still be.`,
+    error: `Transaction ${prepared.hash} was not confirmed within 30 s; it may be confirmed later.`,
     hash: prepared.hash,
   });
   const stop = new AbortController();
@@ -326,7 +328,9 @@ test("the settings open the way, within their limits", async () => {
     await (await openChainOf(loadConfig({ ...environment, ...changes }), systemClock)).execute(call);
   const pay = callOf(ledger, "pay", [], "9");
   expect(await run({}, callOf(ledger, "limit"))).toMatchObject({ type: "call", result: "1000" });
-  expect(await run({}, callOf(ledger, "pay", [], "10"))).toMatchObject({ error: expect.stringMatching(/cap of 9/) });
+  expect(await run({}, callOf(ledger, "pay", [], "10"))).toMatchObject({
+    error: expect.stringMatching(/maximum of 9/),
+  });
   expect(await run({}, callOf(ledger, "add", [1]))).toMatchObject({ error: expect.stringMatching(/allow-list/) });
   expect(await run({ RUNNEL_DECISIONS_TX_DRY_RUN: "true" }, pay)).toMatchObject({ type: "dry_run" });
   expect(await run({ RUNNEL_DECISIONS_TX_GAS_MAX: "21000" }, pay)).toMatchObject({

@@ -110,8 +110,8 @@ test.each([
   ["10", "none"],
   ["0", "none"],
   [null, "none"],
-  ["11", "value: 11 wei is above the cap of 10 (decisions.tx.value_max_wei)."],
-  ["9".repeat(78), `value: ${"9".repeat(78)} wei is above the cap of 10 (decisions.tx.value_max_wei).`],
+  ["11", "value: 11 wei is above the maximum of 10 (decisions.tx.value_max_wei)."],
+  ["9".repeat(78), `value: ${"9".repeat(78)} wei is above the maximum of 10 (decisions.tx.value_max_wei).`],
   [1, "value: 1 is a JSON number: use a decimal string."],
   [1e21, "value: 1e+21 is a JSON number: use a decimal string."],
   ...["-1", "+1", "1.5", "1e3", "0x10", "1 ether", " 1", "", "9".repeat(79), true, [], {}].map((value) => [
@@ -123,7 +123,7 @@ test.each([
 });
 
 test("a function that is not payable takes no value", () => {
-  expect(refusal({ value: "1" })).toBe("value: add is not payable and takes none.");
+  expect(refusal({ value: "1" })).toBe("value: add is not payable: leave value out.");
   expect(refusal({ value: "0" })).toBe("none");
 });
 
@@ -167,9 +167,9 @@ describe("arguments", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["uint256", 2 ** 53, "whole, which a JSON number this large is not: use a decimal string; got 9007199254740992."],
-    ["uint256", 1e21, "use a decimal string; got 1e+21."],
-    ["int64", -(2 ** 60), "use a decimal string; got -11529215046068"],
+    ["uint256", 2 ** 53, "a decimal string, because a JSON number this large is not exact; got 9007199254740992."],
+    ["uint256", 1e21, "is not exact; got 1e+21."],
+    ["int64", -(2 ** 60), "is not exact; got -11529215046068"],
     ["uint256", "1e18", 'a whole number, large ones as a decimal string; got "1e18".'],
     ["uint256", "0x10", "a whole number"],
     ["uint256", "007", "a whole number"],
@@ -182,10 +182,10 @@ describe("arguments", () => {
     ["uint8", 256, "from 0 to 255; got 256."],
     ["int8", 128, "from -128 to 127"],
     ["address", other.slice(2), "an address"],
-    ["address", `${address.slice(0, -1)}2`, "whose upper and lower case are right"],
+    ["address", `${address.slice(0, -1)}2`, "with a valid checksum if the case is mixed"],
     ["address", 5, "an address"],
     ["bool", "true", 'true or false; got "true".'],
-    ["string", 5, "a text; got 5."],
+    ["string", 5, "a string; got 5."],
     ["bytes", "0xa", "0x and an even number of hex digits"],
     ["bytes", "ab", "0x and"],
     ["bytes3", "0x0102", "0x and 6 hex digits"],
@@ -214,7 +214,7 @@ describe("arguments", () => {
       checkCall({ contracts: [ledgerAt(address)], functionName: "store", args }, rules).data.slice(0, 10);
     expect(selectorOf(["words"])).not.toBe(selectorOf([5]));
     expect(refusal({ functionName: "store", args: ["5"] })).toBe(
-      "args: they fit more than one function store of the contract.",
+      "args: they match several functions store of the contract.",
     );
     expect(refusal({ functionName: "store", args: [[]] })).toMatch(/^args\[0\] \(uint256 amount\): expected a whole/);
     expect(refusal({ functionName: "store", args: [] })).toMatch(/^args: store\(\w+ \w+\) takes 1 argument, got 0/);
@@ -222,7 +222,7 @@ describe("arguments", () => {
 
   test("more than a transaction can hold is refused", () => {
     const args = ["x".repeat(100_001)];
-    expect(refusal({ functionName: "store", args })).toBe("args: they are more than 100000 bytes.");
+    expect(refusal({ functionName: "store", args })).toBe("args: they have more than 100000 bytes.");
   });
 });
 
@@ -242,7 +242,7 @@ test.each(["uint", "uint7", "uint264", "bytes33", "fixed", "tuple", "uint8[", "[
   "a type of %j is none",
   (type) => {
     const abi = JSON.stringify([{ type: "function", name: "add", inputs: [{ type }] }]);
-    expect(refusalOf({ abi })).toBe("Contract ABI is malformed: add.inputs[0] is no parameter with a known type.");
+    expect(refusalOf({ abi })).toBe("Contract ABI is malformed: add.inputs[0] is not a parameter with a known type.");
   },
 );
 

@@ -86,7 +86,7 @@ test.each(["", "0x", "0x12", keyOfSender.slice(1), `${"0".repeat(64)}`, "f".repe
     };
     const open = () => createChain({ ...options, privateKey, confirmTimeoutMs: 1, clock: systemClock });
     expect(open).toThrow(Fault);
-    expect(open).toThrow(/^decisions\.tx\.private_key is no private key: 64 hex digits are expected$/);
+    expect(open).toThrow(/^decisions\.tx\.private_key is not a valid private key: give 64 hex digits$/);
   },
 );
 

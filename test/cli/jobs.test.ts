@@ -324,7 +324,7 @@ test("the commands of the page about signed jobs work as pasted, from a new key 
   const loss = await paste(commandsOf("find-loss"), environment);
   expect({ code: loss.code, last: linesOf(loss.stdout).at(-1) }).toEqual({
     code: 1,
-    last: "✗ shorter.jsonl, entry 2: entry 2 is missing; entry 3 stands in its place (missing)",
+    last: "✗ shorter.jsonl, entry 2: entry 2 is missing: entry 3 is in its place (missing)",
   });
 });
 

@@ -266,7 +266,7 @@ describe("verify", () => {
     const { code, stdout } = await stage.runnel("verify", "receipt.json", "damaged.jsonl");
     expect({ code, last: stdout.trimEnd().split("\n").at(-1) }).toEqual({
       code: 1,
-      last: "✗ damaged.jsonl, entry 3: entry 3 is missing; entry 4 stands in its place (missing)",
+      last: "✗ damaged.jsonl, entry 3: entry 3 is missing: entry 4 is in its place (missing)",
     });
   });
 
@@ -357,11 +357,15 @@ describe("verify", () => {
     const other = Buffer.from(better).toString("base64url");
     const key = generateKeyPairSync("ed25519").privateKey;
     const wrong: [name: string, text: string, told: RegExp][] = [
-      ["its statement changed", `${header}.${other}.${signature}`, /^the signature does not fit/],
-      ["its signature changed", `${header}.${payload}.${changeFirst(signature)}`, /^the signature does not fit/],
+      ["its statement changed", `${header}.${other}.${signature}`, /^invalid signature: the receipt was changed/],
+      [
+        "its signature changed",
+        `${header}.${payload}.${changeFirst(signature)}`,
+        /^invalid signature: the receipt was changed/,
+      ],
       ["its header changed", `${changeFirst(header)}.${payload}.${signature}`, /header/],
       ["a part missing", `${header}.${payload}`, /three parts/],
-      ["jws that is no text", JSON.stringify({ jws: 1 }), /no compact JWS/],
+      ["jws that is no text", JSON.stringify({ jws: 1 }), /not a compact JWS/],
       ["something else signed", signText("{}", key), /not of type/],
     ];
     for (const [name, text, told] of wrong) {

@@ -226,16 +226,16 @@ describe("sign", () => {
   const encryptedDer = privateKey.export({ format: "der", ...lock });
   const encrypted = privateKey.export({ format: "pem", ...lock }).toString();
   test.each([
-    ["a public key", pem(publicKey), "is a public key; signing takes the private one"],
-    ["a seed with the public key of another", mixed, "do not belong to each other"],
-    ["an RSA key", pem(generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey), "of the kind rsa"],
-    ["a key of X25519", pem(generateKeyPairSync("x25519").privateKey), "of the kind x25519"],
+    ["a public key", pem(publicKey), "is a public key: signing requires the private key"],
+    ["a seed with the public key of another", mixed, "do not belong together"],
+    ["an RSA key", pem(generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey), "of type rsa"],
+    ["a key of X25519", pem(generateKeyPairSync("x25519").privateKey), "of type x25519"],
     ["an encrypted key", encrypted, "is encrypted: write it without a passphrase"],
     ["an encrypted key as DER", encryptedDer, "is encrypted: write it without a passphrase"],
-    ["a key without its end", pem(privateKey).slice(0, 60), "is no key: expected PKCS#8"],
-    ["33 bytes", Buffer.alloc(33).toString("base64"), "is no key: expected PKCS#8"],
-    ["nothing", "", "is no key: expected PKCS#8"],
-    ["hex", seed.toString("hex"), "is no key: expected PKCS#8"],
+    ["a key without its end", pem(privateKey).slice(0, 60), "is not a valid key: expected PKCS#8"],
+    ["33 bytes", Buffer.alloc(33).toString("base64"), "is not a valid key: expected PKCS#8"],
+    ["nothing", "", "is not a valid key: expected PKCS#8"],
+    ["hex", seed.toString("hex"), "is not a valid key: expected PKCS#8"],
   ])("refuses %s as its key, and shows nothing of it", async (_name, content, told) => {
     const { code, answer, failure } = await jsonOf(pipe("{}", "sign", "--key", await put("key", content), "--json"));
     expect({ code, answer }).toEqual({ code: 1, answer: undefined });
@@ -332,7 +332,7 @@ describe("verify", () => {
     expect(code).toBe(1);
     expect(stdout.split("\n").slice(0, 5)).toEqual([
       "✗ signature verification failed (signature_mismatch)",
-      "  pitfall     id_included: leave the outermost `id` out of what is signed",
+      "  pitfall     id_included: leave the outermost `id` out of the signed bytes",
       "  difference  at byte 2",
       '  difference    to sign "{\\"version\\":\\"v1\\"}"',
       '  difference    given   "{\\"id\\":\\"job-1\\",\\"version\\":\\"v1\\"}"',

@@ -108,7 +108,7 @@ describe("what is refused", () => {
     });
     expect(await fail("update", "nobody", "--region", "EU")).toMatchObject({ reason: "KEY_NOT_FOUND", fix: list });
     expect(await fail("update", "set", "--region", "EU")).toMatchObject({
-      error: "the key is one of the settings: change it there",
+      error: "the key comes from the settings: change it there",
       reason: "KEY_NOT_FOUND",
     });
     expect(await fail("revoke", "nobody")).toMatchObject({ reason: "KEY_NOT_FOUND", fix: list });
@@ -150,7 +150,7 @@ test("what keeps `serve` from starting for its trust list is told, with the plac
   for (const words of [["serve"], ["config", "check"]]) {
     const { code, stdout, stderr } = await runCommand(words, { environment });
     expect(code).toBe(1);
-    expect(stdout + stderr).toContain('trust.keys_json is no trust list: entry 0 (kid "a") has no public_key');
+    expect(stdout + stderr).toContain('trust.keys_json is not a valid trust list: entry 0 (kid "a") has no public_key');
   }
 });
 

@@ -113,13 +113,13 @@ const badCalls: readonly BadCall[] = [
     what: `the work_dir ${workDir}`,
     call: (api: Surface) => api.createSession({ workDir, agent }),
     field: "work_dir",
-    text: /^invalid work_dir: not permitted: \S+ belongs to the system; name a directory of your own, or none to be given one$/,
+    text: /^invalid work_dir: not permitted: \S+ belongs to the system; name another directory, or leave work_dir out to get a new one$/,
   })),
   ...[".", "./src"].map((name) => ({
     what: `the program's ${name} as work_dir`,
     call: (api: Surface) => api.createSession({ workDir: resolve(name), agent }),
     field: "work_dir",
-    text: /^invalid work_dir: not permitted: \S+ belongs to the service; name a directory/,
+    text: /^invalid work_dir: not permitted: \S+ belongs to the service; name another directory/,
   })),
   ...["", "x"].map((shift) => ({
     what: `a work_dir of a thousand emoji after ${shift.length} letters`,
@@ -218,7 +218,7 @@ const badCalls: readonly BadCall[] = [
     what: "following a session after an event of another one",
     call: (api) => readSession(api, "ran", `${runId}.1`),
     field: "after",
-    text: /^invalid after: run .* is not one of this session$/,
+    text: /^invalid after: run .* does not belong to this session$/,
   },
   {
     what: "following a session after a text that is too long",

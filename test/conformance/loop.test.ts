@@ -51,7 +51,7 @@ test("calls beyond the tenth of a turn are answered as skipped, in their place",
   const events = await converse(api, { workDir: await folderWith({}), builtin: ["list_dir"] });
   const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
   expect(results.map(({ success }) => success)).toEqual([...Array<boolean>(10).fill(true), false, false]);
-  expect(results[10]).toMatchObject({ error: "skipped: at most 10 calls of a turn are run" });
+  expect(results[10]).toMatchObject({ error: "skipped: maximum 10 calls in a turn" });
   const answers = (await provider.request(1)).body.messages.filter(({ role }) => role === "tool");
   expect(answers.map(({ tool_call_id }) => tool_call_id)).toEqual(calls.map(({ id }) => id));
 });

@@ -463,7 +463,7 @@ describe("a message is refused", () => {
     expect(await sendFirst({ stage: await openStage() })).toEqual([
       400,
       {
-        error: `${registry}create remote tool search_docs: no callback.base_url: name one when the session is created`,
+        error: `${registry}create remote tool search_docs: callback.base_url is missing: give one when you create the session`,
       },
     ]);
   });
@@ -486,9 +486,7 @@ describe("a message is refused", () => {
     };
     const { session_id } = await call("/v1/sessions", { agent: { name: "x", tools: { remote: [searchDocs] } } });
     const { error } = await call(`/v1/sessions/${session_id}/messages`, { message: "go" });
-    expect(error).toMatch(
-      /^failed to build registry: create remote tool search_docs: nothing to sign its calls with: /,
-    );
+    expect(error).toMatch(/^failed to build registry: create remote tool search_docs: its calls cannot be signed: /);
   });
 });
 

@@ -321,7 +321,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       grpcCode: "OUT_OF_RANGE",
       httpStatus: 400,
       reason: "OFFSET_BEYOND_END",
-      text: `after ${last + 1} lies beyond the end: the run ended at ${last}`,
+      text: `after ${last + 1} is beyond the end: the run ended at ${last}`,
     };
     await expectRefused(readSession(api, sessionId, `${runId}.${last + 1}`), beyond);
     await expectRefused(Array.fromAsync(api.followRun(runId, last + 1)), beyond);

@@ -211,7 +211,7 @@ describe("S3: the work is linear", () => {
     const { work, isExhausted } = scanDecisions(text);
     expect(isExhausted).toBe(true);
     expect(work).toBeLessThanOrEqual(12 * text.length);
-    expect(parseDecision(text).error?.message).toBe("LLM output has more brackets than can be made sense of");
+    expect(parseDecision(text).error?.message).toBe("LLM output has too many brackets to parse");
   });
 
   test("over more decisions than anybody makes: the scan gives up", () => {

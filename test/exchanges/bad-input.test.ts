@@ -68,37 +68,37 @@ const badInboxes: readonly BadCall[] = [
   ...[2, 2_147_483_647].map((sequence) => ({
     what: `sequence ${sequence} of an exchange at 1`,
     call: inboxFor(of.waiting, { sequence }),
-    refusal: invalid("sequence", /there is no outbox \d+ yet: the newest is 1$/),
+    refusal: invalid("sequence", /outbox \d+ does not exist yet: the newest is 1$/),
   })),
   {
     what: "another text for a sequence that was answered",
     call: inboxFor(of.second, { sequence: 1 }),
-    refusal: stale(/^outbox 1 was answered before with another text; exchange \w+ is at sequence 2$/),
+    refusal: stale(/^outbox 1 was already answered with another text; exchange \w+ is at sequence 2$/),
   },
   {
     what: "the text of the first sequence for the second, by its number in the header",
     call: (api, { second }) => api.submit({ exchangeId: second, text: headed(second, "1"), sequence: 2 }),
-    refusal: stale(/^the text is of sequence 1, and was sent for 2; /),
+    refusal: stale(/^the text belongs to sequence 1, but was sent for 2; /),
   },
   {
     what: "a text whose header is of another exchange",
     call: (api, { waiting, second }) => api.submit({ exchangeId: waiting, text: headed(second, "1") }),
-    refusal: stale(/^the text is of exchange [0-9a-f]{8}; exchange [0-9a-f]{8} is at sequence 1$/),
+    refusal: stale(/^the text belongs to exchange [0-9a-f]{8}; exchange [0-9a-f]{8} is at sequence 1$/),
   },
   {
     what: "a text that begins with the number of another exchange",
     call: inboxFor(of.waiting, { text: `Session: 00000000\n\n${createFile}` }),
-    refusal: stale(/^the text is of exchange 00000000; /),
+    refusal: stale(/^the text belongs to exchange 00000000; /),
   },
   {
     what: "a text whose header is of a sequence that was answered",
     call: inboxFor(of.second, { text: `Sequence: 1\n${createFile}` }),
-    refusal: stale(/^outbox 1 was answered before with another text; /),
+    refusal: stale(/^outbox 1 was already answered with another text; /),
   },
   ...["0", "2", "99", "2147483648", "999999999999999"].map((sequence) => ({
     what: `a text whose header is of the sequence ${sequence}, which is none`,
     call: inboxFor(of.waiting, { text: `Sequence: ${sequence}\n${createFile}` }),
-    refusal: stale(new RegExp(`^the text is of sequence ${sequence}; exchange \\w+ is at sequence 1$`)),
+    refusal: stale(new RegExp(`^the text belongs to sequence ${sequence}; exchange \\w+ is at sequence 1$`)),
   })),
   ...(["completed", "cancelled", "failed"] as const).map((state) => ({
     what: `an inbox for an exchange that was ${state}`,

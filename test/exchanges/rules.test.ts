@@ -188,7 +188,7 @@ test("a call that does not wait for its commands is told so, and the same call a
   expect(await api.get(exchangeId)).toMatchObject({ state: "working", sequence: 1 });
   await expectRefused(
     api.submit({ exchangeId, text: createFile }),
-    stale(/^outbox 1 was answered before/),
+    stale(/^outbox 1 was already answered/),
     "another text",
   );
   writeFileSync(join(workspace.path, "go"), "");

@@ -229,7 +229,7 @@ test("a body that may be text is described as both, with a query for the other f
     {
       name: "sequence",
       in: "query",
-      description: `${description} For a body of \`text/plain\` alone.`,
+      description: `${description} Only for a body of \`text/plain\`.`,
       schema: sequence,
     },
   ]);

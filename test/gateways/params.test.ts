@@ -91,8 +91,8 @@ describe("the query", () => {
     ["page_size=1&pageSize=1", 'query parameter "pageSize" is given twice'],
     ["after=1&after_seq=1", 'query parameter "after_seq" is given twice'],
     ["id=1", 'query parameter "id" is already part of the path'],
-    ["inner=x", 'query parameter "inner" names no single value'],
-    ["many=x", 'query parameter "many" names no single value'],
+    ["inner=x", 'query parameter "inner" is not a field with a single value'],
+    ["many=x", 'query parameter "many" is not a field with a single value'],
     ["many.id=x", "is unknown"],
     ["page_size=", "must be a 32-bit integer"],
     ["page_size=2147483648", "must be a 32-bit integer"],
@@ -120,7 +120,7 @@ describe("the query", () => {
   });
 
   test("is forbidden beside a body that is the whole message", () => {
-    expect(() => read("page_size=1", { body: "*" })).toThrow('query parameter "page_size" is not read here');
+    expect(() => read("page_size=1", { body: "*" })).toThrow('query parameter "page_size" is not allowed in the query');
     expect(read("", { body: "*" })).toEqual({});
   });
 

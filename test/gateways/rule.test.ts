@@ -54,8 +54,8 @@ describe("compileBindings", () => {
   });
 
   test.each([
-    ["an unknown path field", get("/{nope}"), "path variable nope is no field of test.Request"],
-    ["a path into a string", get("/{run_id.x}"), "path variable run_id.x is no field"],
+    ["an unknown path field", get("/{nope}"), "path variable nope is not a field of test.Request"],
+    ["a path into a string", get("/{run_id.x}"), "path variable run_id.x is not a field"],
     ["a list in the path", get("/{tags}"), "path variable tags must be a single value"],
     ["a message in the path", get("/{inner}"), "path variable inner must be a single value"],
     ["one field under two names", get("/{run_id}/{runId}"), "two path variables fill the same field"],

@@ -170,18 +170,18 @@ test.each([
 
 describe("a field that is not text stops the start:", () => {
   test.each<[string, MethodSpec, string]>([
-    ["no field", { textResponse: "nope" }, "text_response nope is no plain string of a unary test.Request"],
-    ["a number", { textResponse: "sequence" }, "text_response sequence is no plain string of a unary test.Request"],
-    ["a stream", { server: true }, "text_response text is no plain string of a unary test.Request"],
+    ["no field", { textResponse: "nope" }, "text_response nope is not a plain string of a unary test.Request"],
+    ["a number", { textResponse: "sequence" }, "text_response sequence is not a plain string of a unary test.Request"],
+    ["a stream", { server: true }, "text_response text is not a plain string of a unary test.Request"],
     [
       "bytes of any type",
       { output: ".google.api.HttpBody", textResponse: "content_type" },
-      "text_response content_type is no plain string of a unary google.api.HttpBody",
+      "text_response content_type is not a plain string of a unary google.api.HttpBody",
     ],
     [
       "text beside bytes of any type",
       { rule: { pattern, responseBody: "document" } },
-      "text_response text has no place beside the body document",
+      "text_response text cannot be combined with the body document",
     ],
   ])("%s", async (_, method, problem) => {
     const service = buildService({ fields, methods: { Do: { ...giveText, ...method } } });

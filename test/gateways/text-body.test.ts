@@ -238,7 +238,7 @@ describe("beside plain text", () => {
       error: expect.stringContaining("invalid request body: "),
     });
     expect((await ask({ type, body: "{}", query: "?sequence=2" })).json).toMatchObject({
-      error: 'query parameter "sequence" is not read here: put it into the body',
+      error: 'query parameter "sequence" is not allowed in the query: put it into the body',
     });
   });
 
@@ -271,15 +271,15 @@ describe("a field that text cannot fill stops the start:", () => {
   const whole = { pattern: post, body: "*" };
 
   test.each<[string, MethodSpec, string]>([
-    ["no field", { textRequest: "nope" }, "text_request nope is no plain string of test.Request"],
-    ["a name in camel case", { textRequest: "otherText" }, "text_request otherText is no plain string"],
-    ["a field inside of a field", { textRequest: "inner.text" }, "text_request inner.text is no plain string"],
-    ["a number", { textRequest: "sequence" }, "text_request sequence is no plain string"],
-    ["bytes", { textRequest: "data" }, "text_request data is no plain string"],
-    ["a list", { textRequest: "tags" }, "text_request tags is no plain string"],
-    ["a message", { textRequest: "inner" }, "text_request inner is no plain string"],
-    ["a member of a oneof", { textRequest: "left" }, "text_request left is no plain string"],
-    ["raw JSON", { textRequest: "raw" }, "text_request raw is no plain string"],
+    ["no field", { textRequest: "nope" }, "text_request nope is not a plain string of test.Request"],
+    ["a name in camel case", { textRequest: "otherText" }, "text_request otherText is not a plain string"],
+    ["a field inside of a field", { textRequest: "inner.text" }, "text_request inner.text is not a plain string"],
+    ["a number", { textRequest: "sequence" }, "text_request sequence is not a plain string"],
+    ["bytes", { textRequest: "data" }, "text_request data is not a plain string"],
+    ["a list", { textRequest: "tags" }, "text_request tags is not a plain string"],
+    ["a message", { textRequest: "inner" }, "text_request inner is not a plain string"],
+    ["a member of a oneof", { textRequest: "left" }, "text_request left is not a plain string"],
+    ["raw JSON", { textRequest: "raw" }, "text_request raw is not a plain string"],
     ["what the path says", { textRequest: "id" }, "text_request id is filled by the path or a header already"],
     ["what a header says", { textRequest: "named" }, "text_request named is filled by the path or a header already"],
     ["a rule without a body", { rule: { pattern: post } }, 'text_request text needs the body "*"'],
@@ -296,7 +296,7 @@ describe("a field that text cannot fill stops the start:", () => {
         input: ".google.api.HttpBody",
         textRequest: "data",
       },
-      "text_request data is no plain string of google.api.HttpBody",
+      "text_request data is not a plain string of google.api.HttpBody",
     ],
   ])("%s", async (_, method, problem) => {
     const service = buildService({ fields, methods: { Do: { ...takeText, ...method } } });

@@ -164,13 +164,13 @@ describe("a request that is refused", () => {
     [
       "a query beside a body that is the whole message",
       ["POST", "/v1/things?page_size=1", "{}"],
-      '"page_size" is not read here',
+      '"page_size" is not allowed in the query',
     ],
     ["an unknown query key", ["GET", "/v1/things?nope=1"], 'query parameter "nope" is unknown'],
     ["a query key that is given twice", ["GET", "/v1/things?page_size=1&pageSize=1"], '"pageSize" is given twice'],
     ["a query key that the path has", ["GET", "/v1/things/a?id=b"], '"id" is already part of the path'],
     ["a query key of the body", ["PATCH", "/v1/things/a?inner.id=b", "{}"], '"inner.id" is part of the body'],
-    ["a message as a query value", ["GET", "/v1/things?inner=x"], '"inner" names no single value'],
+    ["a message as a query value", ["GET", "/v1/things?inner=x"], '"inner" is not a field with a single value'],
     ["a list of messages in the query", ["GET", "/v1/things?many.id=x"], '"many.id" is unknown'],
     [
       "two members of a oneof in the query",
@@ -228,10 +228,10 @@ describe("a request that is refused", () => {
 
 describe("an invalid rule stops the start:", () => {
   test.each<[string, MethodSpec, string]>([
-    ["an unknown field in the path", { rule: get("/v1/{nope}") }, "path variable nope is no field"],
-    ["an unknown field as the body", { rule: post("/v1/x", "nope") }, "body field nope is no field"],
+    ["an unknown field in the path", { rule: get("/v1/{nope}") }, "path variable nope is not a field"],
+    ["an unknown field as the body", { rule: post("/v1/x", "nope") }, "body field nope is not a field"],
     ["GET with a body", { rule: { ...get("/v1/x"), body: "*" } }, "GET takes no body"],
-    ["a stream of requests", { rule: post("/v1/x"), client: true }, "a stream of requests has no form"],
+    ["a stream of requests", { rule: post("/v1/x"), client: true }, "a stream of requests cannot be served"],
     ["a variable that comes twice", { rule: get("/v1/{id}/{id}") }, "variable id appears twice"],
     ["a variable inside a variable", { rule: get("/v1/{id={left}}") }, "expected a literal"],
     ["`**` before the end", { rule: get("/v1/**/x") }, "`**` must be the last segment"],
@@ -245,6 +245,6 @@ describe("an invalid rule stops the start:", () => {
   test("two routes that fit the same paths", async () => {
     const twins = { One: { rule: get("/v1/{id}") }, Two: { rule: get("/v1/{left}") } };
     const service = buildService({ fields, methods: twins });
-    await expect(startRestServer({ own: { service, methods: {} } })).rejects.toThrow("fit the same paths");
+    await expect(startRestServer({ own: { service, methods: {} } })).rejects.toThrow("match the same paths");
   });
 });

@@ -179,7 +179,7 @@ test("every call leaves one entry, with what it asked for and nothing that it se
     ["get_workspace_storage", "report", "workspace", "deny", "workspace storage is not granted to this run"],
     ["event_get", "elsewhere", "", "allow", "RESOURCE_NOT_FOUND"],
     ["artifact_read", "picture", "", "allow", "RESOURCE_NOT_FOUND"],
-    ["history_page", "another", "conversation", "deny", "the conversation is not that of this run"],
+    ["history_page", "another", "conversation", "deny", "the conversation does not belong to this run"],
     ["get_langbot_version", "", "", "allow", ""],
   ]);
   expect(new Set(entries.map((entry) => entry.runner_id))).toEqual(new Set([runner.scope.runnerId]));

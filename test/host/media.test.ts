@@ -193,11 +193,11 @@ test("an artifact of another conversation, or one that is forgotten, is replaced
   const [json = "{}"] = await mine.history();
   const [element] = JSON.parse(json).content;
   await mine.end();
-  const missing = "[image: there is no such artifact any more, or it is not of this run's conversation]";
+  const missing = "[image: the artifact no longer exists, or belongs to another conversation]";
   const other = await say({ text: "hello" }, { conversationId: "c-2" });
   expect(await other.invoke(user(element))).toBe(missing);
   expect(await other.invoke(user({ type: "image", artifact_id: "no such", url: "https://127.0.0.1/x" }))).toBe(
-    "[image (127.0.0.1): it could not be loaded: its host is not a public one that can be trusted]",
+    "[image (127.0.0.1): it could not be loaded: its host is not public or not trusted]",
   );
   await other.end();
   const late = await say({ text: "still there?" });
@@ -223,16 +223,18 @@ test("what a model is not given is replaced by a text", async () => {
   expect(await invoke(user(...content))).toBe(
     [
       "a",
-      '[file: models are not given parts of type "sticker"]',
+      '[file: models do not receive parts of type "sticker"]',
       "[image: it has no content]",
       "[image: its URL is neither http nor https]",
-      "[image (169.254.169.254): it could not be loaded: its host is not a public one that can be trusted]",
-      '[file "x.pdf" ([::1]): it could not be loaded: its host is not a public one that can be trusted]',
+      "[image (169.254.169.254): it could not be loaded: its host is not public or not trusted]",
+      '[file "x.pdf" ([::1]): it could not be loaded: its host is not public or not trusted]',
       "b",
     ].join("\n"),
   );
   const answered = { role: "assistant", content: [{ type: "text", text: "ok" }, image] };
-  expect(await invoke(user(question), answered)).toBe("ok\n[image: models are given those of users and tools alone]");
+  expect(await invoke(user(question), answered)).toBe(
+    "ok\n[image: models receive only images and files of users and tools]",
+  );
 });
 
 test("what is no image is refused with its place", async () => {
@@ -251,7 +253,7 @@ test("what is no image is refused with its place", async () => {
     `3 INVALID_ARGUMENT: invalid messages[0].attachments[0].content: ${bad}`,
   );
   expect(await refused(invoke(user(...Array.from({ length: 21 }, () => image))))).toBe(
-    "8 RESOURCE_EXHAUSTED: invalid messages: holds 21 images and files: send at most 20 of them, or refer to artifacts",
+    "8 RESOURCE_EXHAUSTED: invalid messages: contains 21 images and files: send at most 20 of them, or refer to artifacts",
   );
   expect(
     await refused(start(client, { input: { contents: elements({ type: "image_url", image_url: "data:x" }) } })),

@@ -242,8 +242,8 @@ describe("messages", () => {
     `{"role":"assistant","tool_calls":[{"id":"${id}","type":"function","function":{"name":"f","arguments":"{}"}}]${more}}`;
 
   test.each([
-    ["no message at all", [], "messages", /at least one message/],
-    ["only a system message", ['{"role":"system","content":"x"}'], "messages", /at least one message/],
+    ["no message at all", [], "messages", /give at least one/],
+    ["only a system message", ['{"role":"system","content":"x"}'], "messages", /give at least one/],
     ["no JSON", [...hello, "{"], "messages[1]", /must be a JSON object: unexpected EOF/],
     ["a list", ["[]"], "messages[0]", /must be a JSON object, not an array/],
     ["no role", ['{"content":"x"}'], "messages[0].role", /is missing/],
@@ -273,7 +273,7 @@ describe("messages", () => {
       "messages[0].content[0].image_base64",
       /neither base64/,
     ],
-    ["an answer to no call", [...hello, tool], "messages[1].tool_call_id", /answers no call/],
+    ["an answer to no call", [...hello, tool], "messages[1].tool_call_id", /matches no open call/],
     ["an answer without its call's id", [...hello, '{"role":"tool"}'], "messages[1].tool_call_id", /is missing/],
     ["a call that nobody answers", [...hello, asks("c1")], "messages[1].tool_calls[0]", /is not answered/],
     ["a call that is answered too late", [asks("c1"), ...hello, tool], "messages[0].tool_calls[0]", /is not answered/],
@@ -418,7 +418,7 @@ describe("what a run may use", () => {
     for (const over of [() => invoke(), () => collect(stream()), () => rerank({ documents: ["a"] })]) {
       await expect(over()).rejects.toMatchObject({
         reason: "QUOTA_EXHAUSTED",
-        message: "the run has made its 3 calls to models",
+        message: "the run has reached its maximum of model calls (3)",
         retryAfterMs: undefined,
       });
     }

@@ -82,7 +82,7 @@ test("a runner has a model answer whole and in pieces, until its run has no call
   expect(await apiErrorOf(runner.call(invokeModel, { runId, modelId: "demo", messages }))).toMatchObject({
     code: "rate_limited",
     retryable: false,
-    message: "the run has made its 2 calls to models",
+    message: "the run has reached its maximum of model calls (2)",
   });
   expect((await runner.call(countTokens, { runId, modelId: "demo", messages })).tokens).toBe(4n);
 });

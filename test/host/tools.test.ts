@@ -143,7 +143,7 @@ describe("a call", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
     await expect(call("list_dir", { path: "." })).rejects.toMatchObject({
       reason: "QUOTA_EXHAUSTED",
-      message: "the run has made its 3 calls of tools",
+      message: "the run has reached its maximum of tool calls (3)",
       retryAfterMs: undefined,
     });
     expect(await countCalls()).toBe(3);

@@ -64,7 +64,7 @@ function badBodies(): BadSpec[] {
   const full = `{"x":"${"y".repeat(bodyBytesMax - 8)}"}`;
   return [
     ofBody("nothing", "", "invalid_body", "the body is empty: send a signed JobSpec as JSON"),
-    ofBody("a byte too much", `${full} `, "invalid_body", "the body has 1048577 bytes: 1048576 are the most"),
+    ofBody("a byte too much", `${full} `, "invalid_body", "the body has 1048577 bytes: maximum 1048576"),
     { name: "as much as may be", body: full, code: "missing_field:signature", text: "signature is required" },
   ];
 }
@@ -267,7 +267,7 @@ function badFields({ trusted }: Keys): BadSpec[] {
     spec(
       "more successes than regions",
       { constraints: { regions: ["US"], min_regions: 2 } },
-      "the job has to succeed in 2 regions but runs in US alone: name more, or sign for less",
+      "the job must succeed in 2 regions but runs only in US: name more, or sign a lower minimum",
     ),
   ];
 }
@@ -290,7 +290,7 @@ function badVersion2({ trusted }: Keys): BadSpec[] {
     spec("another alg", { alg: "RS256" }, "invalid_field:alg", 'alg must be "Ed25519"'),
     spec("exp as text", { exp: "soon" }, "invalid_field:exp", "exp must be an integer: seconds since 1970"),
     spec("aud as a number", { aud: 7 }, "invalid_field:aud", "aud must be text, or a list of 1 to 16 texts"),
-    spec("an exp that is over", { exp: 1 }, "expired", "the spec's time (exp) is over: sign it again with a later one"),
+    spec("an exp that is over", { exp: 1 }, "expired", "the spec has expired (exp): sign it again with a later exp"),
     spec("another audience", { aud: ["other"] }, "wrong_audience", 'aud must name this service: "runnel"'),
     spec(
       "a third version",
@@ -302,13 +302,13 @@ function badVersion2({ trusted }: Keys): BadSpec[] {
       name: "a name that occurs twice",
       body: addMembers(good, { version: "v1" }),
       code: "invalid_json",
-      text: "/version has a name that occurs twice, which version 2 does not take",
+      text: "/version has a name that occurs twice, which version 2 does not accept",
     },
     {
       name: "an integer that others read otherwise",
       body: addMembers(good, { n: 0 }).replace('"n":0', '"n":9007199254740993'),
       code: "invalid_json",
-      text: "/n is an integer that other programs read as another one, which version 2 does not take",
+      text: "/n is an integer that other programs read as another number, which version 2 does not accept",
     },
     {
       name: "version 2 passed off as version 1",

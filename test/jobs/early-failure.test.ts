@@ -142,7 +142,7 @@ describe("a job fails at its start", () => {
     [
       "it is another one by the same key",
       ({ signer }: Forged) => signer.signV1(specOf({ constraints: inOneRegion })),
-      "the document is not the one that was accepted",
+      "the stored document differs from the accepted one",
     ],
   ])("when its document was changed in the table: %s", async (_how, forge, why) => {
     const stage = await setNarrowStage();

@@ -48,7 +48,7 @@ describe("the shared cases", () => {
       { trustKeysJson: "", trustKeysFile: path },
     ]) {
       expect(refusalOf(settings)).toMatch(
-        /^Invalid config: trust\.keys_(json|file) .*is no trust list: (entry|two|must)/,
+        /^Invalid config: trust\.keys_(json|file) .*is not a valid trust list: (entry|two|must)/,
       );
     }
   });
@@ -178,7 +178,7 @@ describe("the file of the settings", () => {
     expect(trust.whyUnfit()).toBeNull();
     await file.write("[{]");
     const bad = await reload();
-    expect(bad).toMatch(/^trust\.keys_file \(.*\) is no trust list: not JSON/);
+    expect(bad).toMatch(/^trust\.keys_file \(.*\) is not a valid trust list: not JSON/);
     expect(await reload()).toBe(bad);
     await rm(file.path);
     expect(await reload()).toMatch(/^trust\.keys_file cannot be read: ENOENT.*: name a file with a JSON array/);
@@ -207,10 +207,12 @@ describe("the file of the settings", () => {
       const { path } = await openKeyFile(JSON.stringify([entry]));
       return refusalOf({ trustKeysJson, trustKeysFile: path });
     };
-    const end = "that trust.keys_json has too: take one of them out";
-    expect(await refuse(entryOf("a", other))).toBe(`Invalid config: trust.keys_file has the kid "a" ${end}`);
+    const end = "remove one of them";
+    expect(await refuse(entryOf("a", other))).toBe(
+      `Invalid config: trust.keys_file and trust.keys_json both have the kid "a": ${end}`,
+    );
     expect(await refuse(entryOf("b", one))).toBe(
-      `Invalid config: trust.keys_file has the public_key of kid "b" ${end}`,
+      `Invalid config: trust.keys_file and trust.keys_json both have the public_key of kid "b": ${end}`,
     );
     const { path } = await openKeyFile(JSON.stringify([entryOf("b", other)]));
     expect(loadConfiguredKeys({ trustKeysJson, trustKeysFile: path }).map(({ kid }) => kid)).toEqual(["a", "b"]);

@@ -232,12 +232,12 @@ test.each([
   [
     ["benchmark", "container", "image"],
     "x".repeat(1025),
-    "benchmark.container.image has 1025 characters: 1024 are the most",
+    "benchmark.container.image has 1025 characters: maximum 1024",
   ],
   [
     ["benchmark", "container", "environment", "A=B"],
     "x",
-    'a name in benchmark.container.environment must be at least one character, none of them "="',
+    'a name in benchmark.container.environment must be at least one character, without "="',
   ],
   [["benchmark", "container", "environment", ""], "x", /^a name in benchmark\.container\.environment must be/],
   [
@@ -248,12 +248,12 @@ test.each([
   [
     ["benchmark", "container", "command"],
     Array(itemsMax + 1).fill("x"),
-    "benchmark.container.command has 1001 entries: 1000 are the most",
+    "benchmark.container.command has 1001 entries: maximum 1000",
   ],
-  [["benchmark", "name"], longName, "benchmark.name has 256 characters: 255 are the most"],
-  [["benchmark", "name"], "a\0b", "benchmark.name must not hold the character U+0000"],
-  [["questions", 0], "\0", "questions[0] must not hold the character U+0000"],
-  [["jobspec_id"], longName, "jobspec_id has 256 characters: 255 are the most"],
+  [["benchmark", "name"], longName, "benchmark.name has 256 characters: maximum 255"],
+  [["benchmark", "name"], "a\0b", "benchmark.name must not contain the character U+0000"],
+  [["questions", 0], "\0", "questions[0] must not contain the character U+0000"],
+  [["jobspec_id"], longName, "jobspec_id has 256 characters: maximum 255"],
   [["benchmark", "input", "hash"], "sha256:placeholder", "none"],
 ] as [Path, unknown, string | RegExp][])("%j = %j", (path, value, outcome) => {
   expect(faultOf(replace(fullSpec, path, value))).toEqual(

@@ -154,9 +154,7 @@ describe("a plan", () => {
       return planJob(readJobSpec(document.object), undefined);
     };
     expect(asking(50).regions).toEqual(["US"]);
-    expect(() => asking(51)).toThrow(
-      "models, times questions, times runs, is 1020 questions in a region: 1000 are the most",
-    );
+    expect(() => asking(51)).toThrow("models times questions times runs is 1020 questions in a region: maximum 1000");
   });
 
   test("of a wrapper that asks for nothing wants three regions, or as many as there are", () => {
@@ -199,7 +197,7 @@ describe("a plan", () => {
   test("does not get easier by leaving regions out", () => {
     const one = { target_regions: ["US"] };
     expect(faultOf(() => plan({ regions: three, min_regions: 2 }, one)).message).toMatch(
-      /^the job has to succeed in 2 regions but runs in US alone/,
+      /^the job must succeed in 2 regions but runs only in US/,
     );
     expect(faultOf(() => plan({ regions: three, min_success_rate: 0.5 }, one)).code).toBe("validation_error");
     // What a third of all is, one of one is as well.
@@ -214,10 +212,10 @@ describe("a plan", () => {
 
   test("that could never succeed is refused", () => {
     expect(faultOf(() => plan({ regions: three, min_regions: 4 })).message).toBe(
-      "the job has to succeed in 4 regions but runs in US, EU, ASIA alone: name more, or sign for less",
+      "the job must succeed in 4 regions but runs only in US, EU, ASIA: name more, or sign a lower minimum",
     );
     expect(faultOf(() => plan({ regions: three }, { min_regions: 4 })).message).toBe(
-      "min_regions must be at most 3, as many as the job runs in",
+      "min_regions must be at most 3, the number of regions of the job",
     );
   });
 

@@ -100,11 +100,11 @@ describe("what a model reads", () => {
       { type: "image_url", image_url: { url: dataUrl } },
     ]);
     expect((await say("gpt-4o", [image(Buffer.from("no image"))])).content).toBe(
-      "[image (image/png, 8 bytes): this model reads images of these types alone: image/png, image/jpeg, image/gif, image/webp]",
+      "[image (image/png, 8 bytes): this model reads only images of these types: image/png, image/jpeg, image/gif, image/webp]",
     );
     expect(
       (await say("gpt-4o", [image(Buffer.from("text"), { type: "file", mediaType: "text/plain\n]" })])).content,
-    ).toBe("[file (4 bytes): this model reads files of these types alone: application/pdf]");
+    ).toBe("[file (4 bytes): this model reads only files of these types: application/pdf]");
   });
 
   test("of results of tools is text, where the format has no more", async () => {
@@ -122,7 +122,7 @@ describe("what a model reads", () => {
     ];
     await Array.fromAsync(models.resolve("gpt-4o").stream({ ...request, messages }, new AbortController().signal));
     expect(provider.requests[0]?.body.messages.at(-1)?.content).toBe(
-      `seen\n[image (image/png, ${png.length} bytes): this model is given text alone as the result of a tool]`,
+      `seen\n[image (image/png, ${png.length} bytes): this model accepts only text as the result of a tool]`,
     );
   });
 });
@@ -180,7 +180,7 @@ describe("a request", () => {
     const { say } = await openStage();
     const large = (bytes: number) => image(Buffer.concat([png, Buffer.alloc(bytes - png.length)]));
     expect((await say("gpt-4o", [large(mediaBytesMax + 1)])).content).toBe(
-      "[image (image/png, 3,932,161 bytes): left out: an image or file has at most 3,932,160 bytes]",
+      "[image (image/png, 3,932,161 bytes): left out: an image or file may have at most 3,932,160 bytes]",
     );
     const { content } = await say(
       "gpt-4o",
@@ -222,7 +222,7 @@ describe("a URL", () => {
     const answered = await Array.fromAsync(model.stream({ ...request, messages }, new AbortController().signal));
     expect(answered.at(-1)).toMatchObject({ type: "finish" });
     const sent = JSON.stringify((await server.request(0)).body);
-    expect(sent).toContain("it could not be loaded: its host is not a public one that can be trusted");
+    expect(sent).toContain("it could not be loaded: its host is not public or not trusted");
     expect(sent).not.toContain("/secret");
     expect(files.connections).toBe(0);
   });
@@ -243,11 +243,7 @@ describe("a URL", () => {
   });
 
   test.each([
-    [
-      "a host that resolves to a private address",
-      "inside.example/x",
-      "its host is not a public one that can be trusted",
-    ],
+    ["a host that resolves to a private address", "inside.example/x", "its host is not public or not trusted"],
     ["a redirect", "files.example/moved", "its host answered with status 302"],
     ["one that has expired", "files.example/gone", "its host answered with status 404"],
     ["an unknown host", "nowhere.example/x", "no such host"],
@@ -268,7 +264,7 @@ describe("a URL", () => {
     const internet = createInternet({ "files.example": ["203.0.114.10"] }, { http: port });
     const { say } = await openStage({ egress: openEgress(internet.options) });
     expect((await say("gpt-4o", [image(new URL("http://files.example/"))])).content).toContain(
-      "it is larger than the 3,932,160 bytes that there is room for",
+      "it is larger than the 3,932,160 bytes that are left for it",
     );
   });
 

@@ -89,7 +89,7 @@ test("names are `rerank:<name>`, and mean nothing without a server", async () =>
   const { provider } = await openStage();
   expect(createRerankRouter(provider)("rerank:small")).toMatchObject({ provider: "rerank", name: "small" });
   for (const name of ["gpt-4o", "rerank:", "small"]) {
-    expect(() => createRerankRouter(provider)(name)).toThrow(/is no reranker/);
+    expect(() => createRerankRouter(provider)(name)).toThrow(/is not a valid reranker/);
   }
   expect(() => createRerankRouter(undefined)("rerank:small")).toThrow(/set providers.rerank_base_url/);
 });

@@ -162,7 +162,7 @@ test("90: an artifact's id is its first run's; the same again changes nothing, a
   expect(dispositions(answer).slice(0, 2)).toEqual(["APPLIED", "APPLIED"]);
   expect(dispositions(answer)[2]).toMatch(/^DROPPED_INVALID: conflict/);
   const foreign = dispositions(await worker.report(other, { 1: artifact("mine") }));
-  expect(foreign).toEqual([expect.stringMatching(/^DROPPED_INVALID: conflict: .* is not free/)]);
+  expect(foreign).toEqual([expect.stringMatching(/^DROPPED_INVALID: conflict: .* is in use/)]);
   const asked = { runId: other.runId, artifactId: "notes" };
   expect(await codeOf(hostOf(other).call(getArtifact, asked))).toBe("not_found");
   const pieces = [];

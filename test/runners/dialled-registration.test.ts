@@ -67,14 +67,14 @@ describe("a list that cannot be had changes nothing, and its error names the fix
     const error = await register(client, url).catch((thrown) => thrown);
     expect(reasonOf(error)).toBe("RUNNER_UNREACHABLE");
     expect(error.code).toBe(status.UNAVAILABLE);
-    expect(error.details).toContain("connection refused. To mend it: see that the runner listens there");
+    expect(error.details).toContain("connection refused. To fix it: check that the runner listens there");
     expect(await listIds(client)).toEqual([testRunnerId]);
   });
 
   test("when the credential is wrong, and then nothing of the credential is said", async () => {
     const { client, runner } = await openStage(finish, { credential: "the-right-word" });
     const error = await register(client, runner.url, "the-wrong-word").catch((thrown) => thrown);
-    expect(error.details).toContain("that is not the word. To mend it: register with the credential");
+    expect(error.details).toContain("that is not the word. To fix it: register with the credential");
     expect(error.details).not.toContain("the-wrong-word");
     expect(await listIds(client)).toEqual([testRunnerId]);
   });
@@ -89,7 +89,7 @@ describe("a list that cannot be had changes nothing, and its error names the fix
 
   test.for([
     ["too many runners", { manifests: Array.from({ length: 101 }, () => "{}") }, "at most 100"],
-    ["an unknown era", { era: "9" }, "say spec, ledger or 4.11"],
+    ["an unknown era", { era: "9" }, "use spec, ledger or 4.11"],
   ] as const)("when it has %s", async ([, list, fix]) => {
     const { client, runner } = await openStage(finish);
     Object.assign(runner, list);

@@ -21,7 +21,7 @@ test("a message logs one line with the parts left out of its tools, at most ten 
   const sent = await post("/v1/sessions/s-1/messages", { message: "hello" });
   expect([sent.status, await sent.json()]).toMatchObject([202, { tools_registered: ["linked"] }]);
   const line = await until("the line", () => /.*tools\.mended.*/.exec(service.log())?.[0]);
-  const dead = 'linked: $ref "http://app.example/s" leads to no schema inside: it was left out';
+  const dead = 'linked: $ref "http://app.example/s" points to no schema in this document: it was left out';
   expect(JSON.parse(line)).toMatchObject({
     level: 40,
     client: "key/local",

@@ -228,7 +228,7 @@ describe("a key of the settings", () => {
     }
     expect(await rest("POST", "/v1/trust/keys/z:revoke", {})).toMatchObject({
       status: 404,
-      body: { error: "the key is one of the settings: change it there" },
+      body: { error: "the key comes from the settings: change it there" },
     });
   });
 
@@ -236,7 +236,7 @@ describe("a key of the settings", () => {
     const trustKeysJson = '[{"kid":"a"}]';
     await expect(startService({ trustKeysJson })).rejects.toMatchObject({
       reason: "CONFIG_INVALID",
-      message: 'Invalid config: trust.keys_json is no trust list: entry 0 (kid "a") has no public_key',
+      message: 'Invalid config: trust.keys_json is not a valid trust list: entry 0 (kid "a") has no public_key',
     });
   });
 
@@ -255,7 +255,7 @@ describe("a key of the settings", () => {
     });
     expect(unready.body).toEqual({
       status: "unavailable",
-      reason: expect.stringMatching(/^trust\.keys_file \(.*\) is no trust list: must be a JSON array/),
+      reason: expect.stringMatching(/^trust\.keys_file \(.*\) is not a valid trust list: must be a JSON array/),
     });
     await file.write("[]");
     await until("the replica to be ready again", async () => (await ready()).status === 200);

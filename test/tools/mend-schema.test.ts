@@ -169,9 +169,9 @@ describe("parameters", () => {
     [{ dependentRequired: { b: ["c", 1] } }, { dependentRequired: {} }, /must be string: it was left out$/],
     [{ anyOf: [{ minItems: -1 }, { title: "t" }] }, { anyOf: [{}, { title: "t" }] }, /minItems must be >= 0/],
     [{ type: "string", pattern: "(" }, { type: "string" }, /pattern "\(" is not a regular expression/],
-    [{ $ref: "http://127.0.0.1:1/x.json" }, {}, /"http:.* leads to no schema inside: it was left out$/],
-    [{ $ref: "#/$defs/none", description: "d" }, { description: "d" }, /"#\/\$defs\/none" leads to no schema/],
-    [{ $ref: "#/properties/a" }, {}, /leads to no schema/],
+    [{ $ref: "http://127.0.0.1:1/x.json" }, {}, /"http:.* points to no schema in this document: it was left out$/],
+    [{ $ref: "#/$defs/none", description: "d" }, { description: "d" }, /"#\/\$defs\/none" points to no schema/],
+    [{ $ref: "#/properties/a" }, {}, /points to no schema/],
   ])("go without what no provider takes: %j", (a, sent, problem) => {
     const { parameters, problems } = read({ type: "object", properties: { a } });
     expect(parameters).toEqual({ type: "object", properties: { a: sent } });

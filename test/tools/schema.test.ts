@@ -153,7 +153,7 @@ describe("cost", () => {
       return [`l${level}`, { allOf: [next, next] }] as const;
     });
     const bomb = { $defs: { ...Object.fromEntries(levels), l40: {} }, $ref: "#/$defs/l0" };
-    expect(schemaOf(bomb).findProblem({})).toMatch(/^invalid arguments: to check them .* takes longer than 500 ms$/);
+    expect(schemaOf(bomb).findProblem({})).toMatch(/^invalid arguments: the check .* took longer than 500 ms$/);
   });
 
   test("of references that lead around in a circle is none", () => {
@@ -165,7 +165,9 @@ describe("cost", () => {
     expect(schemaOf({ $defs: chain, properties: { a: { $ref: "#/$defs/l0" } } }).findProblem({ a: 1 })).toBeUndefined();
     const [a, b] = ["a", "b"].map((name) => ({ allOf: [{ $ref: `#/$defs/${name}` }] }));
     const circle = { $defs: { a: b, b: a }, properties: { a: { $ref: "#/$defs/a" } } };
-    expect(schemaOf(circle).findProblem({ a: 1 })).toMatch(/^invalid arguments: they could not be checked/);
+    expect(schemaOf(circle).findProblem({ a: 1 })).toMatch(
+      /^invalid arguments: the check against the schema of the tool failed/,
+    );
   });
 
   test("of a compilation is cut; the next one gets its own time, also of the same schema", () => {

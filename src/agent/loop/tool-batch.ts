@@ -122,7 +122,7 @@ async function outcomeOf(
 ): Promise<ToolOutcome> {
   if (batch.interventions.size > 0) {
     return {
-      error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, for one was repeated",
+      error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, because one was repeated",
     };
   }
   const tool = batch.tools.find((each) => each.name === call.name);
@@ -130,7 +130,7 @@ async function outcomeOf(
     return unknownTool(call.name);
   }
   if (position >= callsPerTurnMax) {
-    return { error: `skipped: at most ${callsPerTurnMax} calls of a turn are run` };
+    return { error: `skipped: maximum ${callsPerTurnMax} calls in a turn` };
   }
   if (batch.resumed && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };

@@ -13,8 +13,8 @@ import type { FilePlace } from "./walk.ts";
 export const editFile: Tool = {
   name: "edit_file",
   description:
-    "Replaces text in an existing file. old_string has to be in the file exactly once, with every space and line break " +
-    "as it stands there, unless replace_all is true.",
+    "Replaces text in an existing file. old_string must be in the file exactly once, with every space and line break " +
+    "as in the file, unless replace_all is true.",
   parameters: {
     type: "object",
     properties: {

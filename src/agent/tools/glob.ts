@@ -22,7 +22,7 @@ export const glob: Tool = {
       pattern: {
         type: "string",
         description:
-          "Matched against the path from the directory searched. ** stands for any number of directories, * and ? for " +
+          "Matched against the path from the directory searched. ** matches any number of directories, * and ? match " +
           "characters of one name; [a-z], [!a] and {a,b} work too. For instance src/**/*.{ts,tsx}.",
       },
       path: { type: "string", description: "The directory to search. Default: the work directory." },

@@ -12,7 +12,7 @@ export const grep: Tool = {
   name: "grep",
   description:
     "Searches the lines of text files with a regular expression and returns path:line number:text of each match, " +
-    "100 lines at most. Passes over files of more than 1 MiB, binary files, and directories such as .git, node_modules, " +
+    "100 lines at most. Skips files of more than 1 MiB, binary files, and directories such as .git, node_modules, " +
     "vendor and dist.",
   parameters: {
     type: "object",

@@ -48,7 +48,7 @@ function dropDeadReferences(root: Fields, tell: (problem: string) => void): void
   const references = new SchemaReferences(root);
   for (const schema of eachSchema(root)) {
     if (typeof schema.$ref === "string" && !references.hasEnd(schema.$ref)) {
-      tell(`$ref ${JSON.stringify(schema.$ref)} leads to no schema inside: it was left out`);
+      tell(`$ref ${JSON.stringify(schema.$ref)} points to no schema in this document: it was left out`);
       delete schema.$ref;
     }
   }

@@ -180,10 +180,10 @@ function findViolation(validate: ValidateFunction, args: unknown): string | unde
   try {
     isValid = runInTime(checkTimeMs, () => validate(args) as boolean);
   } catch (error) {
-    return `invalid arguments: they could not be checked against the schema of the tool: ${describe(error)}`;
+    return `invalid arguments: the check against the schema of the tool failed: ${describe(error)}`;
   }
   if (isValid === undefined) {
-    return `invalid arguments: to check them against the schema of the tool takes longer than ${checkTimeMs} ms`;
+    return `invalid arguments: the check against the schema of the tool took longer than ${checkTimeMs} ms`;
   }
   const [violation] = validate.errors ?? [];
   return isValid.result || violation === undefined ? undefined : describeViolation(violation);

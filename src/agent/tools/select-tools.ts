@@ -109,14 +109,14 @@ function openRemoteTool(
     throw refuse(`invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
   }
   if (host.baseUrl === "") {
-    throw refuse("no callback.base_url: name one when the session is created", "callback.base_url");
+    throw refuse("callback.base_url is missing: give one when you create the session", "callback.base_url");
   }
   const problem = egress.findProblem(host.baseUrl);
   if (problem !== undefined) {
     throw refuse(`invalid callback.base_url: ${problem}`, "callback.base_url");
   }
   if (!canSign(client)) {
-    throw refuse("nothing to sign its calls with: the client needs a key in auth.api_keys, or auth.hmac_secret be set");
+    throw refuse("its calls cannot be signed: give the client a key in auth.api_keys, or set auth.hmac_secret");
   }
   const schema = readSchema(parameters, leftMs);
   if ("problem" in schema) {

@@ -110,7 +110,7 @@ function answer(index: DescriptorIndex, question: Question, sent: Set<DescFile>)
     case "listServices":
       return { case: "listServicesResponse", value: { service: index.serviceNames.map((name) => ({ name })) } };
     case undefined:
-      return refuse(Code.InvalidArgument, "the request asks nothing that this service knows");
+      return refuse(Code.InvalidArgument, "the request is of an unknown kind");
     default:
       return question satisfies never;
   }
@@ -152,7 +152,7 @@ async function* endAt<T>(drain: AbortSignal, messages: AsyncIterable<T>): AsyncG
     for (;;) {
       const next = await interrupt.guard(iterator.next());
       if (next === interrupted) {
-        throw new Fault("RESUME", "this replica stops: ask again", { retryAfterMs: 0 });
+        throw new Fault("RESUME", "this replica is stopping: ask again", { retryAfterMs: 0 });
       }
       if (next.done === true) {
         return;

@@ -25,8 +25,16 @@ export type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "r
 /** Adds the flags of the terms. */
 export function addTermFlags(command: Command): Command {
   return command
-    .option("--from <when>", "it counts from then on, as 12h or 2031-12-31; none means always", orNone(readTime))
-    .option("--until <when>", "it counts until then, as 90d or 2031-12-31; none means for ever", orNone(readExpiry))
+    .option(
+      "--from <when>",
+      "start of validity, such as 12h or 2031-12-31; `none` removes it: valid at once",
+      orNone(readTime),
+    )
+    .option(
+      "--until <when>",
+      "end of validity, such as 90d or 2031-12-31; `none` removes it: no expiry",
+      orNone(readExpiry),
+    )
     .option("--client <id>", "client that may submit what it signed; may be repeated", collect)
     .option("--no-client", "every client may")
     .option("--region <name>", "region that what it signed may run in; may be repeated", collect)

@@ -50,7 +50,7 @@ export function defineRunners(runners: Command): void {
 
 function addList(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("list")))
-    .description("list your runners by id, and whether somebody is there to take a run")
+    .description("list your runners by id, and whether each can take a run now")
     .action((flags: ListFlags, command: Command) =>
       listAll(command, flags, {
         name: "runners",

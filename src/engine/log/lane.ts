@@ -244,7 +244,7 @@ export class Lane {
 
 /** Returns the fault for a run whose replica lost its lease. */
 export function leaseLost(): Fault {
-  return new Fault("LEASE_LOST", "this replica lost its lease; another one goes on with its runs");
+  return new Fault("LEASE_LOST", "this replica lost its lease; another replica continues its runs");
 }
 
 /** Returns the fault for a run that another replica has taken over. */

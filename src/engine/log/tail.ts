@@ -106,7 +106,7 @@ async function hasEndedAt(db: Db, runId: string, cursor: number): Promise<boolea
 
 /** Returns the fault for a cursor beyond the last entry of an ended run. */
 export function beyondEnd(after: number, lastSequence: number): Fault {
-  return new Fault("OFFSET_BEYOND_END", `after ${after} lies beyond the end: the run ended at ${lastSequence}`, {
+  return new Fault("OFFSET_BEYOND_END", `after ${after} is beyond the end: the run ended at ${lastSequence}`, {
     violations: [{ field: "after", description: `must be at most ${lastSequence}` }],
   });
 }

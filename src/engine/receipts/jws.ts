@@ -42,7 +42,7 @@ export function verifyText(text: string): SignedText {
   const parts = text.split(".");
   const [header, payload, signature] = parts;
   if (parts.length !== 3 || header === undefined || payload === undefined || signature === undefined) {
-    throw new ReceiptFault("the receipt is no compact JWS: it must have three parts with dots between");
+    throw new ReceiptFault("the receipt is not a compact JWS: it must have three parts separated by dots");
   }
   const publicKey = readKey(decodeText(header, "header"));
   const signatureRaw = decode(signature, "signature");
@@ -50,9 +50,7 @@ export function verifyText(text: string): SignedText {
     throw new ReceiptFault(`the signature must be ${signatureBytes} bytes, not ${signatureRaw.length}`);
   }
   if (!verify(null, Buffer.from(`${header}.${payload}`), importPublicKey(publicKey), signatureRaw)) {
-    throw new ReceiptFault(
-      "the signature does not fit: the receipt was changed, or not signed by the key that it names",
-    );
+    throw new ReceiptFault("invalid signature: the receipt was changed, or not signed by the key that it names");
   }
   return { payload: decodeText(payload, "statement"), publicKey, kid: thumbprint(publicKey) };
 }
@@ -60,7 +58,7 @@ export function verifyText(text: string): SignedText {
 function publicKeyOf(privateKey: KeyObject): Uint8Array {
   const { crv, x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
   if (crv !== "Ed25519") {
-    throw new Error("receipts are signed with a key of Ed25519");
+    throw new Error("receipts must be signed with an Ed25519 key");
   }
   return Buffer.from(x, "base64url");
 }
@@ -84,14 +82,12 @@ interface Header {
 function readKey(text: string): Uint8Array {
   const header = parseHeader(text);
   if (header.typ !== textType || header.alg !== algorithm) {
-    throw new ReceiptFault(
-      `the header must have typ "${textType}" and alg "${algorithm}": this is something else, signed`,
-    );
+    throw new ReceiptFault(`the header must have typ "${textType}" and alg "${algorithm}": this text is not a receipt`);
   }
   const x = header.jwk?.x;
   const publicKey = decode(typeof x === "string" ? x : "", "key");
   if (publicKey.length !== publicKeyBytes) {
-    throw new ReceiptFault(`the header has no key of Ed25519 of ${publicKeyBytes} bytes`);
+    throw new ReceiptFault(`the header has no Ed25519 key of ${publicKeyBytes} bytes`);
   }
   if (isWeak(publicKey)) {
     throw new ReceiptFault("the key is weak: with it one signature fits any text");
@@ -100,7 +96,7 @@ function readKey(text: string): Uint8Array {
     throw new ReceiptFault("the header's kid is not the thumbprint of its key (RFC 7638)");
   }
   if (text !== printHeader(publicKey)) {
-    throw new ReceiptFault("the header has more members, or others, than that of a receipt");
+    throw new ReceiptFault("the header differs from the header of a receipt with this key");
   }
   return publicKey;
 }

@@ -46,7 +46,7 @@ export async function makeReceipt(
 ): Promise<Receipt> {
   const { db, clock, issuer } = deps;
   if (isActive(run.status) || run.terminal === null) {
-    throw new Fault("RUN_ACTIVE", "the run has not ended: ask for its receipt when it has");
+    throw new Fault("RUN_ACTIVE", "the run has not ended: ask for its receipt after its end");
   }
   const log = await summarize(deps, run);
   const { privateKey } = await loadSigningKey(db);
@@ -64,19 +64,17 @@ export async function makeReceipt(
 async function summarize(deps: ReceiptDeps, run: RunRow): Promise<LogSummary> {
   await assertResultsKept(deps.db, run.id);
   if (run.log_hash === null) {
-    throw unavailable(
-      "was not chained: it ended under an earlier version of the service, or its log was damaged by then",
-    );
+    throw unavailable("has no log hash (it ended under an earlier version of the service, or its log was damaged)");
   }
   const log = await readSummary(deps.db, run.id);
   if (log?.last_hash === Buffer.from(run.log_hash).toString("hex")) {
     return log;
   }
   if (await isPurged(deps.db, run.id)) {
-    throw unavailable("was purged: what its log was cannot be told any more");
+    throw unavailable("was purged, and its original log can no longer be proved");
   }
   deps.events.logDamaged({ runId: run.id });
-  throw new Fault("LOG_DAMAGED", `the stored log of run ${run.id} is not the one that was written`);
+  throw new Fault("LOG_DAMAGED", `the stored log of run ${run.id} differs from the one that was written`);
 }
 
 /** Returns undefined for a log with missing entries. */

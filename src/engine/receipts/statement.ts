@@ -60,7 +60,7 @@ export function readStatement(json: string): Statement {
   const source = parseObject(json);
   if (source.type !== statementType) {
     throw new ReceiptFault(
-      `the statement is not of type "${statementType}": it is no receipt, or one of a newer version`,
+      `the statement is not of type "${statementType}": it is not a receipt, or has a newer version`,
     );
   }
   const statement: Statement = {
@@ -111,7 +111,7 @@ function parseObject(json: string): Source {
 function readText(source: Source, name: string, form: RegExp): string {
   const value = Object.hasOwn(source, name) ? source[name] : undefined;
   if (typeof value !== "string" || !form.test(value)) {
-    throw new ReceiptFault(`the statement's ${name} is missing or not what it should be`);
+    throw new ReceiptFault(`the statement's ${name} is missing or invalid`);
   }
   return value;
 }
@@ -123,14 +123,14 @@ function readOptional(source: Source, name: string, form: RegExp): string | unde
 function readCount(source: Source, name: string): number {
   const value = Object.hasOwn(source, name) ? source[name] : undefined;
   if (!isCount(value)) {
-    throw new ReceiptFault(`the statement's ${name} is missing or no number from 1 on`);
+    throw new ReceiptFault(`the statement's ${name} is missing or not an integer above 0`);
   }
   return value;
 }
 
 function readCounts({ counts }: Source): Record<string, number> {
   if (typeof counts !== "object" || counts === null || !Object.values(counts).every(isCount)) {
-    throw new ReceiptFault("the statement's counts are missing or not numbers by type");
+    throw new ReceiptFault("the statement's counts are missing or not a number for each type");
   }
   return counts as Record<string, number>;
 }
@@ -150,8 +150,6 @@ function refuseContradictions({ entries, first_hash, last_hash, counts, mark_int
     bytes.subarray(-markBytes).toString("hex") === last &&
     (mark_interval > 1 || bytes.subarray(0, markBytes).toString("hex") === first);
   if (!isSound) {
-    throw new ReceiptFault(
-      "the statement contradicts itself: its entries, counts, hashes and marks do not fit each other",
-    );
+    throw new ReceiptFault("the statement contradicts itself: its entries, counts, hashes and marks do not match");
   }
 }

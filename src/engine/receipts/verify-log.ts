@@ -129,7 +129,7 @@ class LogCheck {
         first: 1,
         last: entries,
         problem: "changed",
-        message: "the log as a whole is not the one that was signed",
+        message: "the log as a whole differs from the signed one",
       };
     }
     return isDeepStrictEqual(Object.fromEntries(this.#counts), { ...counts })
@@ -138,7 +138,7 @@ class LogCheck {
           first: 1,
           last: entries,
           problem: "counts_differ",
-          message: "the statement counts other types than the log has",
+          message: "the statement's counts of types differ from the log",
         };
   }
 
@@ -198,34 +198,37 @@ async function explain(
   const { place, statement } = check;
   const { run_id: runId, entries } = statement;
   if (place > entries) {
-    return check.bad("surplus", `the log goes on after entry ${entries}, which was the last one`);
+    return check.bad("surplus", `the log continues after entry ${entries}, the last one`);
   }
   if (line === undefined) {
     return check.bad(
       "not_a_log_line",
-      `the line of entry ${place} is no JSON object with sequence and bytes in base64`,
+      `the line of entry ${place} is not a JSON object with sequence and bytes in base64`,
     );
   }
   const own = readPlace(line.bytes);
   if (own !== undefined && own.runId !== runId) {
-    return check.bad("wrong_run", `the line of entry ${place} holds an entry of run ${own.runId || "(none)"}`);
+    return check.bad("wrong_run", `the line of entry ${place} contains an entry of run ${own.runId || "(none)"}`);
   }
   if (own !== undefined && own.sequence < place) {
-    return check.bad("surplus", `before entry ${place} stands one that says it is entry ${own.sequence}`);
+    return check.bad(
+      "surplus",
+      `the log has an extra entry before entry ${place}: it says that it is entry ${own.sequence}`,
+    );
   }
   if (own !== undefined && own.sequence > place) {
     const isLater = await some(rest, (later) => readPlace(later.bytes)?.sequence === place);
     return isLater
-      ? check.bad("out_of_order", `in the place of entry ${place} stands entry ${own.sequence}; it comes later`)
-      : check.bad("missing", `entry ${place} is missing; entry ${own.sequence} stands in its place`);
+      ? check.bad("out_of_order", `entry ${place} comes later: entry ${own.sequence} is in its place`)
+      : check.bad("missing", `entry ${place} is missing: entry ${own.sequence} is in its place`);
   }
   if (isBorneOut) {
     return check.bad("changed", `the line of entry ${place} says that it is entry ${line.sequence}`);
   }
   const next = await rest.next();
   return next.done !== true && check.isNext(readLogLine(next.value))
-    ? check.bad("surplus", `before entry ${place} stands one that was never logged`)
-    : check.bad("changed", `entry ${place} is not what was logged`);
+    ? check.bad("surplus", `the log has an extra entry before entry ${place}: it was never logged`)
+    : check.bad("changed", `entry ${place} differs from the logged one`);
 }
 
 async function some(lines: AsyncGenerator<string>, isWanted: (line: LogLine) => boolean): Promise<boolean> {

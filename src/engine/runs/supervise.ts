@@ -129,7 +129,7 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
   const { signal } = stop;
   const driver = deps.findDriver(run.driver);
   if (driver === undefined) {
-    return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
+    return failed("runner.unavailable", `this replica has no driver named ${run.driver}`);
   }
   try {
     if (driver.recovery === "resume") {

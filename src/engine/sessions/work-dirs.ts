@@ -108,7 +108,7 @@ export class WorkDirs {
     if (why !== undefined) {
       throw invalidField(
         "work_dir",
-        `not permitted: ${named} ${why}; name a directory of your own, or none to be given one`,
+        `not permitted: ${named} ${why}; name another directory, or leave work_dir out to get a new one`,
       );
     }
     return real;
@@ -122,7 +122,7 @@ export class WorkDirs {
       return "belongs to the service";
     }
     const isPermitted = this.#permitted.length === 0 || this.#permitted.some((place) => isWithin(real, place));
-    return isPermitted ? undefined : "is in none of the directories that this service lets sessions work in";
+    return isPermitted ? undefined : "is outside the directories that this service permits";
   }
 }
 

@@ -66,7 +66,7 @@ export async function* oneByOne(
 async function hasEverything(db: Db, client: string, session: SessionRow, from: RunPosition): Promise<boolean> {
   const run = await findClientRun(db, { client, id: from.runId });
   if (run?.session !== session.id) {
-    throw new Fault("CURSOR_INVALID", `invalid after: run ${from.runId} is not one of this session`, {
+    throw new Fault("CURSOR_INVALID", `invalid after: run ${from.runId} does not belong to this session`, {
       violations: [{ field: "after", description: "use the id of an event of this session" }],
     });
   }

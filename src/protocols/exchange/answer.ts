@@ -46,7 +46,7 @@ async function readLeft(
 
 function notDone({ type }: Command, isBegun: boolean, { status }: ExchangeRow): CommandResult {
   const summary = isBegun
-    ? `interrupted, and may have been done in part: the exchange has ended (${status})`
+    ? `interrupted, possibly executed in part: the exchange has ended (${status})`
     : `not executed: the exchange has ended (${status})`;
   return { type, success: false, summary, output: "" };
 }

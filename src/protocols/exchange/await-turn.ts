@@ -45,5 +45,5 @@ export async function untilTurnEnds(
     done.abort(over);
   }
   caller.throwIfAborted();
-  throw drain.aborted ? new Fault("RESUME", `this replica stops; ${words}`) : new Fault("TIMEOUT", words);
+  throw drain.aborted ? new Fault("RESUME", `this replica is stopping; ${words}`) : new Fault("TIMEOUT", words);
 }

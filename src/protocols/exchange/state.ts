@@ -38,7 +38,7 @@ export function createOpenExchange(db: Db): OpenExchange {
   return async (runId) => {
     const row = await findExchangeOfRun(db, runId);
     if (row === undefined) {
-      throw new Error(`run ${runId} is no exchange`);
+      throw new Error(`run ${runId} is not an exchange`);
     }
     const { session, sequence } = row;
     const [inbox, commands] = await Promise.all([

@@ -58,7 +58,7 @@ export async function submitInbox(deps: SubmitDeps, inbox: Inbox, caller: AbortS
   }
 }
 
-const stillRunning = "the exchange is still at work: call again with the same text for its results";
+const stillRunning = "the exchange is still executing commands: call again with the same text for the results";
 
 interface Taken {
   readonly row: ExchangeRow;
@@ -83,7 +83,7 @@ async function take(
   if (earlier !== undefined) {
     if (Buffer.compare(earlier.sha256, sha256) !== 0) {
       assertActive(row);
-      throw stale(`outbox ${sequence} was answered before with another text`, row);
+      throw stale(`outbox ${sequence} was already answered with another text`, row);
     }
     return { row, sequence, isNew: false, waitsAfter: sequence === row.sequence ? waitsAfter : undefined };
   }
@@ -101,18 +101,18 @@ async function take(
 async function meant(trx: Transaction, row: ExchangeRow, inbox: Inbox, sha256: Uint8Array): Promise<number> {
   const header = readHeader(inbox.text);
   if (header.session !== undefined && header.session !== row.id) {
-    throw stale(`the text is of exchange ${header.session}`, row);
+    throw stale(`the text belongs to exchange ${header.session}`, row);
   }
   if (inbox.sequence !== 0) {
     if (header.sequence !== undefined && header.sequence !== inbox.sequence) {
-      throw stale(`the text is of sequence ${header.sequence}, and was sent for ${inbox.sequence}`, row);
+      throw stale(`the text belongs to sequence ${header.sequence}, but was sent for ${inbox.sequence}`, row);
     }
     return inbox.sequence;
   }
   if (header.sequence !== undefined) {
     if (header.sequence < 1 || header.sequence > row.sequence) {
       assertActive(row);
-      throw stale(`the text is of sequence ${header.sequence}`, row);
+      throw stale(`the text belongs to sequence ${header.sequence}`, row);
     }
     return header.sequence;
   }
@@ -127,7 +127,7 @@ function assertOpen(row: ExchangeRow, sequence: number): void {
   }
   assertActive(row);
   if (sequence > row.sequence) {
-    throw invalidField("sequence", `there is no outbox ${sequence} yet: the newest is ${row.sequence}`);
+    throw invalidField("sequence", `outbox ${sequence} does not exist yet: the newest is ${row.sequence}`);
   }
 }
 

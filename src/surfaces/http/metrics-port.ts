@@ -43,7 +43,7 @@ export async function listenForMetrics({ host, port }: MetricsAddress, metrics: 
     const why = error instanceof Error ? error.message : String(error);
     throw new Fault(
       "CONFIG_INVALID",
-      `cannot serve metrics: ${why}: set RUNNEL_METRICS_PORT to a free port, or mend RUNNEL_METRICS_HOST`,
+      `cannot serve metrics: ${why}: set RUNNEL_METRICS_PORT to a free port, or correct RUNNEL_METRICS_HOST`,
       {
         cause: error,
       },

@@ -94,8 +94,12 @@ async function answer(request: Request, response: Response, visit: Visit): Promi
     return;
   }
   if (isOpen && isForeignPage(request, corsOrigins)) {
-    const fix = "set RUNNEL_SERVER_CORS_ORIGINS to let its origin in";
-    rest.refuse(request, response, new Fault("ORIGIN_REFUSED", `a page of another origin may not call: ${fix}`));
+    const fix = "add its origin to RUNNEL_SERVER_CORS_ORIGINS";
+    rest.refuse(
+      request,
+      response,
+      new Fault("ORIGIN_REFUSED", `pages of other origins cannot call this service: ${fix}`),
+    );
     return;
   }
   if (!answerDocument(request, response, visit)) {

@@ -80,7 +80,7 @@ const methodKeys: readonly string[] = ["get", "put", "post", "delete", "options"
 function methodKey(httpMethod: string): string {
   const key = httpMethod.toLowerCase();
   if (!methodKeys.includes(key)) {
-    throw new Fault("CONFIG_INVALID", `OpenAPI has no place for the method ${httpMethod}`);
+    throw new Fault("CONFIG_INVALID", `OpenAPI does not have the method ${httpMethod}`);
   }
   return key;
 }

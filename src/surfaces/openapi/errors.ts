@@ -73,7 +73,7 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
         reason: { ...text, description: "What happened, for programs. More reasons may come." },
         details: {
           type: "object",
-          description: "More about the reason; which keys there are depends on it.",
+          description: "More about the reason, which decides the keys.",
           properties: {
             metadata: { type: "object", description: "Facts by name.", additionalProperties: text },
             violations: {
@@ -99,7 +99,7 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
     schema: {
       type: "object",
       properties: {
-        error: { ...text, description: "What was wrong; of a body that could not be read the code once more." },
+        error: { ...text, description: "What was wrong; for a body that could not be read, the code again." },
         error_code: { ...text, description: "What was wrong, for programs." },
         message: { ...text, description: "What was wrong with a body that could not be read." },
         details: { type: "object", description: "Facts about the error code by name.", additionalProperties: text },

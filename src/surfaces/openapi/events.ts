@@ -17,7 +17,7 @@ export function describeEventStream(method: DescMethod, schemas: Schemas, errorB
   const description = [
     idField === ""
       ? "Server-sent events."
-      : `Server-sent events. \`id:\` is the field \`${idField}\`: send it as \`Last-Event-ID\` to go on after it.`,
+      : `Server-sent events. \`id:\` is the field \`${idField}\`: send it as \`Last-Event-ID\` to continue after it.`,
     "Comments keep the stream alive. The events and their data:",
     "",
     ...members.map(([name, payload]) => `- \`${name}\`: \`${schemas.nameOf(payload)}\``),

@@ -120,7 +120,7 @@ function describeQueryParameters(binding: Binding, schemas: Schemas): Parameter[
 function describeQueryBesideText(binding: Binding, schemas: Schemas): Parameter[] {
   return describeQueryParameters(binding, schemas).map(({ required: _, description = "", ...parameter }) => ({
     ...parameter,
-    description: `${description} For a body of \`text/plain\` alone.`.trimStart(),
+    description: `${description} Only for a body of \`text/plain\`.`.trimStart(),
   }));
 }
 
@@ -151,7 +151,7 @@ function describeCursor({ cursor }: Binding, schemas: Schemas): Parameter[] {
     {
       name: "Last-Event-ID",
       in: "header",
-      description: `What an EventSource sends when it reconnects; beats \`${field.name}\`.`,
+      description: `What an EventSource sends when it reconnects; takes precedence over \`${field.name}\`.`,
       schema,
     },
   ];

@@ -38,7 +38,7 @@ export const securitySchemes = {
     type: "http",
     scheme: "bearer",
     description:
-      "A ticket for this stream alone, from `POST /v1/auth/tickets`. An EventSource, which cannot send headers, sends it as `?ticket=`.",
+      "A ticket for this stream only, from `POST /v1/auth/tickets`. An EventSource, which cannot send headers, sends it as `?ticket=`.",
   },
 } as const;
 

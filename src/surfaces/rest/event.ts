@@ -66,7 +66,7 @@ function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape 
   if (!hasId || oneof === undefined || others.length > 0) {
     throw new Fault(
       "CONFIG_INVALID",
-      `${desc.typeName}: an event has a plain id field, or none, and exactly one oneof`,
+      `${desc.typeName}: an event must have exactly one oneof and at most one plain id field`,
     );
   }
   const names = new Map(oneof.fields.map((member) => [member, nameOf(member)]));

@@ -94,7 +94,7 @@ function isFieldPath(resolved: FieldPath | NoField | undefined): resolved is Fie
 
 function resolveQueryKey(binding: Binding, key: string): FieldPath | NoField {
   if (binding.body.kind === "whole") {
-    return { problem: "is not read here: put it into the body" };
+    return { problem: "is not allowed in the query: put it into the body" };
   }
   const name = binding.cursor?.aliases.includes(key) === true ? binding.cursor.field.name : key;
   const path = resolveFieldPath(binding.method.input, name);
@@ -108,7 +108,7 @@ function resolveQueryKey(binding: Binding, key: string): FieldPath | NoField {
   if (binding.body.kind === "field" && (path.parents[0] ?? path.field) === binding.body.field) {
     return { problem: "is part of the body" };
   }
-  return isTextValue(path.field) ? path : { problem: "names no single value" };
+  return isTextValue(path.field) ? path : { problem: "is not a field with a single value" };
 }
 
 function assignText(message: ReflectMessage, path: FieldPath, text: string, fail: (problem: string) => Fault): void {

@@ -115,7 +115,7 @@ function assertDistinct<Target>(routes: readonly Route<Target>[]): void {
     if (other !== undefined) {
       throw new Fault(
         "CONFIG_INVALID",
-        `two routes ${httpMethod}: "${other}" and "${template.text}" fit the same paths`,
+        `two routes ${httpMethod}: "${other}" and "${template.text}" match the same paths`,
       );
     }
     seen.set(key, template.text);

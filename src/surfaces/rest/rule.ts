@@ -57,7 +57,7 @@ export function compileBindings(method: DescMethod): Binding[] {
   }
   const rule = getOption(method, http);
   if (method.methodKind !== "unary" && method.methodKind !== "server_streaming") {
-    throw invalid(method, "a stream of requests has no form over REST");
+    throw invalid(method, "a stream of requests cannot be served over REST");
   }
   return [rule, ...rule.additionalBindings].map((each, index) => {
     if (index > 0 && each.additionalBindings.length > 0) {
@@ -122,7 +122,7 @@ function readPattern(method: DescMethod, { pattern }: HttpRule): { httpMethod: s
 function resolvePathField(method: DescMethod, text: string): FieldPath {
   const path = resolveFieldPath(method.input, text);
   if (path === undefined) {
-    throw invalid(method, `path variable ${text} is no field of ${method.input.typeName}`);
+    throw invalid(method, `path variable ${text} is not a field of ${method.input.typeName}`);
   }
   if (path.field.fieldKind === "list" || !isTextValue(path.field)) {
     throw invalid(method, `path variable ${text} must be a single value`);
@@ -150,7 +150,7 @@ function resolveBody(method: DescMethod, name: string, pathFields: ReadonlyMap<s
   }
   const field = findTopField(method.input, name);
   if (field === undefined) {
-    throw invalid(method, `body field ${name} is no field of ${method.input.typeName}`);
+    throw invalid(method, `body field ${name} is not a field of ${method.input.typeName}`);
   }
   return { kind: "field", field };
 }
@@ -161,7 +161,7 @@ function resolveResponseField(method: DescMethod, { responseBody }: HttpRule): D
   }
   const field = findTopField(method.output, responseBody);
   if (field === undefined || method.methodKind !== "unary") {
-    throw invalid(method, `response_body ${responseBody} is no field of a unary ${method.output.typeName}`);
+    throw invalid(method, `response_body ${responseBody} is not a field of a unary ${method.output.typeName}`);
   }
   return field;
 }
@@ -196,7 +196,7 @@ function resolveTextRequest(
   }
   const field = findTextField(method.input, name);
   if (field === undefined) {
-    throw invalid(method, `text_request ${name} is no plain string of ${method.input.typeName}`);
+    throw invalid(method, `text_request ${name} is not a plain string of ${method.input.typeName}`);
   }
   if ([...pathFields.values()].some((path) => formatFieldPath(path) === name) || hasOption(field, header)) {
     throw invalid(method, `text_request ${name} is filled by the path or a header already`);
@@ -211,10 +211,10 @@ function resolveTextResponse(method: DescMethod, responseField: DescField | unde
   }
   const field = findTextField(method.output, name);
   if (field === undefined || method.methodKind !== "unary") {
-    throw invalid(method, `text_response ${name} is no plain string of a unary ${method.output.typeName}`);
+    throw invalid(method, `text_response ${name} is not a plain string of a unary ${method.output.typeName}`);
   }
   if (isHttpBody(responseField?.message)) {
-    throw invalid(method, `text_response ${name} has no place beside the body ${responseField?.name}`);
+    throw invalid(method, `text_response ${name} cannot be combined with the body ${responseField?.name}`);
   }
   return field;
 }

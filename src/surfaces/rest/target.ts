@@ -99,7 +99,7 @@ function compileAnswer({
   const place = findHttpBodyPlace(method.output, responseField);
   if (method.methodKind === "server_streaming") {
     if (place !== undefined) {
-      throw invalid(method, "is a stream of google.api.HttpBody, which has no form over REST");
+      throw invalid(method, "is a stream of google.api.HttpBody, which REST cannot serve");
     }
     compileBodyShapes(method.output, undefined);
     return { responseBytes: undefined, successStatuses: ok, events: compileEventReader(method) };
@@ -117,7 +117,7 @@ function readSuccessStatuses(method: DescMethod): SuccessStatuses {
   const allowed = new Set([usual, ...getOption(method, other_success_statuses)]);
   for (const status of allowed) {
     if (status < 200 || status > 299) {
-      throw invalid(method, `declares ${status}, which is no status of a success`);
+      throw invalid(method, `declares ${status}, which is not a success status`);
     }
   }
   return { usual, allowed };

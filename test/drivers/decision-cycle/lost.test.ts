@@ -5,7 +5,7 @@ import { type Fate, openForumGate } from "./forum-gate.ts";
 import { type Stage, setStage } from "./stage.ts";
 
 const home = { communitySlug: "home" };
-const interrupted = "interrupted: it may have been done, and is not done again";
+const interrupted = "interrupted: the action may have been executed, and is not repeated";
 
 async function openLossy() {
   const stage = await setStage({ decisionsIntervalSeconds: 0 });

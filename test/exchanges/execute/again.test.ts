@@ -13,7 +13,7 @@ function sha256(text: string): string {
 
 const edit: Command = { type: "EDIT_FILE", path: "f", startLine: 2, endLine: 2, content: "X\nY" };
 const edited = { type: "EDIT_FILE", success: true, summary: "Edited 'f' lines 2-2", output: "" };
-const interrupted = "an earlier attempt was interrupted, and the file is another one now";
+const interrupted = "an earlier attempt was interrupted, and the file has changed since";
 
 describe("EDIT_FILE", () => {
   test("keeps what the file is and what it will be", async () => {
@@ -146,7 +146,7 @@ test("RUN_COMMAND is not run again", async () => {
   expect(await again(run, {})).toEqual({
     type: "RUN_COMMAND",
     success: false,
-    summary: "Failed to run 'make': interrupted; it is not run again, and may have run in part",
+    summary: "Failed to run 'make': interrupted; the command may have run in part, and is not run again",
     output: "",
   });
 });

@@ -45,7 +45,7 @@ test.each(['[RENAME_FILE from="a" to="b"]', "[LIST_FILES]", "**[LIST_FILES]**", 
       {
         type: "PARSE_ERROR",
         message: expect.stringMatching(
-          /^unrecognised: line 1 asks for (?:RENAME_FILE|LIST_FILES), which is no command: there are CREATE_FILE, /,
+          /^unrecognised: line 1 asks for (?:RENAME_FILE|LIST_FILES), an unknown command: use CREATE_FILE, /,
         ),
       },
     ]);

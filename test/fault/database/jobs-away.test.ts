@@ -19,7 +19,7 @@ test("a job that is submitted while the database is away is refused, and accepte
   await postgres.stop("fast");
 
   const unprotected = {
-    error: "whether the nonce is new cannot be known while the database is away",
+    error: "the nonce cannot be checked while the database is unavailable: try again",
     error_code: "protection_unavailable:replay",
   };
   for (const headers of [{}, { "idempotency-key": "later" }]) {

@@ -19,7 +19,7 @@ import { expectInvariants } from "../invariants.ts";
 import { expectStored, LogReader } from "../log-reader.ts";
 import { firstCommands, Person, runPosition, task } from "./person.ts";
 
-const interrupted = "interrupted; it is not run again, and may have run in part";
+const interrupted = "interrupted; the command may have run in part, and is not run again";
 
 /** A few processes one after the other, on a busy machine. */
 const chainTimeoutMs = 240_000;

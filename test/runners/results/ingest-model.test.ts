@@ -45,7 +45,7 @@ const sayings: Readonly<Record<string, Saying>> = {
   tool: { report: (n) => item(n, "tool.call.started", { odd: 1 }), verdict: "telemetry", entry: "extension" },
   unknown: {
     report: (n) => item(n, "my.own"),
-    verdict: "ignored_unknown | the type is not known here: kept as it came",
+    verdict: "ignored_unknown | unknown type: kept unchanged",
     entry: "extension",
   },
   state: {
@@ -55,7 +55,7 @@ const sayings: Readonly<Record<string, Saying>> = {
   },
   refused: {
     report: (n) => item(n, "state.updated", { scope: "subject", key: "k", value: n }),
-    verdict: "refused_policy | state of the scope subject is not granted to this run",
+    verdict: "refused_policy | state of scope subject is not granted to this run",
   },
   invalid: {
     report: (n) => item(n, "message.delta"),
@@ -67,7 +67,7 @@ const sayings: Readonly<Record<string, Saying>> = {
   },
   foreign: {
     report: (n) => item(n, "run.completed", {}, { runId: "another" }),
-    verdict: 'dropped_invalid | run_id is "another", which is not this run: report a result with its own run',
+    verdict: 'dropped_invalid | run_id is "another", which is not this run: report each result to its own run',
   },
   brokenEnd: {
     report: (n) => item(n, "run.failed"),

@@ -103,7 +103,7 @@ test.each(["message.delta", "run.completed"])("%s of another run is dropped here
   const foreign = item(1, type, { chunk: { role: "assistant" } }, { runId: "another" });
   const outcome = ingest.take([foreign, piece(1, "a")]);
   expect(told(outcome)).toEqual([
-    'dropped_invalid | run_id is "another", which is not this run: report a result with its own run',
+    'dropped_invalid | run_id is "another", which is not this run: report each result to its own run',
     "dropped_duplicate | conflict",
   ]);
   expect(outcome.results).toEqual([]);
@@ -147,7 +147,7 @@ test("a result that is too large is dropped, and its neighbours are not [70]", (
   const outcome = ingest.take([piece(1, "a"), data(reportedBytesMax + 1), piece(3, "c")]);
   expect(told(outcome)).toEqual([
     "applied",
-    "dropped_invalid | payload_too_large: the result has 2097153 bytes, and 2097152 are the most",
+    "dropped_invalid | payload_too_large: the result has 2097153 bytes: maximum 2097152",
     "applied",
   ]);
   expect(told(openIngest().take([piece(1, "a"), data(reportedBytesMax)]))).toEqual(["applied", "applied"]);
@@ -186,7 +186,7 @@ test.each([
 test("state of a scope that is not granted is refused, and its number counts [74]", () => {
   const ingest = openIngest({ grant: { stateScopes: ["conversation"] } });
   const outcome = ingest.take([item(1, "state.updated", { scope: "actor", key: "k", value: 1 }), piece(2, "a")]);
-  expect(told(outcome)).toEqual(["refused_policy | state of the scope actor is not granted to this run", "applied"]);
+  expect(told(outcome)).toEqual(["refused_policy | state of scope actor is not granted to this run", "applied"]);
   expect(outcome.effects).toEqual([]);
 });
 
@@ -200,7 +200,7 @@ test("pieces are refused where the binding does not let them be delivered", () =
   const changes = { grant: { delivery: { streaming: false, reply: true } } };
   const outcome = openIngest(changes).take([piece(1, "a"), message(2, "b")]);
   expect(told(outcome)).toEqual([
-    "refused_policy | the binding does not let pieces of messages be delivered",
+    "refused_policy | the binding does not allow the delivery of message chunks",
     "applied",
   ]);
 });
@@ -209,7 +209,7 @@ test("messages are refused where the binding does not let them be delivered, als
   const changes = { grant: { delivery: { streaming: true, reply: false } } };
   const end = item(3, "run.completed", { message: { role: "assistant", content: "b" } });
   const outcome = openIngest(changes).take([piece(1, "a"), message(2, "b"), end]);
-  const refusal = "the binding does not let messages be delivered";
+  const refusal = "the binding does not allow the delivery of messages";
   expect(told(outcome)).toEqual(["applied", `refused_policy | ${refusal}`, `applied | message left out: ${refusal}`]);
   expect(outcome.end).toMatchObject({ kind: "completed", message: undefined });
   expect(outcome.effects).toEqual([]);
@@ -226,7 +226,7 @@ test("the longest message is counted in characters, and pieces up to the next me
     message(6, "abc"),
     piece(7, "123"),
   ]);
-  const refused = "refused_policy | the message has 4 characters, and the binding allows 3";
+  const refused = "refused_policy | the message has 4 characters: the binding allows 3";
   expect(told(outcome)).toEqual(["applied", refused, "applied", refused, "applied", "applied", "applied"]);
 });
 
@@ -238,7 +238,7 @@ test("the longest message counts a text once, however often the runner sends it"
     piece(3, "abcdef"),
     piece(4, "abcdefg"),
   ]);
-  const refused = "refused_policy | the message has 7 characters, and the binding allows 6";
+  const refused = "refused_policy | the message has 7 characters: the binding allows 6";
   expect(told(outcome)).toEqual(["applied", "applied", "applied", refused]);
 });
 
@@ -320,7 +320,7 @@ test("a failure of a cancelled run is noted, for the host says how that run ends
 test("beyond the limits of a run results are refused, and its end passes", () => {
   const ingest = openIngest({ limits: { resultsMax: 2 } });
   const outcome = ingest.take([piece(1, "a"), item(2, ""), piece(3, "c"), piece(9, "d"), item(5, "run.completed")]);
-  const refused = "refused_policy | quota: 2 results are the most of a run";
+  const refused = "refused_policy | quota: maximum 2 results in a run";
   expect(told(outcome).slice(2)).toEqual([refused, refused, "applied"]);
   expect(outcome.end).toMatchObject({ kind: "completed" });
   expect(ingest.ackedThrough).toBe(3);
@@ -332,7 +332,7 @@ test("bytes of what enters the log are limited too", () => {
   const outcome = ingest.take([piece(1, "x".repeat(50)), piece(2, "x".repeat(50)), item(3, "run.completed")]);
   expect(told(outcome)).toEqual([
     "applied",
-    "refused_policy | quota: 150 bytes of results are the most of a run",
+    "refused_policy | quota: maximum 150 bytes of results in a run",
     "applied",
   ]);
 });
@@ -436,7 +436,5 @@ test("entries of the host take no number of the runner and no part of its limits
 test("what is recalled counts into the limits of the run", () => {
   const ingest = openIngest({ limits: { bytesMax: 150 } });
   ingest.recallResult(create(RunResultSchema, { ...openIngest().take([piece(1, "a")]).results[0] }), 140);
-  expect(told(ingest.take([piece(2, "a")]))).toEqual([
-    "refused_policy | quota: 150 bytes of results are the most of a run",
-  ]);
+  expect(told(ingest.take([piece(2, "a")]))).toEqual(["refused_policy | quota: maximum 150 bytes of results in a run"]);
 });

@@ -76,7 +76,7 @@ describe("telemetry of tools that does not fit is kept as it came [58]", () => {
     ["null for parameters", { tool_call_id: "c", tool_name: "n", parameters: null }],
     ["text for a result", { tool_call_id: "c", tool_name: "n", result: "ok" }],
     ["nothing", {}],
-    ["a list", [], "data is a list, and objects are expected: kept as it came"],
+    ["a list", [], "data is a list, expected an object: kept unchanged"],
   ])("%s", (_, data, ...diagnostics) => {
     for (const type of ["tool.call.started", "tool.call.completed"]) {
       const { results, verdicts } = openIngest().take([item(1, type, data)]);
@@ -91,57 +91,61 @@ describe("dropped", () => {
     ["message.delta", {}, "data.chunk is missing: expected an object"],
     ["message.delta", { chunk: "a" }, "data.chunk is text: expected an object"],
     ["message.delta", { chunk: { content: "a" } }, "data.chunk.role is missing: expected text"],
-    ["message.delta", { chunk: said, note: 1 }, 'data has "note", which is not known there: leave it out'],
+    ["message.delta", { chunk: said, note: 1 }, 'data has the unknown member "note": remove it'],
     ["message.delta", "", "data.chunk is missing: expected an object"],
     ["message.completed", { message: null }, "data.message is null: expected an object"],
     ["message.completed", [], "data is a list: expected an object"],
     ["message.completed", "{", "data is not JSON: unexpected EOF"],
     ["message.completed", '{"message":NaN}', 'data is not JSON: unexpected character "N"'],
-    ["message.completed", '{"message":{},"message":{}}', 'data has "message" twice: leave one out'],
+    ["message.completed", '{"message":{},"message":{}}', 'data has "message" twice: remove one'],
     ["my.own", "{]", 'data is not JSON: unexpected character "]"'],
     ["tool.call.started", "nothing", "data is not JSON"],
     ["artifact.created", {}, "data.artifact_type is missing: expected text"],
-    ["artifact.created", { artifact_type: "" }, "data.artifact_type has to have 1 to 255 characters"],
-    ["artifact.created", { artifact_type: "a", artifact_id: "" }, "data.artifact_id has to have 1 to 255"],
-    ["artifact.created", { artifact_type: "a", name: "a\0b" }, "data.name has to have 1 to 255 characters"],
+    ["artifact.created", { artifact_type: "" }, "data.artifact_type must have 1 to 255 characters"],
+    ["artifact.created", { artifact_type: "a", artifact_id: "" }, "data.artifact_id must have 1 to 255"],
+    ["artifact.created", { artifact_type: "a", name: "a\0b" }, "data.name must have 1 to 255 characters"],
     ["artifact.created", { artifact_type: "a", metadata: [] }, "data.metadata is a list: expected an object"],
     ["artifact.created", { artifact_type: "a", size_bytes: -1 }, "data.size_bytes is a number: expected an integer"],
     ["artifact.created", { artifact_type: "a", sha256: "0f" }, "data.sha256 is not a SHA-256: expected 64"],
-    ["artifact.created", { artifact_type: "a", url: "x" }, 'data has "url", which is not known there'],
-    ["state.updated", { scope: "planet", key: "k", value: 1 }, "data.scope is none of conversation, actor, subject"],
+    ["artifact.created", { artifact_type: "a", url: "x" }, 'data has the unknown member "url"'],
+    [
+      "state.updated",
+      { scope: "planet", key: "k", value: 1 },
+      "data.scope must be one of conversation, actor, subject",
+    ],
     ["state.updated", { scope: "actor", key: "k" }, "data.value is missing: expected a JSON value, which may be null"],
     ["state.updated", { scope: "actor", value: 1 }, "data.key is missing: expected text"],
     ["state.updated", { scope: "actor", key: 1, value: 1 }, "data.key is a number: expected text"],
-    ["state.updated", { scope: "actor", key: "", value: 1 }, "data.key has to have 1 to 255 characters"],
-    ["state.updated", { scope: "actor", key: "k".repeat(256), value: 1 }, "data.key has to have 1 to 255 characters"],
-    ["state.updated", { scope: "actor", key: "a\nb", value: 1 }, "data.key has a control character in it"],
-    ["state.updated", { scope: "actor", key: "a\ud800", value: 1 }, "data.key has half of a surrogate pair"],
+    ["state.updated", { scope: "actor", key: "", value: 1 }, "data.key must have 1 to 255 characters"],
+    ["state.updated", { scope: "actor", key: "k".repeat(256), value: 1 }, "data.key must have 1 to 255 characters"],
+    ["state.updated", { scope: "actor", key: "a\nb", value: 1 }, "data.key contains a control character"],
+    ["state.updated", { scope: "actor", key: "a\ud800", value: 1 }, "data.key contains half of a surrogate pair"],
     [
       "state.updated",
       { scope: "actor", key: "k", value: "\0" },
-      "data.value is not JSON that can be kept: \\u0000 in the string",
+      "data.value is not JSON that can be stored: \\u0000 in the string",
     ],
     [
       "state.updated",
       { scope: "actor", key: "k", value: [{ a: "\udc00" }] },
-      "data.value is not JSON that can be kept: half of a surrogate pair",
+      "data.value is not JSON that can be stored: half of a surrogate pair",
     ],
     [
       "state.updated",
       { scope: "actor", key: "k", value: { "\ud800": 1 } },
-      "data.value is not JSON that can be kept: half of a surrogate pair",
+      "data.value is not JSON that can be stored: half of a surrogate pair",
     ],
     ["state.updated", '{"scope":"actor","key":"k","value":Infinity}', "data is not JSON: unexpected character"],
     ["action.requested", {}, "data.action is missing: expected text"],
     ["action.requested", { action: "a", target: "x" }, "data.target is text: expected an object"],
-    ["action.requested", { action: "a", why: "x" }, 'data has "why", which is not known there'],
+    ["action.requested", { action: "a", why: "x" }, 'data has the unknown member "why"'],
     ["run.completed", { message: "bye" }, "data.message is text: expected an object"],
     ["run.completed", { finish_reason: 1 }, "data.finish_reason is a number: expected text"],
-    ["run.completed", { output: "" }, 'data has "output", which is not known there'],
+    ["run.completed", { output: "" }, 'data has the unknown member "output"'],
     ["run.failed", { error: null }, "data.error is null: expected text"],
     ["run.failed", { error: "a", retryable: "no" }, "data.retryable is text: expected true or false"],
-    ["run.failed", { error: "a", code: "x\ny" }, "data.code has to have 1 to 255 characters"],
-    ["run.failed", { error: "a", trace: [] }, 'data has "trace", which is not known there'],
+    ["run.failed", { error: "a", code: "x\ny" }, "data.code must have 1 to 255 characters"],
+    ["run.failed", { error: "a", trace: [] }, 'data has the unknown member "trace"'],
   ])("%s %j", (type, data, problem) => {
     const told = toldOf(type, data);
     expect(told?.slice(0, told.indexOf(problem) + problem.length)).toBe(`dropped_invalid | ${problem}`);
@@ -150,7 +154,7 @@ describe("dropped", () => {
 
 test("a long name that is not known is cut in the words about it", () => {
   const told = toldOf("run.failed", { error: "a", ["n".repeat(100_000)]: 1 });
-  expect(told).toBe(`dropped_invalid | data has "${"n".repeat(64)}…", which is not known there: leave it out`);
+  expect(told).toBe(`dropped_invalid | data has the unknown member "${"n".repeat(64)}…": remove it`);
 });
 
 describe("the end of a run", () => {
@@ -202,7 +206,7 @@ describe("state", () => {
     expect(Buffer.byteLength(full)).toBe(262_144);
     expect(told(full)).toBe("applied");
     expect(told(full.replace('é"', 'éx"'))).toBe(
-      "dropped_invalid | payload_too_large: data.value has 262145 bytes, and 262144 are the most: keep large data in the storage",
+      "dropped_invalid | payload_too_large: data.value has 262145 bytes, maximum 262144: keep large data in the storage",
     );
     expect(told(`[1, ${" ".repeat(stateValueBytesMax)}2]`)).toMatch(/payload_too_large/);
   });
@@ -287,7 +291,7 @@ describe("artifacts", () => {
     };
     expect(told(inlineBytesMax)).toBe("applied");
     expect(told(inlineBytesMax + 1)).toBe(
-      "dropped_invalid | payload_too_large: data.content_base64 holds 1048577 bytes, and 1048576 are the most: store large content elsewhere",
+      "dropped_invalid | payload_too_large: data.content_base64 has 1048577 bytes, maximum 1048576: store large content elsewhere",
     );
   });
 
@@ -297,7 +301,7 @@ describe("artifacts", () => {
       "dropped_invalid | data.size_bytes is 4, but the content has 5",
     );
     expect(toldOf("artifact.created", { ...base, sha256: "0".repeat(64) })).toBe(
-      `dropped_invalid | data.sha256 is not that of the content, which is ${sha256}`,
+      `dropped_invalid | data.sha256 does not match the content, which has ${sha256}`,
     );
   });
 });

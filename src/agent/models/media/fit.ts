@@ -52,7 +52,7 @@ export function whyUnread(
   }
   return mediaType === undefined || reads.includes(mediaType)
     ? undefined
-    : `this model reads ${type}s of these types alone: ${reads.join(", ")}`;
+    : `this model reads only ${type}s of these types: ${reads.join(", ")}`;
 }
 
 async function fitMessage(message: ModelMessage, options: FitOptions, room: Room): Promise<ModelMessage> {
@@ -111,6 +111,6 @@ function fitBytes(media: ModelMedia, data: Uint8Array, { model }: FitOptions, ro
 
 function whyNotInTool(role: ModelMessage["role"], { takesMediaOfTools }: FitOptions["model"]): string | undefined {
   return role === "tool" && takesMediaOfTools !== true
-    ? "this model is given text alone as the result of a tool"
+    ? "this model accepts only text as the result of a tool"
     : undefined;
 }

@@ -38,12 +38,12 @@ async function get(
       return `it could not be loaded: its host answered with status ${status}`;
     }
     return isCut
-      ? `it is larger than the ${request.responseBytesMax.toLocaleString("en-US")} bytes that there is room for`
+      ? `it is larger than the ${request.responseBytesMax.toLocaleString("en-US")} bytes that are left for it`
       : bytes;
   } catch (error) {
     if (error instanceof EgressFailure) {
       // The message about a refused host may name an address inside the operator's network.
-      return `it could not be loaded: ${error.isRetryable ? error.message : "its host is not a public one that can be trusted"}`;
+      return `it could not be loaded: ${error.isRetryable ? error.message : "its host is not public or not trusted"}`;
     }
     throw error;
   }

@@ -22,7 +22,7 @@ export class Room {
       return `left out: a request carries at most ${mediaItemsMax} images and files, the newest ones`;
     }
     if (sizeBytes > mediaBytesMax) {
-      return `left out: an image or file has at most ${print(mediaBytesMax)} bytes`;
+      return `left out: an image or file may have at most ${print(mediaBytesMax)} bytes`;
     }
     return sizeBytes > this.#bytes
       ? `left out: a request carries at most ${print(mediaTotalBytesMax)} bytes of images and files, the newest ones`

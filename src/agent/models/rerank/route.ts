@@ -10,13 +10,10 @@ const prefix = "rerank:";
 export function createRerankRouter(provider: RerankProvider | undefined): (name: string) => Reranker {
   return (name) => {
     if (!name.startsWith(prefix) || name === prefix) {
-      throw new Fault("MODEL_UNSUPPORTED", `${JSON.stringify(name)} is no reranker: expected ${prefix}<name>`);
+      throw new Fault("MODEL_UNSUPPORTED", `${JSON.stringify(name)} is not a valid reranker: expected ${prefix}<name>`);
     }
     if (provider === undefined) {
-      throw new Fault(
-        "MODEL_UNSUPPORTED",
-        `no server of rerankers is configured for ${name}: set providers.rerank_base_url`,
-      );
+      throw new Fault("MODEL_UNSUPPORTED", `no rerank server is configured for ${name}: set providers.rerank_base_url`);
     }
     return provider.reranker(name.slice(prefix.length));
   };

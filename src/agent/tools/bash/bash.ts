@@ -12,7 +12,7 @@ export function createBash(commands: Commands): Tool {
     name: "bash",
     description:
       "Runs one command line in bash, in the work directory, and returns what it printed. There is no network. " +
-      "Only files in the work directory stay: background processes end, and temporary files go, when the command ends. " +
+      "Only files in the work directory stay: background processes and temporary files do not outlive the command. " +
       "A file may have 10 MB, a process 512 MB of memory; there may be 64 processes. Output is cut at 100 KB.",
     parameters: {
       type: "object",

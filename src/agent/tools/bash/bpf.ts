@@ -84,7 +84,7 @@ export function assemble(program: readonly Instruction[]): Buffer {
 
 function lengthOf(body: readonly Instruction[]): number {
   if (body.length > bodyInstructionsMax) {
-    throw new Error(`a jump goes over ${bodyInstructionsMax} instructions at most, not ${body.length}`);
+    throw new Error(`a jump skips at most ${bodyInstructionsMax} instructions, not ${body.length}`);
   }
   return body.length;
 }

@@ -45,7 +45,7 @@ export async function findBubblewrap({ clock, hidden, path }: FindOptions): Prom
   if (program === undefined) {
     return {
       problem: "bubblewrap is not installed",
-      fix: "`apt-get install bubblewrap`, or the like (`bwrap` with `--bind-fd`: 0.10, or an updated 0.8)",
+      fix: "install it, such as by `apt-get install bubblewrap` (`bwrap` with `--bind-fd`: 0.10, or an updated 0.8)",
     };
   }
   const filter = seccompFilter(process.arch);
@@ -128,11 +128,11 @@ async function tryOut(bubblewrap: Bubblewrap, clock: Clock): Promise<string | un
 
 function fixOf(problem: string): string {
   if (/unknown option/i.test(problem)) {
-    return "update bubblewrap: it has to know --disable-userns and --bind-fd, as 0.10 does, and 0.8 with the fixes of 2024";
+    return "update bubblewrap: it must support --disable-userns and --bind-fd, as 0.10 does, and 0.8 with the fixes of 2024";
   }
   if (/namespace|permission|not permitted|uid map|setting up/i.test(problem)) {
     return (
-      "let this user make user namespaces: `sysctl user.max_user_namespaces` above 0, " +
+      "allow this user to create user namespaces: `sysctl user.max_user_namespaces` above 0, " +
       "`sysctl kernel.apparmor_restrict_unprivileged_userns=0` or an AppArmor profile for bwrap; " +
       "in a container a seccomp profile that allows unshare and mount, and an unmasked /proc"
     );

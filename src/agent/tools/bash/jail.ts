@@ -108,7 +108,7 @@ const kernelPlaces = ["/proc", "/sys", "/dev", join(jailTemp, "agent-runner")];
 export function refuseWorkDir(path: string): string | undefined {
   const covered = jailPlaces.find((place) => isWithin(place, path));
   if (covered !== undefined) {
-    return `bash cannot work in ${path}: it holds ${covered}, which the jail has for itself`;
+    return `bash cannot work in ${path}: it contains ${covered}, which the jail uses itself`;
   }
   const place = kernelPlaces.find((each) => isWithin(path, each));
   return place === undefined ? undefined : `bash cannot work in ${path}: it is part of ${place}`;

@@ -100,7 +100,7 @@ interface Done {
 
 function planOf({ raw, position, ...acting }: Task): Plan {
   if (position >= actionsMax) {
-    return { kind: "refused", error: `not done: more than ${actionsMax} actions in a cycle` };
+    return { kind: "refused", error: `not done: maximum ${actionsMax} actions in a cycle` };
   }
   return planAction(raw, acting);
 }

@@ -90,11 +90,11 @@ interface Decided {
 async function* run(cycle: Cycle): AsyncGenerator<DriverStep, DriverEnd> {
   const row = await cycle.findCycle(cycle.context.runId);
   if (row === undefined) {
-    return failed("the cycle is not there any more");
+    return failed("the cycle no longer exists");
   }
   const key = cycle.findKey(row.agentId);
   if (key === undefined) {
-    return failed(`agent ${row.agentId} is not named by decisions.agents any more`);
+    return failed(`agent ${row.agentId} is no longer in decisions.agents`);
   }
   const decided: Decided | DriverEnd =
     row.decision === undefined ? yield* decide(cycle, key) : JSON.parse(row.decision);

@@ -38,7 +38,7 @@ const pauseMs = 1_000;
 const looksMax = 3;
 const lookPauseMs = 500;
 
-const interruptedError = "interrupted: it may have been done, and is not done again";
+const interruptedError = "interrupted: the action may have been executed, and is not repeated";
 
 /**
  * Sends the write. Returns undefined when the run must stop before the outcome is known.

@@ -26,7 +26,7 @@ const feedbackCharsMax = 262_144;
 /** Makes the feedback on an action as the model wrote it: a missing field becomes null. */
 export function feedbackOf(type: FeedbackType, raw: JsonObject, result: Json): JsonObject {
   const shown =
-    JSON.stringify(result).length <= feedbackCharsMax ? result : { error: "the answer is too large to be shown" };
+    JSON.stringify(result).length <= feedbackCharsMax ? result : { error: "the answer is too large to show" };
   const communitySlug = raw.communitySlug ?? null;
   switch (type) {
     case "tx_feedback":

@@ -155,7 +155,7 @@ function describe(error: unknown, isOver: boolean): string {
     return error.message;
   }
   if (isOver) {
-    return `the community has not answered within ${timeoutMs / 1_000} s`;
+    return `the community did not answer within ${timeoutMs / 1_000} s`;
   }
   const { cause } = error as { cause?: { code?: unknown } };
   return typeof cause?.code === "string"

@@ -49,7 +49,7 @@ export function planAction(raw: JsonObject, { community, newerActions, holdsSecr
   }
   // An author who lured a secret into the model's answer must not read it in the forum.
   if (holdsSecret(JSON.stringify(raw))) {
-    return refused("the action has a secret of the runner in it");
+    return refused("the action contains a secret of the runner");
   }
   return planChecked(action, community);
 }

@@ -29,7 +29,7 @@ export class ActionFields {
       throw new FieldError(`${field} must be a string, not ${kindOf(value)}: put it in double quotes`);
     }
     if (value.includes("\0") || !value.isWellFormed()) {
-      throw new FieldError(`${field} has U+0000 or half of a surrogate pair in it: leave that out`);
+      throw new FieldError(`${field} contains U+0000 or half of a surrogate pair: remove it`);
     }
     return value;
   }

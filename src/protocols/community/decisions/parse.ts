@@ -70,7 +70,7 @@ function dropThoughts(text: string): string | undefined {
 
 function decide(scan: Scan, { isWrapped = false }: ParseOptions): Decision {
   if (scan.isExhausted) {
-    return failed({ message: "LLM output has more brackets than can be made sense of", class: "Error" });
+    return failed({ message: "LLM output has too many brackets to parse", class: "Error" });
   }
   if (scan.isCut) {
     return failed(truncated);

@@ -215,7 +215,7 @@ class Reader {
     const escaped = written.replaceAll("\r", "").replaceAll("\n", "\\n");
     const value = decodeString(escaped);
     if (value === undefined) {
-      this.#fail("no such escape");
+      this.#fail("invalid escape");
       return undefined;
     }
     if (this.#text.charAt(start) !== '"' || escaped !== written) {
@@ -242,7 +242,7 @@ class Reader {
         at += 1;
       }
     }
-    this.#fail("the text ends in a string", this.#text.length);
+    this.#fail("a string has no closing quote", this.#text.length);
     return undefined;
   }
 
@@ -313,10 +313,10 @@ class Reader {
  */
 function problemInString(character: string, next: string): string | undefined {
   if (character === '"') {
-    return "a straight quote in a string of curly ones";
+    return "a straight quote in a string with curly quotes";
   }
   if (character === "\\") {
-    return next !== "" && next < firstPrintable ? "no such escape" : undefined;
+    return next !== "" && next < firstPrintable ? "invalid escape" : undefined;
   }
   const isControl = character < firstPrintable && character !== "\n" && character !== "\r";
   return isControl ? "a control character in a string has to be escaped" : undefined;

@@ -136,7 +136,7 @@ function isElementary(type: string): boolean {
 }
 
 function malformed(place: string): ChainFailure {
-  return new ChainFailure(`Contract ABI is malformed: ${place} is no parameter with a known type.`);
+  return new ChainFailure(`Contract ABI is malformed: ${place} is not a parameter with a known type.`);
 }
 
 /** Reads an error. Returns an empty list for a malformed one: it explains no revert, but does not make a call invalid. */

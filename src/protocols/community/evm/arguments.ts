@@ -36,7 +36,7 @@ function readValue(parameter: AbiParameter, value: unknown, place: string): unkn
   }
   const plain = plainTypes[parameter.type];
   if (plain?.isRight(value) !== true) {
-    throw wrong(parameter, place, value, plain?.expected ?? "a type that is known here");
+    throw wrong(parameter, place, value, plain?.expected ?? "a known type");
   }
   return value;
 }
@@ -49,10 +49,10 @@ interface PlainType {
 const plainTypes: Readonly<Record<string, PlainType>> = {
   address: {
     isRight: (value) => isText(value) && isAddress(value),
-    expected: "an address: 0x and 40 hex digits, whose upper and lower case are right if they are mixed",
+    expected: "an address: 0x and 40 hex digits, with a valid checksum if the case is mixed",
   },
   bool: { isRight: (value) => typeof value === "boolean", expected: "true or false" },
-  string: { isRight: isText, expected: "a text" },
+  string: { isRight: isText, expected: "a string" },
 };
 
 /** The maximum length of a list. Each item takes at least 32 bytes, and no transaction holds this many. */
@@ -104,7 +104,7 @@ const integerText = /^(?:0|-?[1-9]\d{0,77})$/;
 
 function readInteger(value: unknown, { isSigned, bits }: IntegerType, parameter: AbiParameter, place: string): bigint {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw wrong(parameter, place, value, "it whole, which a JSON number this large is not: use a decimal string");
+    throw wrong(parameter, place, value, "a decimal string, because a JSON number this large is not exact");
   }
   const isRight = Number.isSafeInteger(value) || (isText(value) && integerText.test(value));
   if (!isRight) {

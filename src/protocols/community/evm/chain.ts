@@ -166,7 +166,7 @@ class Sender {
       }
       if (clock.monotonicMs() >= endMs) {
         const trouble = found === undefined ? "" : ` ${found.message}`;
-        const words = `Transaction ${hash} was not confirmed within ${confirmTimeoutMs / 1_000} s; it may still be.`;
+        const words = `Transaction ${hash} was not confirmed within ${confirmTimeoutMs / 1_000} s; it may be confirmed later.`;
         return { error: `${words}${trouble}`, hash };
       }
       await this.pause(signal);
@@ -199,7 +199,7 @@ class Sender {
     const { gasMax } = this.#options;
     const needed = await this.#node.estimateGas(message, errors);
     if (needed > gasMax) {
-      throw new ChainFailure(`gas: it needs ${needed}, above the cap of ${gasMax} (decisions.tx.gas_max).`);
+      throw new ChainFailure(`gas: the call needs ${needed}, maximum ${gasMax} (decisions.tx.gas_max).`);
     }
     const roomy = (needed * 5n) / 4n;
     return roomy < gasMax ? roomy : gasMax;
@@ -232,9 +232,7 @@ class Sender {
     }
     const { state } = await this.#send(last);
     if (state === "unknown") {
-      throw new ChainFailure(
-        "The transaction before this one may not have been sent yet; nothing is sent until it is.",
-      );
+      throw new ChainFailure("The previous transaction may not have been sent yet; no other is sent before it.");
     }
     return state === "sent" ? last.nonce + 1 : count;
   }
@@ -279,7 +277,7 @@ function openAccount(privateKey: string): PrivateKeyAccount {
   try {
     return privateKeyToAccount(`0x${privateKey.replace(/^0x/i, "")}`);
   } catch {
-    throw new Fault("CONFIG_INVALID", "decisions.tx.private_key is no private key: 64 hex digits are expected");
+    throw new Fault("CONFIG_INVALID", "decisions.tx.private_key is not a valid private key: give 64 hex digits");
   }
 }
 

@@ -120,7 +120,7 @@ function chooseFunction(functions: ContractAbi["functions"], args: readonly unkn
     throw failure;
   }
   if (second !== undefined) {
-    throw new ChainFailure(`args: they fit more than one function ${first.item.name} of the contract.`);
+    throw new ChainFailure(`args: they match several functions ${first.item.name} of the contract.`);
   }
   return first;
 }
@@ -137,10 +137,10 @@ function readValue(value: unknown, item: AbiFunction, valueMaxWei: bigint): bigi
   }
   const wei = BigInt(value);
   if (wei > valueMaxWei) {
-    throw new ChainFailure(`value: ${wei} wei is above the cap of ${valueMaxWei} (decisions.tx.value_max_wei).`);
+    throw new ChainFailure(`value: ${wei} wei is above the maximum of ${valueMaxWei} (decisions.tx.value_max_wei).`);
   }
   if (wei > 0n && item.stateMutability !== "payable") {
-    throw new ChainFailure(`value: ${item.name} is not payable and takes none.`);
+    throw new ChainFailure(`value: ${item.name} is not payable: leave value out.`);
   }
   return wei;
 }
@@ -154,7 +154,7 @@ function encode(item: AbiFunction, values: readonly unknown[]): Hex {
     throw new ChainFailure(`args: they cannot be encoded for ${item.name}.`);
   }
   if (data.length > 2 + 2 * dataBytesMax) {
-    throw new ChainFailure(`args: they are more than ${dataBytesMax} bytes.`);
+    throw new ChainFailure(`args: they have more than ${dataBytesMax} bytes.`);
   }
   return data;
 }

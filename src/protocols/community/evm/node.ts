@@ -154,14 +154,14 @@ function describeTrouble(
   }
   const request = findRequestError(error);
   if (request !== undefined) {
-    const words = `The node refused it: ${quote(scrubText(String(request.details ?? "no reason given")))}`;
+    const words = `The node refused the request: ${quote(scrubText(String(request.details ?? "no reason given")))}`;
     return refusals.has(request.code) ? new NodeRefusal(words) : new ChainFailure(words);
   }
   if (!(error instanceof BaseError)) {
-    return new ChainFailure("The node cannot be understood: it may be no node of an EVM chain.");
+    return new ChainFailure("The node sent an invalid answer: the URL may not be that of an EVM node.");
   }
   if (error.walk((each) => each instanceof TimeoutError) !== null) {
-    return new ChainFailure(`The node gave no answer in time.`);
+    return new ChainFailure(`The node did not answer in time.`);
   }
   const http = error.walk((each) => each instanceof HttpRequestError);
   const status = http instanceof HttpRequestError ? http.status : undefined;

@@ -13,12 +13,12 @@ const resultCharsMax = 50_000;
  */
 export function readOutputs({ outputs, name }: AbiFunction, data: Hex): unknown {
   if (data === "0x" && outputs.length > 0) {
-    throw new ChainFailure(`${name} answered nothing: there may be no such contract at this address on this chain.`);
+    throw new ChainFailure(`${name} returned no data: this address may have no such contract on this chain.`);
   }
   const values = toJson(decode(outputs, data)) as readonly unknown[];
   const result = values.length === 1 ? values[0] : values;
   if (JSON.stringify(result).length > resultCharsMax) {
-    throw new ChainFailure(`${name} answered more than ${resultCharsMax} characters.`);
+    throw new ChainFailure(`${name} returned more than ${resultCharsMax} characters.`);
   }
   return result;
 }
@@ -27,7 +27,7 @@ function decode(outputs: readonly AbiParameter[], data: Hex): unknown {
   try {
     return outputs.length === 0 ? [] : decodeAbiParameters(outputs.map(dropNames), data);
   } catch {
-    throw new ChainFailure("The answer of the contract does not fit its ABI.");
+    throw new ChainFailure("The contract's answer does not match its ABI.");
   }
 }
 

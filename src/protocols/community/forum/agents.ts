@@ -30,7 +30,7 @@ export async function addAgent(
   await assertCommunity(db, agent.community_id);
   const id = newUuid(clock.nowMs());
   if (!(await insertForumAgent(db, { ...agent, id }))) {
-    throw new Fault("AGENT_EXISTS", `there is an agent ${JSON.stringify(agent.handle)}: give another handle`);
+    throw new Fault("AGENT_EXISTS", `agent ${JSON.stringify(agent.handle)} already exists: give another handle`);
   }
   return await requireAgent(db, id);
 }
@@ -87,13 +87,13 @@ async function findOwner(db: Db, { communityId, agentId }: BanTarget) {
   await requireCommunity(db, communityId);
   const { owner_wallet: ownerWallet } = await requireAgent(db, agentId);
   if (ownerWallet === null) {
-    throw new Fault("OWNER_UNKNOWN", "bans are by the owner's wallet, and the agent has none: set `owner_wallet`");
+    throw new Fault("OWNER_UNKNOWN", "the agent has no owner wallet, which a ban needs: set `owner_wallet`");
   }
   return { communityId, ownerWallet };
 }
 
 async function assertCommunity(db: Db, id: string | null): Promise<void> {
   if (id !== null && (await findCommunity(db, id)) === undefined) {
-    throw invalidField("community_id", "there is no such community");
+    throw invalidField("community_id", "unknown community");
   }
 }

@@ -25,7 +25,10 @@ export async function addCommunity(
 ): Promise<CommunityRow> {
   const row = await insertCommunity(db, { ...community, id: newUuid(clock.nowMs()) });
   if (row === undefined) {
-    throw new Fault("COMMUNITY_EXISTS", `there is a community ${JSON.stringify(community.slug)}: give another slug`);
+    throw new Fault(
+      "COMMUNITY_EXISTS",
+      `community ${JSON.stringify(community.slug)} already exists: give another slug`,
+    );
   }
   return row;
 }
@@ -57,12 +60,12 @@ export async function addContract({ db, clock }: ForumDeps, contract: Omit<NewCo
   }
   const { faucetFunction } = contract;
   if (faucetFunction !== null && !listAbiFunctions(contract.abi).some(({ name }) => name === faucetFunction)) {
-    throw invalidField("contract.faucet_function", "is no function of the ABI");
+    throw invalidField("contract.faucet_function", "is not a function of the ABI");
   }
   await requireCommunity(db, contract.communityId);
   const row = await insertContract(db, { ...contract, id: newUuid(clock.nowMs()) });
   if (row === undefined) {
-    throw new Fault("CONTRACT_EXISTS", "the community has a contract with this address");
+    throw new Fault("CONTRACT_EXISTS", "the community already has a contract with this address");
   }
   return row;
 }

@@ -40,7 +40,7 @@ export async function traceDelete(command: DeleteFile, context: ToolContext): Pr
 async function deleteNow(command: DeleteFile, context: ToolContext, again?: Trace): Promise<CommandResult> {
   await using entry = await findEntry(command, context);
   if (again !== undefined && (await entry.digest()) !== again.before) {
-    return refuseFor(command, "an earlier attempt was interrupted, and the file is another one now");
+    return refuseFor(command, "an earlier attempt was interrupted, and the file has changed since");
   }
   context.signal.throwIfAborted();
   await unlink(entry.path);

@@ -78,7 +78,7 @@ function resume(command: EditFile, digest: string, made: Made<CommandResult>, ag
   return isAsBefore ? made : { unchanged: refuseFor(command, interruptedText) };
 }
 
-const interruptedText = "an earlier attempt was interrupted, and the file is another one now";
+const interruptedText = "an earlier attempt was interrupted, and the file has changed since";
 
 function refuseFor({ type, path }: EditFile, reason: string): CommandResult {
   return fail(type, `Failed to edit '${shorten(path)}': ${reason}`);

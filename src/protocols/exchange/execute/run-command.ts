@@ -23,7 +23,7 @@ export async function runCommand(
   again?: Trace,
 ): Promise<CommandResult> {
   if (again !== undefined) {
-    return refuseFor(run, "interrupted; it is not run again, and may have run in part");
+    return refuseFor(run, "interrupted; the command may have run in part, and is not run again");
   }
   if (timeoutMs === undefined) {
     return refuseFor(run, "commands are disabled");

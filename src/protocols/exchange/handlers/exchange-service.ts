@@ -140,7 +140,7 @@ async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest
   const started = await startRun(deps, async (trx, startWithin) => {
     const exchange = await startExchange(trx, deps, startWithin, { ...wanted, imported });
     if (exchange === undefined) {
-      throw new Fault("EXCHANGE_EXISTS", `exchange ${imported.id} already exists, or a session of that id`);
+      throw new Fault("EXCHANGE_EXISTS", `exchange ${imported.id} already exists, or a session with that id`);
     }
     return exchange;
   });

@@ -26,7 +26,7 @@ export function explainNearMiss(text: string, start: number, end: number): strin
     return isMeant ? `looks like ${known} and was not executed: write ${formOf(known)}` : undefined;
   }
   return isMeant && unknownName.test(name)
-    ? `asks for ${name}, which is no command: there are ${commandNames.join(", ")}`
+    ? `asks for ${name}, an unknown command: use ${commandNames.join(", ")}`
     : undefined;
 }
 

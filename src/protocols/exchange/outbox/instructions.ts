@@ -17,7 +17,7 @@ Create a file or replace it as a whole. Missing directories are made:
 file contents
 [/CREATE_FILE]
 
-Replace the lines N to M of a file, by more or fewer lines if needed. N and M stand for numbers:
+Replace the lines N to M of a file, by more or fewer lines if needed. N and M are line numbers:
 
 [EDIT_FILE path="relative/path" start_line="N" end_line="M"]
 replacement content

@@ -122,7 +122,7 @@ function requestOf({ context, options, spec, models }: Work, question: Question)
   const { clock, dayBudget, defaults } = options;
   const model = models.get(question.model);
   if (model === undefined) {
-    throw new Error(`nobody resolved ${question.model}`);
+    throw new Error(`model ${question.model} was not resolved`);
   }
   const runMax = runBudgetOf(context.agent, defaults.runBudget);
   const { maxTokens } = defaults;
@@ -156,8 +156,8 @@ function promptOf({ benchmark }: JobSpec): readonly string[] {
 
 function nothingToAsk({ models }: JobSpec, region: string): string {
   return models.length > 0
-    ? `no model of the spec is meant for region ${region}, or there is no question: name questions, or benchmark.input.data.prompt`
-    : "there is nothing to ask: name questions, or benchmark.input.data.prompt; containers are not run here";
+    ? `the spec has no model for region ${region}, or no question: add questions, or benchmark.input.data.prompt`
+    : "the spec has no question: add questions, or benchmark.input.data.prompt; containers are not run";
 }
 
 function resolveModels(

@@ -96,7 +96,10 @@ function requireKey(key: TrustedKey | undefined): TrustedKey {
 function assertRegions({ config }: JobDeps, { regions = [] }: Partial<TrustedKey>): void {
   const unknown = regions.find((region) => !config.jobsRegions.includes(region));
   if (unknown !== undefined) {
-    throw invalidField("key.regions", `${JSON.stringify(unknown)} is none of ${config.jobsRegions.join(", ")}`);
+    throw invalidField(
+      "key.regions",
+      `${JSON.stringify(unknown)} is not a known region: use ${config.jobsRegions.join(", ")}`,
+    );
   }
 }
 

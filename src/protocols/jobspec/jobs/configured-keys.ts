@@ -57,7 +57,7 @@ function parse(label: string, json: string): TrustedKey[] {
   try {
     return parseTrustList(json);
   } catch (error) {
-    throw new Error(`${label} is no trust list: ${describeError(error)}`);
+    throw new Error(`${label} is not a valid trust list: ${describeError(error)}`);
   }
 }
 
@@ -69,8 +69,6 @@ function refuseTwice(inText: readonly TrustedKey[], inFile: readonly TrustedKey[
   );
   if (twice !== undefined) {
     const what = names.has(twice.kid) ? "kid" : "public_key of kid";
-    throw new Error(
-      `trust.keys_file has the ${what} "${twice.kid}" that trust.keys_json has too: take one of them out`,
-    );
+    throw new Error(`trust.keys_file and trust.keys_json both have the ${what} "${twice.kid}": remove one of them`);
   }
 }

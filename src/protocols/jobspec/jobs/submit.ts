@@ -109,7 +109,7 @@ export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (isOutage(error)) {
-      const message = "whether the nonce is new cannot be known while the database is away";
+      const message = "the nonce cannot be checked while the database is unavailable: try again";
       throw new Fault("REPLAY_UNPROTECTED", message, { cause: error, retryAfterMs: 1_000 });
     }
     throw error;

@@ -63,7 +63,7 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
     const { jobId, region } = readInput(input);
     const job = await findJobDocument(options.db, jobId);
     if (job === undefined || job.client !== client) {
-      return notVerified("the job is not there any more");
+      return notVerified("the job no longer exists");
     }
     try {
       const spec = await verifyAgain(job, region, options);
@@ -99,14 +99,14 @@ async function verifyAgain(
   const hash = createHash("sha256").update(inspection.canonical).digest();
   // The receipts of this job name this hash, so another spec of a trusted key must not run in its place.
   if (!hash.equals(job.canonical_sha256)) {
-    throw new SpecFault("signature_mismatch", "the document is not the one that was accepted");
+    throw new SpecFault("signature_mismatch", "the stored document differs from the accepted one");
   }
   if (policy.enforcesTrust) {
     assertInScope(answer, { regions: [region], runner });
   }
   const spec = readJobSpec(inspection.signable, regions);
   if (!spec.constraints.regions.includes(region)) {
-    throw new SpecFault("validation_error", `region ${region} is none of the signed constraints.regions`);
+    throw new SpecFault("validation_error", `region ${region} is not among the signed constraints.regions`);
   }
   return spec;
 }

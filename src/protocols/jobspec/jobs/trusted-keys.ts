@@ -34,7 +34,7 @@ export async function addKey(
   return await db.transaction().execute(async (trx) => {
     const after = await insertTrustedKey(trx, { kid, publicKey, terms });
     if (after === undefined) {
-      throw keyExists("the list has a key with this kid or these bytes: `ListTrustedKeys` shows it");
+      throw keyExists("the list already has a key with this kid or these bytes: `ListTrustedKeys` shows it");
     }
     await recordKeyChange(trx, clock, { type: "key.created", kid, publicKey, after });
     return after;
@@ -50,7 +50,7 @@ export async function changeKey(deps: TrustedKeysDeps, kid: string, change: Part
   return await db.transaction().execute(async (trx) => {
     const before = await requireKey(trx, deps, kid);
     if (before.status === "revoked") {
-      throw new Fault("KEY_REVOKED", "the key is revoked for good: add another one");
+      throw new Fault("KEY_REVOKED", "the key is revoked permanently: add another key");
     }
     const terms = { ...termsOf(before), ...change };
     if (isDeepStrictEqual(termsOf(before), terms)) {
@@ -103,7 +103,7 @@ function decode(text: string): Uint8Array | undefined {
 function refuseConfigured(configured: readonly TrustedKey[], kid: string, publicKey: Uint8Array): void {
   const isSame = (key: TrustedKey): boolean => key.kid === kid || Buffer.compare(key.publicKey, publicKey) === 0;
   if (configured.some(isSame)) {
-    throw keyExists("the settings have a key with this kid or these bytes");
+    throw keyExists("the settings already have a key with this kid or these bytes");
   }
 }
 
@@ -117,7 +117,7 @@ async function requireKey(trx: Transaction, { trust }: TrustedKeysDeps, kid: str
     const isConfigured = trust.configured.some((key) => key.kid === kid);
     throw new Fault(
       "KEY_NOT_FOUND",
-      isConfigured ? "the key is one of the settings: change it there" : "trusted key not found",
+      isConfigured ? "the key comes from the settings: change it there" : "trusted key not found",
     );
   }
   return row;

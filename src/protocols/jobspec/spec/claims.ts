@@ -16,7 +16,7 @@ export function checkClaims(signable: JsonObject, { nowMs, audience }: { nowMs: 
   }
   const audiences = readAudiences(requireClaim(signable, "aud"));
   if (nowMs >= exp * 1000) {
-    throw new SpecFault("expired", "the spec's time (exp) is over: sign it again with a later one");
+    throw new SpecFault("expired", "the spec has expired (exp): sign it again with a later exp");
   }
   if (!audiences.includes(audience)) {
     throw new SpecFault("wrong_audience", `aud must name this service: ${JSON.stringify(audience)}`);

@@ -25,11 +25,11 @@ export function text({ max, pattern, hint }: TextLimits = {}): Reader<string> {
       throw invalid(path, `must be text, not ${kindOf(value)}`);
     }
     if (max !== undefined && value.length > max) {
-      throw invalid(path, `has ${value.length} characters: ${max} are the most`);
+      throw invalid(path, `has ${value.length} characters: maximum ${max}`);
     }
     // Postgres cannot store it in text.
     if (value.includes("\0")) {
-      throw invalid(path, "must not hold the character U+0000");
+      throw invalid(path, "must not contain the character U+0000");
     }
     if (pattern !== undefined && !pattern.test(value)) {
       throw invalid(path, `must be ${hint}`);
@@ -160,7 +160,7 @@ function isAbsent(value: Json | undefined): value is null | undefined {
 
 function checkCount(count: number, path: string): void {
   if (count > itemsMax) {
-    throw invalid(path, `has ${count} entries: ${itemsMax} are the most`);
+    throw invalid(path, `has ${count} entries: maximum ${itemsMax}`);
   }
 }
 

@@ -140,7 +140,7 @@ const tag = optionalText({
   hint: 'made of letters, digits, "_", "." and "-"',
 });
 
-const variableName = text({ max: nameMax, pattern: /^[^=]+$/, hint: 'at least one character, none of them "="' });
+const variableName = text({ max: nameMax, pattern: /^[^=]+$/, hint: 'at least one character, without "="' });
 
 const container = record({
   image: orElse(optionalText({ max: imageMax }), ""),

@@ -47,7 +47,7 @@ export function readKeyPair(file: Uint8Array): KeyPair {
     case "seed or public":
       return pairOfSeed(found.bytes);
     case "public":
-      throw new KeyFault("is a public key; signing takes the private one");
+      throw new KeyFault("is a public key: signing requires the private key");
     default:
       return found satisfies never;
   }
@@ -75,7 +75,7 @@ export function pairOfSeed(seed: Uint8Array): KeyPair {
 function joinHalves(bytes: Uint8Array): KeyPair {
   const pair = pairOfSeed(bytes.subarray(0, publicKeyBytes));
   if (Buffer.compare(pair.publicKey, bytes.subarray(publicKeyBytes)) !== 0) {
-    throw new KeyFault("holds a seed and a public key that do not belong to each other");
+    throw new KeyFault("contains a seed and a public key that do not belong together");
   }
   return pair;
 }
@@ -89,7 +89,7 @@ function readEncoded(key: string | Buffer, format: "pem" | "der"): FoundKey {
   if (publicKey !== undefined) {
     return { kind: "public", publicKey: exportPublicKey(assertEd25519(publicKey)) };
   }
-  throw new KeyFault(`is no key: expected ${acceptedForms}`);
+  throw new KeyFault(`is not a valid key: expected ${acceptedForms}`);
 }
 
 const acceptedForms = "PKCS#8 as PEM or DER, or base64 of the 32-byte seed or of seed and public key";
@@ -115,7 +115,7 @@ function pairOf(privateKey: KeyObject): KeyPair {
 
 function assertEd25519(key: KeyObject): KeyObject {
   if (key.asymmetricKeyType !== "ed25519") {
-    throw new KeyFault(`is of the kind ${key.asymmetricKeyType}; JobSpecs are signed with Ed25519`);
+    throw new KeyFault(`is a key of type ${key.asymmetricKeyType}: JobSpecs are signed with Ed25519`);
   }
   return key;
 }

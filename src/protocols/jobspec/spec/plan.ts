@@ -31,8 +31,8 @@ const questionsMax = 1_000;
 export function planJob({ constraints, models, questions, runs }: JobSpec, wishes: Wishes | undefined): JobPlan {
   const asked = Math.max(1, models.length) * Math.max(1, questions.length) * runs;
   if (asked > questionsMax) {
-    const sum = "models, times questions, times runs";
-    throw new SpecFault("validation_error", `${sum}, is ${asked} questions in a region: ${questionsMax} are the most`);
+    const sum = "models times questions times runs";
+    throw new SpecFault("validation_error", `${sum} is ${asked} questions in a region: maximum ${questionsMax}`);
   }
   const regions = chooseRegions(constraints.regions, wishes?.targetRegions);
   const minRegions = constraints.minRegions ?? askedRegions(wishes, regions.length);
@@ -42,7 +42,7 @@ export function planJob({ constraints, models, questions, runs }: JobSpec, wishe
   if (successesMin > regions.length) {
     throw new SpecFault(
       "validation_error",
-      `the job has to succeed in ${successesMin} regions but runs in ${regions.join(", ")} alone: name more, or sign for less`,
+      `the job must succeed in ${successesMin} regions but runs only in ${regions.join(", ")}: name more, or sign a lower minimum`,
     );
   }
   return { regions, minRegions, minSuccessRate, successesMin, enableAnalysis: wishes?.enableAnalysis ?? false };
@@ -68,7 +68,7 @@ function askedRegions(wishes: Wishes | undefined, count: number): number {
   }
   const { minRegions } = wishes;
   if (minRegions !== undefined && minRegions > count) {
-    throw invalid("min_regions", `must be at most ${count}, as many as the job runs in`);
+    throw invalid("min_regions", `must be at most ${count}, the number of regions of the job`);
   }
   return minRegions ?? Math.min(wrapperRegionsDefault, count);
 }

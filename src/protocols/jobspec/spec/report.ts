@@ -140,7 +140,7 @@ function* explain({ document, wrapper }: Unwrapped, signed: SignedSpec): Generat
   return version === 1 ? yield* searchMistakes({ document, publicKey, signature, wrapper }) : [];
 }
 
-const signedAsTwo: Mistake = { pitfall: "version_2_signed", advice: "say `sig_v`: 2 in the spec, before signing it" };
+const signedAsTwo: Mistake = { pitfall: "version_2_signed", advice: "put `sig_v`: 2 into the spec before signing it" };
 const signedAsOne: Mistake = {
   pitfall: "version_1_signed",
   advice: "sign the RFC 8785 form of the whole spec without `signature`, or leave `sig_v` out",
@@ -153,7 +153,7 @@ function warningsOf({ document, wrapper }: Unwrapped, droppedEmptyStrings: boole
     sentence: `${path} ${remarkWords[what]}`,
   }));
   if (wrapper !== undefined) {
-    warnings.push({ what: "wrapper_sent", path: "/jobspec", sentence: "what is judged here is the object in jobspec" });
+    warnings.push({ what: "wrapper_sent", path: "/jobspec", sentence: "only the object in jobspec was checked" });
   }
   if (droppedEmptyStrings) {
     const sentence = "accepted because this service also takes signatures that leave empty texts out";

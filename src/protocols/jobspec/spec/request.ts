@@ -46,7 +46,7 @@ export function readBody(body: Uint8Array): ReadDocument {
     throw new BodyFault("invalid_body", "the body is empty: send a signed JobSpec as JSON");
   }
   if (body.length > bodyBytesMax) {
-    throw new BodyFault("invalid_body", `the body has ${body.length} bytes: ${bodyBytesMax} are the most`);
+    throw new BodyFault("invalid_body", `the body has ${body.length} bytes: maximum ${bodyBytesMax}`);
   }
   return readJson(body);
 }

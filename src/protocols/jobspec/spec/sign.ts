@@ -51,7 +51,7 @@ export function signSpec(document: ReadDocument, pair: KeyPair, signing: Signing
   const text = setMembers(prepared, { signature: JSON.stringify(signature) });
   const signed = readSignedSpec(reread(text));
   if (!isSignatureRight(signed)) {
-    throw new Error("the signature that was made is not right");
+    throw new Error("the new signature is not valid");
   }
   return { ...signed, text };
 }
@@ -94,7 +94,7 @@ function membersOfV2({ object }: ReadDocument, { publicKey }: KeyPair, signing: 
     if (!(name in own) && !object.has(name)) {
       throw new SpecFault(
         `missing_field:${name}`,
-        `${name} is required in version 2: the spec has none, and none was given`,
+        `${name} is required in version 2: give it, or put it into the spec`,
       );
     }
   }

@@ -91,13 +91,13 @@ function decodeField(name: keyof typeof requiredWords, text: string, problem: st
 /** What a message says about each kind of remark, after its path. */
 export const remarkWords: Readonly<Record<Remark["what"], string>> = {
   duplicate_key: "has a name that occurs twice",
-  lone_surrogate: "holds half of a surrogate pair",
-  inexact_integer: "is an integer that other programs read as another one",
+  lone_surrogate: "contains half of a surrogate pair",
+  inexact_integer: "is an integer that other programs read as another number",
 };
 
 function refuseRemarks([first]: readonly Remark[]): void {
   if (first !== undefined) {
-    throw new SpecFault("invalid_json", `${first.path} ${remarkWords[first.what]}, which version 2 does not take`);
+    throw new SpecFault("invalid_json", `${first.path} ${remarkWords[first.what]}, which version 2 does not accept`);
   }
 }
 

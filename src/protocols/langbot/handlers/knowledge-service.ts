@@ -66,7 +66,7 @@ export function createKnowledgeService({ db, cursors }: LangbotDeps): ServiceImp
   };
 }
 
-const nulText = "has a NUL character: leave it out";
+const nulText = "contains a NUL character: remove it";
 
 /** The maximum bytes of a batch. Leaves room for ids and for the rest of the message. */
 const batchBytesMax = 3 * 1_048_576;
@@ -89,7 +89,7 @@ function readEntries({ entries }: PutKnowledgeEntriesRequest): PlacedEntry[] {
   for (const { entryId, field } of read) {
     const twin = places.get(entryId);
     if (twin !== undefined) {
-      throw invalidField(`${field}.entry_id`, `is that of ${twin} too: give each entry an id of its own`);
+      throw invalidField(`${field}.entry_id`, `is also the id of ${twin}: give each entry its own id`);
     }
     places.set(entryId, field);
   }
@@ -124,7 +124,7 @@ async function writeEntries(
 }
 
 const unfitTexts = {
-  content: "has more different words than can be searched: split it into several entries",
+  content: "has too many different words for the search: split it into several entries",
   metadata: "has a number or a character that cannot be compared: write it as other text",
 } as const satisfies Record<EntryUnfit["part"], string>;
 

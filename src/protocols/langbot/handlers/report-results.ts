@@ -91,7 +91,10 @@ function assertAttempt(
     throw runNotFound();
   }
   if (run.is_dialled === true) {
-    throw new Fault("ATTEMPT_STALE", "the runner of this run is dialled: what it says comes by the call to it");
+    throw new Fault(
+      "ATTEMPT_STALE",
+      "the runner of this run is dialled: it sends its results in the response to that call",
+    );
   }
   if (run.attempt !== given.attempt) {
     throw attemptStale(given.attempt);
@@ -103,7 +106,7 @@ function runNotFound(): Fault {
 }
 
 function attemptStale(attempt: number): Fault {
-  return new Fault("ATTEMPT_STALE", `attempt ${attempt} does not have this run: stop working on it`);
+  return new Fault("ATTEMPT_STALE", `attempt ${attempt} does not own this run: stop working on it`);
 }
 
 /** The maximum verdicts of a run up to which late results are recorded: their number has no bound. */

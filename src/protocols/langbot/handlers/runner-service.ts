@@ -38,7 +38,7 @@ export function createRunnerService(deps: LangbotDeps & StartEventDeps): Service
         return { verdicts: await registerDialled(deps, client, request, signal) };
       }
       if (credential !== "") {
-        throw invalidField("credential", "it is for runners that are dialled: send it with their url");
+        throw invalidField("credential", "it applies to dialled runners only: send it with their url");
       }
       return await registerWorker(deps, { client, workerId, era: isEra(era) ? era : "spec", manifests });
     },
@@ -104,10 +104,7 @@ async function registerDialled(
   signal: AbortSignal,
 ): Promise<ManifestVerdict[]> {
   if (manifests.length > 0 || era !== "") {
-    throw invalidField(
-      manifests.length > 0 ? "manifests" : "era",
-      "leave it out: the runners at the url are asked for it",
-    );
+    throw invalidField(manifests.length > 0 ? "manifests" : "era", "leave it out: the runners at the url provide it");
   }
   const address = { url, credential: credential === "" ? null : credential };
   const listed = await listRunnersAt(deps.egress, address, signal);

@@ -103,7 +103,7 @@ async function accept(
   const acceptance = { runId, client, session, offerId };
   using place = dispatcher.reserveOutside();
   if (place === undefined) {
-    throw new Fault("RESUME", "this replica takes no runs now: accept again", { retryAfterMs: 200 });
+    throw new Fault("RESUME", "this replica accepts no runs now: try again", { retryAfterMs: 200 });
   }
   const run = await db.transaction().execute((trx) => acceptOffer(trx, { ...acceptance, owner: place.replicaId }));
   failpoint("accept.committed");
@@ -112,7 +112,7 @@ async function accept(
     mailboxes.open({ runId, client, attempt: 1 });
     place.fill(run);
   } else if ((await findAccepted(db, acceptance)) === undefined) {
-    throw new Fault("OFFER_TAKEN", "the offer is over or somebody else took the run: wait for the next one");
+    throw new Fault("OFFER_TAKEN", "the offer has expired or another worker has the run: wait for the next offer");
   }
   return await acceptedToProto(deps, runId);
 }
@@ -123,7 +123,7 @@ async function acceptedToProto(
 ): Promise<MessageInitShape<typeof AcceptRunResponseSchema>> {
   const row = await findRemoteRun(db, runId);
   if (row === undefined) {
-    throw new Error(`run ${runId} was accepted and is no run of a runner`);
+    throw new Error(`run ${runId} was accepted but has no runner`);
   }
   const context = fromBinary(AgentRunContextSchema, row.context);
   return {

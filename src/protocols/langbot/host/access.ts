@@ -161,7 +161,7 @@ function assertAllowed(
   const usable = assertUsable(access, told, runId);
   hostRate.take(told.runId);
   if (size !== undefined && size.bytes > size.bytesMax) {
-    throw new Fault("PAYLOAD_TOO_LARGE", `${size.field} has ${size.bytes} bytes, and ${size.bytesMax} is the most`);
+    throw new Fault("PAYLOAD_TOO_LARGE", `${size.field} has ${size.bytes} bytes: maximum ${size.bytesMax}`);
   }
   if (traitsOf(action).endsWithCancel === true) {
     assertNotCancelled(usable);
@@ -184,7 +184,7 @@ function assertUsable(
     throw notActive();
   }
   if (claimedId === "") {
-    throw invalidField("run_id", "every call names its run");
+    throw invalidField("run_id", "is missing: give the id of the run");
   }
   if (claimedId !== told.runId || access.attempt !== told.attempt) {
     throw notActive();

@@ -43,7 +43,7 @@ export async function openAccount(deps: AccountDeps, run: AskingRun, { model, re
   assertBudgetKnown(model, runBudget, dayBudget.max);
   const before = await takeModelCall(db, { runId: run.runId, max: modelCallsMax });
   if (before === undefined) {
-    throw new Fault("QUOTA_EXHAUSTED", `the run has made its ${modelCallsMax} calls to models`);
+    throw new Fault("QUOTA_EXHAUSTED", `the run has reached its maximum of model calls (${modelCallsMax})`);
   }
   const price = priceOf(model);
   const meter = new Meter(request, price);

@@ -53,10 +53,10 @@ export async function getApproval(
 
 function assertArguments({ sequence, useId, waitSeconds }: GetApprovalRequest): void {
   if (sequence < 1n || sequence > sequenceMax) {
-    throw invalidField("sequence", "give the number of the action.requested");
+    throw invalidField("sequence", "give the sequence of the action.requested");
   }
   if (useId === "" || useId.length > useIdCharsMax || !isStorableText(useId)) {
-    throw invalidField("use_id", `give 1 to ${useIdCharsMax} characters that stand for one execution of the action`);
+    throw invalidField("use_id", `give 1 to ${useIdCharsMax} characters that identify one execution of the action`);
   }
   if (waitSeconds < 0 || waitSeconds > waitSecondsMax) {
     throw invalidField("wait_seconds", `give 0 to ${waitSecondsMax}`);

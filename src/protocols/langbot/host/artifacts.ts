@@ -82,7 +82,7 @@ async function* readPieces(
 
 function bytesOf(limit: bigint | undefined): number {
   if (limit !== undefined && limit <= 0n) {
-    throw invalidField("limit", "leave it out, or say how many bytes");
+    throw invalidField("limit", "leave it out, or give a number of bytes above 0");
   }
   return limit === undefined ? pieceBytesMax : Math.min(Number(limit), readBytesMax);
 }

@@ -66,7 +66,7 @@ function readElement(message: ObjectText, item: JsonNode, place: string): ReadPa
   }
   if (!isAttachment && !/^(image|file)/.test(type ?? "")) {
     const words = JSON.stringify(type?.slice(0, typeCharsMax));
-    return placeholder({ type: "file" }, `models are not given parts of type ${words}`);
+    return placeholder({ type: "file" }, `models do not receive parts of type ${words}`);
   }
   const mediaType = element.findText("mime_type")?.toLowerCase();
   const name = element.findText("file_name") ?? element.findText("name");
@@ -138,7 +138,7 @@ function parseUrl(text: string | undefined): URL | undefined {
 export function assertFewInline(parts: readonly ReadPart[], field: string): void {
   const inline = parts.filter((part) => "data" in part && !(part.data instanceof URL)).length;
   if (inline > mediaItemsMax) {
-    const description = `holds ${inline} images and files: send at most ${mediaItemsMax} of them, or refer to artifacts`;
+    const description = `contains ${inline} images and files: send at most ${mediaItemsMax} of them, or refer to artifacts`;
     throw new Fault("PAYLOAD_TOO_LARGE", `invalid ${field}: ${description}`, { violations: [{ field, description }] });
   }
 }

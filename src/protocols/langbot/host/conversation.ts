@@ -11,7 +11,7 @@ import type { HostRun } from "./access.ts";
 export function requireConversation({ scope }: HostRun, askedId: string | undefined): Buffer {
   const key = conversationKey(scope);
   if (key === undefined || (askedId !== undefined && askedId !== scope.conversationId)) {
-    throw new Fault("GRANT_REFUSED", "the conversation is not that of this run");
+    throw new Fault("GRANT_REFUSED", "the conversation does not belong to this run");
   }
   return key;
 }

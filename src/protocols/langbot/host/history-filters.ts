@@ -30,7 +30,7 @@ export function readSearchFilters(text: string | undefined): SearchFilters {
   const role = filters.findText("role");
   const roles = readValues(filters, "roles");
   if (role !== undefined && roles.length > 0) {
-    throw invalidField("filters.role", "there are roles too: send one of them");
+    throw invalidField("filters.role", "is set together with roles: send only one of them");
   }
   return {
     conversationId: filters.findText("conversation_id"),

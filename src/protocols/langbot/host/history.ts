@@ -107,7 +107,7 @@ type Place = Pick<HistoryPageRequest, "before" | "after" | "direction">;
 function openPlace(cursors: Cursors, run: HostRun, scope: Buffer, request: PageHistoryRequest): Place {
   const { beforeCursor = "", afterCursor = "", direction } = request;
   if (beforeCursor !== "" && afterCursor !== "") {
-    throw invalidField("after_cursor", "there is a before_cursor too: send one of them");
+    throw invalidField("after_cursor", "is set together with before_cursor: send only one of them");
   }
   if (direction !== "" && direction !== "backward" && direction !== "forward") {
     throw invalidField("direction", "use backward or forward");

@@ -67,7 +67,7 @@ export async function retrieveKnowledge(
     bytesMax: resultsBytesMax,
   });
   if (found === undefined) {
-    throw new Fault("RESOURCE_NOT_FOUND", `there is no knowledge base ${JSON.stringify(kbId)} any more`);
+    throw new Fault("RESOURCE_NOT_FOUND", `knowledge base ${JSON.stringify(kbId)} no longer exists`);
   }
   return takeFitting(found.map(printEntry));
 }
@@ -88,7 +88,7 @@ async function search(db: Db, query: Parameters<typeof searchKnowledge>[1]): Pro
     return await searchKnowledge(db, query);
   } catch (error) {
     if (error instanceof EntryUnfit) {
-      throw invalidField("filters", "has a number or a character that no metadata can have: leave it out");
+      throw invalidField("filters", "contains a number or a character that metadata cannot have: remove it");
     }
     throw error;
   }
@@ -96,13 +96,13 @@ async function search(db: Db, query: Parameters<typeof searchKnowledge>[1]): Pro
 
 function assertQuery(text: string): void {
   if (text.trim() === "") {
-    throw invalidField("query_text", "is empty: say what is looked for");
+    throw invalidField("query_text", "is empty: give the text to search for");
   }
   if (Buffer.byteLength(text) > queryBytesMax) {
     throw invalidField("query_text", `has ${Buffer.byteLength(text)} bytes: give at most ${queryBytesMax}`);
   }
   if (!isStorableText(text)) {
-    throw invalidField("query_text", "has a NUL character: leave it out");
+    throw invalidField("query_text", "contains a NUL character: remove it");
   }
 }
 
@@ -119,7 +119,7 @@ function takeFitting(printed: readonly string[]): string[] {
     return leftBytes >= 0;
   });
   if (fitting.length === 0 && printed.length > 0) {
-    throw new Fault("PAYLOAD_TOO_LARGE", "the best entry is longer than an answer may be: split it");
+    throw new Fault("PAYLOAD_TOO_LARGE", "the best entry is larger than the maximum answer: split it");
   }
   return fitting;
 }

@@ -54,7 +54,7 @@ async function loadArtifact(
   const row = await findArtifact(db, reader);
   if (row === undefined) {
     return url === undefined
-      ? placeholder({ type: kind, name }, "there is no such artifact any more, or it is not of this run's conversation")
+      ? placeholder({ type: kind, name }, "the artifact no longer exists, or belongs to another conversation")
       : { type: kind, name, mediaType: undefined, data: url };
   }
   const mediaType = row.mime_type ?? undefined;

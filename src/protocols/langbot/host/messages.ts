@@ -35,7 +35,7 @@ export function readConversation(texts: readonly string[]): Conversation {
   calls.assertAnswered();
   assertFewInline(messages.flatMap(mediaOf), "messages");
   if (messages.length === 0) {
-    throw invalidField("messages", "nothing was said: give at least one message that is not of role system");
+    throw invalidField("messages", "have no message that is not of role system: give at least one");
   }
   return { system: system.join("\n\n"), messages };
 }
@@ -75,7 +75,10 @@ export function readFunctions(texts: readonly string[]): ModelToolDefinition[] {
   const names = functions.map(({ name }) => name);
   const twin = names.findIndex((name, index) => names.indexOf(name) !== index);
   if (twin !== -1) {
-    throw invalidField(`functions[${twin}].name`, `${JSON.stringify(names[twin])} comes twice: give each its own name`);
+    throw invalidField(
+      `functions[${twin}].name`,
+      `${JSON.stringify(names[twin])} occurs twice: give each function its own name`,
+    );
   }
   return functions;
 }
@@ -119,10 +122,7 @@ class OpenCalls {
 
   ask(field: string, call: ModelToolCall): void {
     if (this.#open.has(call.id)) {
-      throw invalidField(
-        `${field}.id`,
-        `${JSON.stringify(call.id)} is asked for twice: give each call an id of its own`,
-      );
+      throw invalidField(`${field}.id`, `${JSON.stringify(call.id)} occurs twice: give each call its own id`);
     }
     this.#open.set(call.id, { name: call.name, field });
   }
@@ -131,7 +131,7 @@ class OpenCalls {
   answer(field: string, id: string): string {
     const call = this.#open.get(id);
     if (call === undefined) {
-      throw invalidField(field, `${JSON.stringify(id)} answers no call of a message before: leave the message out`);
+      throw invalidField(field, `${JSON.stringify(id)} matches no open call of an earlier message: remove the message`);
     }
     this.#open.delete(id);
     return call.name;
@@ -180,7 +180,7 @@ function said(content: readonly ReadPart[]): { readonly text: string; readonly p
 
 /** Returns the text with placeholders for media: no provider takes images or files in answers or instructions. */
 function textAlone(content: readonly ReadPart[]): string {
-  const why = "models are given those of users and tools alone";
+  const why = "models receive only images and files of users and tools";
   return joinText(
     content.map((part): ModelContent => {
       const type = part.type === "artifact" ? part.kind : part.type;

@@ -27,9 +27,9 @@ const words: Readonly<Record<string, string>> = {
   timeout: "its provider did not answer in time",
   cut: "its answer was cut off",
   unreadable: "its answer could not be read",
-  finish: "it gave up",
+  finish: "it ended the answer early",
   stream_error: "its provider reported an error in the middle of the answer",
-  [circuitOpenCode]: "its provider has failed too often and is left alone for a while",
+  [circuitOpenCode]: "its provider has failed too often and is not called for a while",
 };
 
 function describe(code: string): string {

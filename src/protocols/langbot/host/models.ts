@@ -84,12 +84,15 @@ export async function invokeModel(deps: ModelDeps, run: AskingRun, request: Invo
     } else if (part.type === "finish") {
       const message = printMessage({ text, calls, state: part.state });
       if (Buffer.byteLength(message) > answerBytesMax) {
-        throw new Fault("PAYLOAD_TOO_LARGE", `the answer is longer than ${answerBytesMax} bytes: have it streamed`);
+        throw new Fault(
+          "PAYLOAD_TOO_LARGE",
+          `the answer is longer than ${answerBytesMax} bytes: use the streaming call`,
+        );
       }
       return { message, usage: usageToProto(part.usage) };
     }
   }
-  throw new Error("an answer ended without an end");
+  throw new Error("an answer ended without a finish part");
 }
 
 /** A piece of a streamed answer, or its usage as the last item. */
@@ -124,13 +127,13 @@ export async function rerank(
   { modelId, query, documents, topK }: RerankRequest,
 ): Promise<readonly RankedDocument[]> {
   if (query.trim() === "") {
-    throw invalidField("query", "is empty: say what the documents shall answer");
+    throw invalidField("query", "is empty: give the text to rank the documents by");
   }
   if (documents.length > documentsMax) {
     throw invalidField("documents", `are ${documents.length}: give at most ${documentsMax}`);
   }
   if (topK < 0) {
-    throw invalidField("top_k", `is ${topK}: give how many to return, or 0 for all`);
+    throw invalidField("top_k", `is ${topK}: give the number of documents to return, or 0 for all`);
   }
   const reranker = findGranted(deps.resolveReranker, modelId);
   if (documents.length === 0) {
@@ -207,7 +210,7 @@ function findGranted<T>(resolve: (id: string) => T, id: string): T {
     return resolve(id);
   } catch (error) {
     if (error instanceof Fault && error.reason === "MODEL_UNSUPPORTED") {
-      throw new Fault("RESOURCE_NOT_FOUND", `this service has no model ${JSON.stringify(id)} any more`, {
+      throw new Fault("RESOURCE_NOT_FOUND", `this service no longer has model ${JSON.stringify(id)}`, {
         cause: error,
       });
     }
@@ -269,7 +272,7 @@ async function* converse(
       await account.assertWithin();
     }
     run.signal.throwIfAborted();
-    throw new Error(`model ${modelId} ended without an end`);
+    throw new Error(`model ${modelId} ended without a finish part`);
   } finally {
     // Also when the caller has left.
     await account.close(used ?? account.meter.soFar());

@@ -16,7 +16,7 @@ export function countOf(
   { usual = pageItemsDefault, max = pageItemsMax }: { usual?: number; max?: number } = {},
 ): number {
   if (asked < 0) {
-    throw invalidField(field, "it is negative: leave it out, or say how many");
+    throw invalidField(field, "is negative: leave it out, or give a number above 0");
   }
   return Math.min(asked === 0 ? usual : asked, max);
 }

@@ -70,7 +70,7 @@ export async function writeStorage(deps: HostDeps, context: HostContext, request
     const offset = offsetOf(request.offset);
     const sizeBytes = offset + request.content.length;
     if (sizeBytes > storageValueBytesMax) {
-      throw new Fault("PAYLOAD_TOO_LARGE", `the value would have ${sizeBytes} bytes: at most ${storageValueBytesMax}`);
+      throw new Fault("PAYLOAD_TOO_LARGE", `the value would have ${sizeBytes} bytes: maximum ${storageValueBytesMax}`);
     }
     await lockStorageValue(trx, whose);
     const version = await writePiece(trx, { ...whose, runId: run.runId, nowMs: deps.clock.nowMs() }, request);
@@ -157,7 +157,7 @@ async function writePiece(
   }
   const version = await findStorageVersion(trx, writing);
   if (version === undefined) {
-    throw invalidField("offset", "nothing of the value was written before: begin at 0");
+    throw invalidField("offset", "the value has no earlier piece: begin at 0");
   }
   const end = piece.offset + content.length;
   const isWritten = content.length === 0 ? end === version.end : await hasStoragePiece(trx, { ...piece, ...version });
@@ -167,8 +167,8 @@ async function writePiece(
   }
   if (version.isFinished || piece.offset !== version.end) {
     const where = version.isFinished
-      ? "the value is finished: begin another at 0"
-      : `the next begins at ${version.end}`;
+      ? "the value is finished: begin a new one at 0"
+      : `the next piece begins at ${version.end}`;
     throw invalidField("offset", `no piece can begin here: ${where}`);
   }
   if (version.pieces >= piecesMax) {

@@ -70,7 +70,7 @@ export async function callTool(
   }
   const args = parameters === "" ? "{}" : readObjectText(parameters, "parameters").text;
   if (!(await takeToolCall(deps.db, { runId: run.runId, max: deps.toolCallsMax }))) {
-    throw new Fault("QUOTA_EXHAUSTED", `the run has made its ${deps.toolCallsMax} calls of tools`);
+    throw new Fault("QUOTA_EXHAUSTED", `the run has reached its maximum of tool calls (${deps.toolCallsMax})`);
   }
   const outcome = await runMeasured(deps, tool, args, run);
   run.signal.throwIfAborted();
@@ -114,5 +114,5 @@ function selectTool({ select }: Pick<Toolbox, "select">, name: string): Tool | u
 }
 
 function notOffered(name: string): Fault {
-  return new Fault("RESOURCE_NOT_FOUND", `this service offers no tool ${JSON.stringify(name.slice(0, 64))}`);
+  return new Fault("RESOURCE_NOT_FOUND", `this service does not offer tool ${JSON.stringify(name.slice(0, 64))}`);
 }

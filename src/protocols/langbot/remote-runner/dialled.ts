@@ -91,9 +91,9 @@ function endOfTrouble(error: unknown): FailedEnd {
   const { kind, words } = describeRunnerTrouble(error);
   switch (kind) {
     case "blocked":
-      return failed("runner.unavailable", `the runner is not dialled: ${words}`, false);
+      return failed("runner.unavailable", `the runner cannot be dialled: ${words}`, false);
     case "refused":
-      return failed("runner.error", `the runner answered ${words}`, false);
+      return failed("runner.error", `the runner refused the call: ${words}`, false);
     case "late":
       return timedOut;
     case "lost":
@@ -112,7 +112,7 @@ const stopped = failed("runner.error", "stopped", true);
 
 const alreadyDialled = failed(
   "host.run_lost",
-  "the replica that read the runner's results is gone, and the runner is not called twice",
+  "the replica that read the runner's results was lost, and the runner is not called twice",
   true,
 );
 

@@ -79,7 +79,7 @@ async function open({ runId, signal }: RunContext, { openRun, clock }: RemoteRun
 const unavailable: FailedEnd = {
   kind: "failed",
   code: "runner.unavailable",
-  error: "no worker took the run within 60 s: is a worker with this runner connected?",
+  error: "no worker took the run within 60 s: connect a worker with this runner",
   retryable: true,
 };
 

@@ -39,7 +39,7 @@ export async function withAgent(db: Db, client: string, binding: Binding): Promi
   const row = await findAgentProfile(db, { client, agentId });
   if (row === undefined) {
     const name = JSON.stringify(bindingId);
-    throw new Fault("AGENT_NOT_FOUND", `binding ${name} names the agent ${agentId}, which there is not: put it first`);
+    throw new Fault("AGENT_NOT_FOUND", `binding ${name} names agent ${agentId}, which does not exist: put it first`);
   }
   const { runnerId, runnerConfig, resourcePolicy, statePolicy, deliveryPolicy, approvalPolicy } =
     agentProfileFromRow(row);

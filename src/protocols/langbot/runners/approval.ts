@@ -88,18 +88,12 @@ export function approvalToProto(row: ApprovalRow): Approval {
 
 function assertRepeats(row: ApprovalRow, { digest, decision, decidedBy, comment }: ApprovalDecision): void {
   if (row.digest !== digest) {
-    throw new Fault(
-      "APPROVAL_CHANGED",
-      "the digest is not that of the approval: look at it again and decide on what it says",
-    );
+    throw new Fault("APPROVAL_CHANGED", "the digest does not match the approval: read the approval again, then decide");
   }
   if (row.decision === null) {
-    throw new Fault(
-      "APPROVAL_EXPIRED",
-      "the time of the approval is over, or its run has ended: nothing can be decided",
-    );
+    throw new Fault("APPROVAL_EXPIRED", "the approval has expired or its run has ended: it can no longer be decided");
   }
   if (row.decision !== decision || row.decided_by !== decidedBy || row.comment !== comment) {
-    throw new Fault("APPROVAL_DECIDED", `somebody has decided before: ${row.decision}`);
+    throw new Fault("APPROVAL_DECIDED", `the approval was already decided: ${row.decision}`);
   }
 }

@@ -34,10 +34,10 @@ export class ArtifactIds {
     const claim = this.#claims.get(artifactId);
     const sha256 = hash ?? null;
     if (claim?.isMine === false) {
-      return { disposition: "dropped_invalid", problem: "conflict: data.artifact_id is not free: choose another one" };
+      return { disposition: "dropped_invalid", problem: "conflict: data.artifact_id is in use: choose another one" };
     }
     if (claim?.isComplete === true && claim.sha256 !== sha256) {
-      const problem = "conflict: data.artifact_id is that of an artifact of this run with other content";
+      const problem = "conflict: data.artifact_id belongs to an artifact of this run with other content";
       return { disposition: "dropped_invalid", problem };
     }
     this.#claims.set(artifactId, { isMine: true, isComplete: true, sha256 });

@@ -67,7 +67,7 @@ const termsOfRunner = [
 function assertNothingOfRunner(binding: Binding): void {
   for (const [name, key] of termsOfRunner) {
     if (binding[key] !== undefined && binding[key] !== "") {
-      throw invalidField(`binding.${name}`, "must be unset where agent_id is set: the agent says it");
+      throw invalidField(`binding.${name}`, "must be unset when agent_id is set: the agent defines it");
     }
   }
 }
@@ -116,8 +116,8 @@ export function resolveBinding(bindings: readonly Binding[], event: AgentEvent):
   const fitting = bindings.filter((binding) => fits(binding, event));
   const [binding] = fitting;
   if (binding === undefined) {
-    const fix = "put one whose scope and event_types fit, or enable it";
-    throw new Fault("BINDING_NOT_FOUND", `no binding takes the event ${JSON.stringify(event.eventType)}: ${fix}`);
+    const fix = "put one with a matching scope and event_types, or enable it";
+    throw new Fault("BINDING_NOT_FOUND", `no binding matches the event ${JSON.stringify(event.eventType)}: ${fix}`);
   }
   if (fitting.length > 1) {
     throw ambiguous(fitting.map(({ bindingId }) => bindingId).toSorted());
@@ -138,7 +138,7 @@ function fits(binding: Binding, event: AgentEvent): boolean {
 function ambiguous(ids: readonly string[]): Fault {
   const names = ids.slice(0, shownIdsMax).join(", ");
   const more = ids.length > shownIdsMax ? ` and ${ids.length - shownIdsMax} more` : "";
-  const message = `several bindings take the event: ${names}${more}; disable or delete all but one`;
+  const message = `several bindings match the event: ${names}${more}; disable or delete all but one`;
   return new Fault("BINDING_AMBIGUOUS", message, { metadata: { binding_ids: `${names}${more}` } });
 }
 
@@ -154,7 +154,7 @@ function assertScope({ scope }: Binding): void {
     throw invalidField("binding.scope.kind", "must be global, workspace, bot or agent");
   }
   if (kind === "global" && scope.id !== "") {
-    throw invalidField("binding.scope.id", "must be unset for the scope global");
+    throw invalidField("binding.scope.id", "must be unset for scope global");
   }
   if (kind !== "global" && scope.id === "") {
     throw invalidField("binding.scope.id", `must name the ${kind}`);

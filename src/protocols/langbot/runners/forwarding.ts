@@ -128,7 +128,7 @@ export class Forwarding {
     } finally {
       leave();
     }
-    throw new Fault("RESUME", "nobody took the report in time: send it again", { retryAfterMs: 500 });
+    throw new Fault("RESUME", "the report was not processed in time: send it again", { retryAfterMs: 500 });
   }
 
   async #deliverNew(): Promise<void> {

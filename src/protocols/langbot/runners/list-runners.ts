@@ -34,7 +34,7 @@ export async function listRunnersAt(
     throw unreachable(`it lists ${manifests.length} runners`, `serve at most ${manifestsMax} at one address`);
   }
   if (era !== "" && !isEra(era)) {
-    throw unreachable(`its era is ${JSON.stringify(era.slice(0, 64))}`, "say spec, ledger or 4.11");
+    throw unreachable(`its era is ${JSON.stringify(era.slice(0, 64))}`, "use spec, ledger or 4.11");
   }
   return { manifests, era: era === "" ? "spec" : era };
 }
@@ -45,7 +45,7 @@ function assertUrl(egress: Egress, text: string): void {
     throw invalidField("url", problem);
   }
   if (text.includes("?")) {
-    throw invalidField("url", "write it without a query: the calls to the runner build on it");
+    throw invalidField("url", "must have no query: the paths of the runner's methods are appended to it");
   }
 }
 
@@ -64,21 +64,21 @@ async function ask(egress: Egress, address: RunnerAddress, signal: AbortSignal) 
 }
 
 function unreachable(why: string, fix: string): Fault {
-  return new Fault("RUNNER_UNREACHABLE", `the runners at url could not be listed: ${why}. To mend it: ${fix}`);
+  return new Fault("RUNNER_UNREACHABLE", `the runners at url could not be listed: ${why}. To fix it: ${fix}`);
 }
 
 function fixOf({ kind, code }: RunnerTrouble): string {
   switch (kind) {
     case "blocked":
-      return "name a host that this service may call (security.callback_allow), and whose TLS it can trust";
+      return "name a host that this service may call (security.callback_allow), with a TLS certificate that it trusts";
     case "late":
       return `let ListAgentRunners answer within ${listTimeoutMs / 1_000} s`;
     case "refused":
       return code === Code.Unauthenticated || code === Code.PermissionDenied
-        ? "register with the credential that the runner asks for"
+        ? "register with the credential that the runner expects"
         : "serve runnel.runner.v1.AgentRunnerService at this URL";
     case "lost":
-      return "see that the runner listens there and speaks gRPC over HTTP/2, then register again";
+      return "check that the runner listens there and speaks gRPC over HTTP/2, then register again";
     default:
       return kind satisfies never;
   }

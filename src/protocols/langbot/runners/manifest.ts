@@ -157,7 +157,7 @@ function assertTexts(field: string, json: string | undefined): void {
   }
   const odd = assertObject(field, json)?.members.find(({ value }) => value.kind !== "string" && value.kind !== "null");
   if (odd !== undefined) {
-    throw invalidField(`${field}.${odd.key.value.slice(0, shownIdCharsMax)}`, "must be a text");
+    throw invalidField(`${field}.${odd.key.value.slice(0, shownIdCharsMax)}`, "must be a string");
   }
 }
 
@@ -176,7 +176,7 @@ function assertConfigSchema(json: string | undefined): void {
     }
     for (const key of ["type", "name"]) {
       if (!isFilledText(memberOf(item, key))) {
-        throw invalidField(`${path}.${key}`, "must be a text that is not empty");
+        throw invalidField(`${path}.${key}`, "must be a string that is not empty");
       }
     }
   }

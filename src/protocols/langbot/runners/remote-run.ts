@@ -38,7 +38,7 @@ export function createOpenRemoteRun({ db, clock, limits }: OpenRemoteRunDeps): (
   return async (runId) => {
     const row = await findRemoteRun(db, runId);
     if (row === undefined) {
-      throw new Error(`run ${runId} is no run of a runner`);
+      throw new Error(`run ${runId} has no runner`);
     }
     // Only this service writes them, so their types are known.
     const scope = row.scope as RunScope;

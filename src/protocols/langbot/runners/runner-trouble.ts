@@ -24,13 +24,13 @@ export function describeRunnerTrouble(error: unknown): RunnerTrouble {
   }
   const { code } = error;
   if (code === Code.DeadlineExceeded) {
-    return { kind: "late", code, words: "its time is over" };
+    return { kind: "late", code, words: "it did not answer in time" };
   }
   if (refusals.has(code)) {
     return { kind: "refused", code, words: `${Code[code]}: ${bound(error.rawMessage)}` };
   }
   // Not the error's own message: it may be Node's, which contains addresses.
-  return { kind: "lost", code, words: `the call broke (${Code[code]})` };
+  return { kind: "lost", code, words: `the call failed (${Code[code]})` };
 }
 
 /** The codes with which a runner refuses a call, and those of messages that cannot be taken. */

@@ -9,12 +9,12 @@ export function findKeyProblem(key: string): string | undefined {
   // A character has at most two UTF-16 units, so a far too long text is not split.
   const chars = key.length > 2 * keyCharsMax ? Number.POSITIVE_INFINITY : [...key].length;
   if (chars < 1 || chars > keyCharsMax) {
-    return `has to have 1 to ${keyCharsMax} characters`;
+    return `must have 1 to ${keyCharsMax} characters`;
   }
   if (!key.isWellFormed()) {
-    return "has half of a surrogate pair in it: leave it out";
+    return "contains half of a surrogate pair: remove it";
   }
-  return /\p{Cc}/u.test(key) ? "has a control character in it: leave it out" : undefined;
+  return /\p{Cc}/u.test(key) ? "contains a control character: remove it" : undefined;
 }
 
 /** Returns the problem of a value, a JSON text without white space around it. Undefined when the value is valid. */
@@ -24,7 +24,7 @@ export function findValueProblem(value: string): string | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof JsonTextError) {
-      return `is not JSON that can be kept: ${error.message}`;
+      return `is not JSON that can be stored: ${error.message}`;
     }
     throw error;
   }

@@ -21,7 +21,7 @@ export function readTimeoutMs(text: string, config: JsonObject, path: string): n
   }
   const seconds = node.kind === "number" ? Number(text.slice(node.start, node.end)) : 0;
   if (!(seconds > 0)) {
-    const fix = "must be a number of seconds above 0, or null for the longest time that there is";
+    const fix = "must be a number of seconds above 0, or null for the maximum";
     throw invalidField(`${path}.timeout`, fix);
   }
   return Math.max(1, Math.min(Math.round(seconds * 1_000), timeoutMaxMs));

@@ -135,7 +135,7 @@ export async function acceptOffer(
     .executeTakeFirst();
   failpoint("accept.written");
   if (result.numUpdatedRows !== 1n) {
-    throw new Fault("OFFER_TAKEN", "the offer is over: wait for the next one");
+    throw new Fault("OFFER_TAKEN", "the offer has expired: wait for the next one");
   }
   return run;
 }

@@ -97,7 +97,7 @@ function wholeMistakes({ document, wrapper }: Evidence): { mistake: Mistake; byt
 
 /** Returns the signed wrapper, as it came and as it was before the signature was put into the spec. */
 function wrappersOf(wrapper: JsonObject, spec: JsonObject): { mistake: Mistake; bytes: Uint8Array }[] {
-  const mistake = mistakeOf("wrapper_signed", "sign the object in `jobspec` alone, not what it is sent in");
+  const mistake = mistakeOf("wrapper_signed", "sign only the object in `jobspec`, not the wrapper around it");
   const unsigned = new Map([...spec].filter(([name]) => name !== "signature" && name !== "public_key"));
   return [wrapper, new Map(wrapper).set("jobspec", unsigned)].map((each) => ({
     mistake,

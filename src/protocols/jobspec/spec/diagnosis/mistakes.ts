@@ -21,8 +21,8 @@ function slip(pitfall: string, advice: string, change: Partial<Writing>): Slip {
 }
 
 const slips: readonly Slip[] = [
-  slip("id_included", "leave the outermost `id` out of what is signed", { keepsId: true }),
-  slip("created_at_included", "leave the outermost `created_at` out of what is signed", { keepsCreatedAt: true }),
+  slip("id_included", "leave the outermost `id` out of the signed bytes", { keepsId: true }),
+  slip("created_at_included", "leave the outermost `created_at` out of the signed bytes", { keepsCreatedAt: true }),
   slip("signature_fields_zeroed", "remove `signature` and `public_key` before signing instead of emptying them", {
     emptiesSignature: true,
   }),

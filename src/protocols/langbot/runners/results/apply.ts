@@ -75,7 +75,7 @@ export function applyPayload(payload: TakenPayload, counted: Counted, options: A
     case "unknown":
       return {
         disposition: "ignored_unknown",
-        warnings: ["the type is not known here: kept as it came", ...(payload.warnings ?? [])],
+        warnings: ["unknown type: kept unchanged", ...(payload.warnings ?? [])],
         payload: payload.payload,
       };
     case "completed":

@@ -75,7 +75,7 @@ function readContent(members: Members): Uint8Array | undefined {
   const bytes = (text.length / 4) * 3 - padding;
   if (bytes > inlineBytesMax) {
     throw new PayloadFault(
-      `payload_too_large: ${path} holds ${bytes} bytes, and ${inlineBytesMax} are the most: store large content elsewhere`,
+      `payload_too_large: ${path} has ${bytes} bytes, maximum ${inlineBytesMax}: store large content elsewhere`,
     );
   }
   return Buffer.from(text, "base64");
@@ -92,7 +92,7 @@ function checkContent(members: Members, content: Uint8Array, told: Told): Told {
     throw new PayloadFault(`${members.path}.size_bytes is ${told.sizeBytes}, but the content has ${found.sizeBytes}`);
   }
   if (told.sha256 !== undefined && told.sha256 !== found.sha256) {
-    throw new PayloadFault(`${members.path}.sha256 is not that of the content, which is ${found.sha256}`);
+    throw new PayloadFault(`${members.path}.sha256 does not match the content, which has ${found.sha256}`);
   }
   return found;
 }

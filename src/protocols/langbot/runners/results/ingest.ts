@@ -220,11 +220,11 @@ export class Ingest {
       return this.#tooMany();
     }
     const isTooMuch = this.#bytes + bytes > bytesMax;
-    return isTooMuch ? `${quotaWord}: ${bytesMax} bytes of results are the most of a run` : undefined;
+    return isTooMuch ? `${quotaWord}: maximum ${bytesMax} bytes of results in a run` : undefined;
   }
 
   #tooMany(): string {
-    return `${quotaWord}: ${this.#options.limits.resultsMax} results are the most of a run`;
+    return `${quotaWord}: maximum ${this.#options.limits.resultsMax} results in a run`;
   }
 
   #readPayload(type: string, data: JsonDocument): RunnerPayload | { problem: string } {

@@ -32,7 +32,7 @@ export class Members {
     this.#node = node;
     for (const { key, value } of node.members) {
       if (this.#byName.has(key.value)) {
-        throw new PayloadFault(`${path} has ${quote(key.value)} twice: leave one out`);
+        throw new PayloadFault(`${path} has ${quote(key.value)} twice: remove one`);
       }
       this.#byName.set(key.value, value);
     }
@@ -109,7 +109,7 @@ export class Members {
   findLabel(name: string): string | undefined {
     const text = this.findText(name);
     if (text !== undefined && !isLabel(text)) {
-      const problem = `has to have 1 to ${labelCharsMax} characters, none of them a control character`;
+      const problem = `must have 1 to ${labelCharsMax} characters and no control character`;
       throw new PayloadFault(`${this.path}.${name} ${problem}`);
     }
     return text;
@@ -165,7 +165,7 @@ export class Members {
   refuseOthers(): void {
     for (const { key } of this.#node.members) {
       if (!this.#asked.has(key.value)) {
-        throw new PayloadFault(`${this.path} has ${quote(key.value)}, which is not known there: leave it out`);
+        throw new PayloadFault(`${this.path} has the unknown member ${quote(key.value)}: remove it`);
       }
     }
   }

@@ -89,7 +89,7 @@ function readContent(members: Members): Message["content"] {
     case "array":
       return { case: "parts", value: create(ContentPartsSchema, { elements: readElements(members) }) };
     default:
-      throw new PayloadFault(`${members.path}.content is neither text nor a list of parts: write one of them`);
+      throw new PayloadFault(`${members.path}.content must be text or a list of parts`);
   }
 }
 

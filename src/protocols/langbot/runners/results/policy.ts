@@ -48,12 +48,14 @@ export function refusePayload(payload: TakenPayload, policy: Policy): Refusal | 
 
 /** Returns why a whole message is not delivered; undefined when it is allowed. */
 export function refuseMessage(text: string, { delivery }: Grant): string | undefined {
-  return delivery.reply ? refuseLength(countChars(text), delivery) : "the binding does not let messages be delivered";
+  return delivery.reply
+    ? refuseLength(countChars(text), delivery)
+    : "the binding does not allow the delivery of messages";
 }
 
 function refuseChunk({ chars }: TakenChunk, { delivery }: Grant): string | undefined {
   if (!delivery.streaming) {
-    return "the binding does not let pieces of messages be delivered";
+    return "the binding does not allow the delivery of message chunks";
   }
   // Chunks up to the next whole message count as one message: `is_final` alone does not reset the limit.
   return refuseLength(chars, delivery);
@@ -61,7 +63,7 @@ function refuseChunk({ chars }: TakenChunk, { delivery }: Grant): string | undef
 
 function refuseLength(chars: number, { messageCharsMax }: Grant["delivery"]): string | undefined {
   return messageCharsMax !== undefined && chars > messageCharsMax
-    ? `the message has ${chars} characters, and the binding allows ${messageCharsMax}`
+    ? `the message has ${chars} characters: the binding allows ${messageCharsMax}`
     : undefined;
 }
 
@@ -69,7 +71,7 @@ function refuseState(of: Parameters<typeof stateKey>[1], { grant, scope }: Polic
   if (stateKey(scope, of) === undefined) {
     return { disposition: "dropped_invalid", problem: `event has no ${of}` };
   }
-  return grant.stateScopes.includes(of) ? undefined : refused(`state of the scope ${of} is not granted to this run`);
+  return grant.stateScopes.includes(of) ? undefined : refused(`state of scope ${of} is not granted to this run`);
 }
 
 function refused(problem: string | undefined): Refusal | undefined {

@@ -138,7 +138,7 @@ function warnOfMessage(message: Message | undefined): string[] {
 }
 
 function warnOfData({ node }: JsonDocument): string[] {
-  return node.kind === "object" ? [] : [`data is ${describe(node)}, and objects are expected: kept as it came`];
+  return node.kind === "object" ? [] : [`data is ${describe(node)}, expected an object: kept unchanged`];
 }
 
 function readFailed({ members }: Reported): RunnerPayload {

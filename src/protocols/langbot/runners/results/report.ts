@@ -33,7 +33,7 @@ export function readReport({ type, data, usage, runId: told }: ReportedResult, r
 
 function parseData(type: string, data: string): Report["data"] {
   if (!data.isWellFormed()) {
-    return { problem: "data has half of a surrogate pair in it: write it as UTF-8" };
+    return { problem: "data contains half of a surrogate pair: write it as UTF-8" };
   }
   const text = data === "" ? "{}" : data;
   const depthMax = type === "state.updated" ? stateUpdateDepthMax : jsonDepthMax;
@@ -48,16 +48,16 @@ function parseData(type: string, data: string): Report["data"] {
 }
 
 function tooLarge(bytes: number): Report["data"] {
-  return { problem: `payload_too_large: the result has ${bytes} bytes, and ${reportedBytesMax} are the most` };
+  return { problem: `payload_too_large: the result has ${bytes} bytes: maximum ${reportedBytesMax}` };
 }
 
 function foreignRun(told: string): string {
-  return `run_id is ${quote(told)}, which is not this run: report a result with its own run`;
+  return `run_id is ${quote(told)}, which is not this run: report each result to its own run`;
 }
 
 function findTypeProblem(type: string): string | undefined {
   if (type === "") {
     return "type is missing: write the dotted type, such as message.delta";
   }
-  return isLabel(type) ? undefined : `type is ${quote(type)}, which cannot be kept: write a short dotted type`;
+  return isLabel(type) ? undefined : `type is ${quote(type)}, which cannot be stored: write a short dotted type`;
 }

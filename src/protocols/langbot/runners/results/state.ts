@@ -21,7 +21,7 @@ export function readStateUpdate(members: Members): StateUpdate {
   const key = keyNode.kind === "string" ? keyNode.value : members.text("key");
   const value = members.raw(members.require("value", "a JSON value, which may be null"));
   if (!isStateScope(scope)) {
-    throw new PayloadFault(`${members.path}.scope is none of ${stateScopes.join(", ")}: write one of them`);
+    throw new PayloadFault(`${members.path}.scope must be one of ${stateScopes.join(", ")}`);
   }
   members.refuseOthers();
   const problem = findProblem(key, value, members.path);
@@ -38,8 +38,8 @@ function findProblem(key: string, value: string, path: string): string | undefin
   }
   const bytes = Buffer.byteLength(value);
   if (bytes > stateValueBytesMax) {
-    const limit = `${stateValueBytesMax} are the most: keep large data in the storage`;
-    return `payload_too_large: ${path}.value has ${bytes} bytes, and ${limit}`;
+    const limit = `maximum ${stateValueBytesMax}: keep large data in the storage`;
+    return `payload_too_large: ${path}.value has ${bytes} bytes, ${limit}`;
   }
   const valueProblem = findValueProblem(value);
   return valueProblem === undefined ? undefined : `${path}.value ${valueProblem}`;

@@ -43,7 +43,12 @@ export class UnverifiedBodies {
         body.stayIn(body.bytes > smallBytesMax ? this.#large : this.#small);
       }
     };
-    const leave = (): void => fail(new Error("the client left before its body was complete"));
+    // Also called after each complete body, before this function goes on; an error costs as much as half of a small request.
+    const leave = (): void => {
+      if (!request.readableEnded) {
+        fail(new Error("the client left before its body was complete"));
+      }
+    };
     request.on("data", take).once("end", end).once("error", fail).once("close", leave);
     try {
       await isOver;

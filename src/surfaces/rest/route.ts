@@ -27,12 +27,12 @@ export interface Router<Target> {
 
 /** Creates a router. Throws Fault CONFIG_INVALID when two routes fit the same paths. */
 export function createRouter<Target>(routes: readonly Route<Target>[]): Router<Target> {
-  // A scan is enough: there are a few dozen routes, and the number of segments excludes most of them.
   const ranked = routes.toSorted((a, b) => compareTemplates(a.template, b.template));
   assertDistinct(ranked);
+  const rankedOf = selectByLength(ranked);
   return {
     find: (httpMethod, path) => {
-      const fitting = findByPath(ranked, path);
+      const fitting = findByPath(rankedOf, path);
       if (fitting === undefined) {
         return { kind: "not_found" };
       }
@@ -61,11 +61,29 @@ interface FittingRoutes<Target> {
   readonly segments: readonly string[];
 }
 
-function findByPath<Target>(ranked: readonly Route<Target>[], path: string): FittingRoutes<Target> | undefined {
+/** Returns the routes for paths of a number of segments. Of a hundred routes few are left. */
+function selectByLength<Target>(ranked: readonly Route<Target>[]): (segments: number) => readonly Route<Target>[] {
+  const hasRest = ({ template }: Route<Target>): boolean => template.segments.at(-1)?.kind === "rest";
+  const longer = ranked.filter(hasRest);
+  const lengths = new Set(ranked.map(({ template }) => template.segments.length));
+  const byLength = new Map(
+    Array.from(lengths, (length) => [
+      length,
+      ranked.filter((route) => hasRest(route) || route.template.segments.length === length),
+    ]),
+  );
+  return (segments) => byLength.get(segments) ?? longer;
+}
+
+function findByPath<Target>(
+  rankedOf: (segments: number) => readonly Route<Target>[],
+  path: string,
+): FittingRoutes<Target> | undefined {
   if (!path.startsWith("/")) {
     return undefined;
   }
   const segments = path.slice(1).split("/");
+  const ranked = rankedOf(segments.length);
   const last = segments.at(-1) ?? "";
   const verbAt = last.lastIndexOf(":");
   const withVerb =

@@ -1,6 +1,6 @@
 // Gathers the same statement of concurrent callers into one statement with one commit, as a group commit does. One statement is
 // in flight at a time; calls that arrive meanwhile form the next one. Needs no timer: a call that arrives while nothing is in
-// flight leaves in the same turn of the event loop.
+// flight leaves at once.
 //
 // G1  Every call is in exactly one statement, in the order of arrival, unless Postgres refused that statement as a whole.
 // G2  When Postgres refuses a statement of several calls, each call gets a statement of its own: a bad call fails alone.
@@ -73,8 +73,8 @@ class Gatherer<Item, Outcome> {
     this.#waiting.push({ item, resolve, reject });
     if (!this.#isRunning) {
       this.#isRunning = true;
-      // Other calls of this turn of the event loop share the first statement.
-      setImmediate(() => void this.#runAll());
+      // Calls that are made together share the first statement. A longer wait would delay a lone request at each statement.
+      queueMicrotask(() => void this.#runAll());
     }
     return promise;
   }

@@ -1,8 +1,8 @@
 // Completes runs by their owner, in one statement.
 
 import { sql } from "kysely";
-import { byteaArray, int4Array, int8Array, uuidArray } from "../../platform/database/binary-array.ts";
 import { gathered } from "../../platform/database/gather.ts";
+import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import { callbackOf } from "./callback.ts";
 import type { ResultRow } from "./run-result.ts";
 
@@ -32,7 +32,6 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
   const messages = ends.flatMap(({ id, transcript }) =>
     transcript.messages.map((message, index) => ({ id, message, position: transcript.position + index })),
   );
-  const owners = uuidArray(ends.map(({ replicaId }) => replicaId));
   const called = ends.some(({ isCalledBack }) => isCalledBack)
     ? sql`, called as (${callbackOf("finished", "completed")})`
     : sql``;
@@ -40,14 +39,17 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
   const locked = ends.length === 1 ? sql`` : sql` skip locked`;
   const { rows } = await sql<{ id: string }>`
     with asked as materialized (
-      select * from unnest(
-        ${uuidArray(ends.map(({ id }) => id))}::uuid[], ${owners}::uuid[],
-        ${int4Array(ends.map(({ epoch }) => epoch))}::int4[], ${int4Array(ends.map(({ turn }) => turn))}::int4[],
-        ${byteaArray(ends.map(({ logHash }) => logHash))}::bytea[], ${int8Array(ends.map((end) => lastOf(end).sequence))}::int8[],
-        ${byteaArray(ends.map((end) => lastOf(end).payload))}::bytea[]
-      ) as new (id, owner, epoch, turn, log_hash, last_sequence, terminal)
+      select * from ${parameterRows(ends, {
+        id: ["uuid", ({ id }) => id],
+        owner: ["uuid", ({ replicaId }) => replicaId],
+        epoch: ["int4", ({ epoch }) => epoch],
+        turn: ["int4", ({ turn }) => turn],
+        log_hash: ["bytea", ({ logHash }) => logHash],
+        last_sequence: ["int8", (end) => lastOf(end).sequence],
+        terminal: ["bytea", (end) => lastOf(end).payload],
+      })} as given
     ), held as materialized (
-      select id from replica where id = any(${owners}::uuid[]) and lease_until > now() for key share
+      select id from replica where id in (select owner from asked) and lease_until > now() for key share
     ), own as materialized (
       select run.* from asked join held on held.id = asked.owner cross join lateral (
         select id, session from run
@@ -57,16 +59,19 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
       ) as run
     ), logged as (
       insert into run_result (run_id, sequence, epoch, payload)
-      select batch.* from unnest(
-        ${uuidArray(results.map((row) => row.runId))}::uuid[], ${int8Array(results.map((row) => row.sequence))}::int8[],
-        ${int4Array(results.map((row) => row.epoch))}::int4[], ${byteaArray(results.map((row) => row.payload))}::bytea[]
-      ) as batch (run_id, sequence, epoch, payload) join own on own.id = batch.run_id
+      select logged.* from ${parameterRows(results, {
+        run_id: ["uuid", ({ runId }) => runId],
+        sequence: ["int8", ({ sequence }) => sequence],
+        epoch: ["int4", ({ epoch }) => epoch],
+        payload: ["bytea", ({ payload }) => payload],
+      })} as logged join own on own.id = logged.run_id
     ), said as (
       insert into transcript (session, position, run_id, message)
-      select own.session, spoken.position, own.id, spoken.message from unnest(
-        ${uuidArray(messages.map(({ id }) => id))}::uuid[], ${int8Array(messages.map(({ position }) => position))}::int8[],
-        ${byteaArray(messages.map(({ message }) => message))}::bytea[]
-      ) as spoken (run_id, position, message) join own on own.id = spoken.run_id
+      select own.session, said.position, own.id, said.message from ${parameterRows(messages, {
+        run_id: ["uuid", ({ id }) => id],
+        position: ["int8", ({ position }) => position],
+        message: ["bytea", ({ message }) => message],
+      })} as said join own on own.id = said.run_id
     ), finished as (
       update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = asked.turn,
         last_sequence = asked.last_sequence, terminal = asked.terminal, log_hash = asked.log_hash, end_time = now()

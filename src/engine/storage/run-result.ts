@@ -11,6 +11,7 @@ import {
 } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
+import { parameterRows } from "../../platform/database/parameter-rows.ts";
 
 /** A row of the log. */
 export interface ResultRow {
@@ -109,10 +110,13 @@ const pagesPerStatementMax = 16;
 export const readResultPage = gathered(async (db, pages: readonly PageRequest[]): Promise<StoredResult[][]> => {
   const { rows } = await sql<StoredResult & { place: number }>`
     select asked.place, page.sequence, page.payload
-    from unnest(
-      ${uuidArray(pages.map(({ runId }) => runId))}::uuid[], ${int8Array(pages.map(({ after }) => after))}::int8[],
-      ${int8Array(pages.map(({ rowsMax }) => rowsMax))}::int8[], ${int8Array(pages.map(({ bytesMax }) => bytesMax))}::int8[]
-    ) with ordinality as asked (run_id, after, rows_max, bytes_max, place)
+    from ${parameterRows(pages, {
+      run_id: ["uuid", ({ runId }) => runId],
+      after: ["int8", ({ after }) => after],
+      rows_max: ["int8", ({ rowsMax }) => rowsMax],
+      bytes_max: ["int8", ({ bytesMax }) => bytesMax],
+      place: ["int4", (_, index) => index],
+    })} as asked
     cross join lateral (
       select sequence, payload, sum(octet_length(payload)) over (order by sequence) - octet_length(payload) as bytes_before
       from (
@@ -125,7 +129,7 @@ export const readResultPage = gathered(async (db, pages: readonly PageRequest[])
     order by asked.place, page.sequence`.execute(db);
   const read = pages.map((): StoredResult[] => []);
   for (const { place, sequence, payload } of rows) {
-    read[place - 1]?.push({ sequence, payload });
+    read[place]?.push({ sequence, payload });
   }
   return read;
 }, pagesPerStatementMax);
@@ -159,7 +163,7 @@ export async function readResultsOfRuns(
 export const lastSequence = gathered(async (db, runIds: readonly string[]): Promise<number[]> => {
   const { rows } = await sql<{ sequence: number }>`
     select coalesce(newest.sequence, 0)::int8 as sequence
-    from unnest(${uuidArray(runIds)}::uuid[]) with ordinality as asked (run_id, place)
+    from ${parameterRows(runIds, { run_id: ["uuid", (id) => id], place: ["int4", (_, index) => index] })} as asked
     left join lateral (
       select sequence from run_result where run_result.run_id = asked.run_id order by sequence desc limit 1
     ) as newest on true

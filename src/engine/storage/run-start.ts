@@ -2,10 +2,11 @@
 // replica.
 
 import { type RawBuilder, sql } from "kysely";
-import { byteaArray, int8Array, textArray, uuidArray } from "../../platform/database/binary-array.ts";
+import { textArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { gathered } from "../../platform/database/gather.ts";
+import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import { callbackOf } from "./callback.ts";
 import { type RunRow, runValues } from "./run.ts";
 
@@ -76,27 +77,31 @@ const insertShared = gathered(insertRuns);
 async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promise<(StartedRun | undefined)[]> {
   const [first] = runs;
   const { activeMax, clientActiveMax, client, freeWhileWaiting = [] } = first ?? {};
-  const owners = uuidArray(runs.map((run) => run.owner));
   const isCalled = runs.some(({ callbackUrl }) => callbackUrl !== undefined);
   const called = isCalled ? sql`, called as (${callbackOf("inserted", "running")})` : sql``;
-  // A shared statement waits for no session: everybody else in it would wait too.
+  // A shared statement waits for no session: all other runs in it would wait too. `delete_time` is checked after the lock:
+  // beside the id it would lead the planner to a partial index, of which it may read all.
   const locked = runs.length === 1 ? sql`` : sql` skip locked`;
   try {
     const { rows } = await sql<StartedRun>`
       with asked as materialized (
-        select * from unnest(
-          ${uuidArray(runs.map((run) => run.id))}::uuid[], ${textArray(runs.map((run) => run.client))}::text[],
-          ${uuidArray(runs.map((run) => run.session))}::uuid[], ${textArray(runs.map((run) => run.driver))}::text[],
-          ${byteaArray(runs.map((run) => run.input))}::bytea[], ${int8Array(runs.map((run) => run.timeoutMs))}::int8[],
-          ${owners}::uuid[], ${textArray(runs.map((run) => run.traceParent))}::text[],
-          ${textArray(runs.map((run) => run.callbackUrl))}::text[]
-        ) as new (id, client, session, driver, input, timeout_ms, owner, trace_parent, callback_url)
+        select * from ${parameterRows(runs, {
+          id: ["uuid", ({ id }) => id],
+          client: ["text", ({ client }) => client],
+          session: ["uuid", ({ session }) => session],
+          driver: ["text", ({ driver }) => driver],
+          input: ["bytea", ({ input }) => input],
+          timeout_ms: ["int8", ({ timeoutMs }) => timeoutMs],
+          owner: ["uuid", ({ owner }) => owner],
+          trace_parent: ["text", ({ traceParent }) => traceParent],
+          callback_url: ["text", ({ callbackUrl }) => callbackUrl],
+        })} as given
       ), held as materialized (
-        select id from replica where id = any(${owners}::uuid[]) and lease_until > now() for key share
+        select id from replica where id in (select owner from asked) and lease_until > now() for key share
       ), owned as materialized (
         select session.* from asked cross join lateral (
-          select id, name, agent, work_dir, callback from session
-          where id = asked.session and delete_time is null for no key update${locked}
+          select id, name, agent, work_dir, callback, delete_time from session
+          where id = asked.session for no key update${locked}
         ) as session
       ), inserted as (
         insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
@@ -106,7 +111,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
           case when held.id is null then now() end, case when held.id is not null then now() end
         from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
-        where ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
+        where owned.delete_time is null and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
           and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}
         on conflict (session) where status in ('queued', 'running', 'waiting') do nothing
         returning ${runValues}

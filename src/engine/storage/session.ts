@@ -2,9 +2,9 @@
 // keep hidden sessions for their own runs; these are neither found nor listed here.
 
 import { type Selectable, sql } from "kysely";
-import { byteaArray, textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
+import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
 const sessionColumns = [
@@ -59,13 +59,15 @@ export const insertSession = gathered(async (db, sessions: readonly NewSession[]
   // Sorted, so that two replicas that insert sessions of the same names never wait for each other in a circle.
   const { rows } = await sql<{ id: string }>`
     with asked as materialized (
-      select * from unnest(
-        ${uuidArray(sessions.map(({ id }) => id))}::uuid[], ${textArray(sessions.map(({ client }) => client))}::text[],
-        ${textArray(sessions.map(({ name }) => name))}::text[], ${byteaArray(sessions.map(({ agent }) => agent))}::bytea[],
-        ${textArray(sessions.map(({ workDir }) => workDir))}::text[],
-        ${byteaArray(sessions.map(({ callback }) => callback))}::bytea[],
-        ${textArray(sessions.map(({ callbackUrl }) => callbackUrl))}::text[]
-      ) as new (id, client, name, agent, work_dir, callback, callback_url)
+      select * from ${parameterRows(sessions, {
+        id: ["uuid", ({ id }) => id],
+        client: ["text", ({ client }) => client],
+        name: ["text", ({ name }) => name],
+        agent: ["bytea", ({ agent }) => agent],
+        work_dir: ["text", ({ workDir }) => workDir],
+        callback: ["bytea", ({ callback }) => callback],
+        callback_url: ["text", ({ callbackUrl }) => callbackUrl],
+      })} as given
     ), inserted as (
       insert into session (id, client, name, agent, work_dir, callback)
       select id, client, name, agent, work_dir, callback from asked order by client, name
@@ -92,9 +94,7 @@ const findNamed = gathered(async (db, names: readonly SessionName[]): Promise<(S
   // A lateral join, because the planner reads all sessions of a client for a plain one.
   const { rows } = await sql<SessionWithRun>`
     select session.*, run.status as run_status, run.turn as run_turn, run.terminal as run_terminal
-    from unnest(
-      ${textArray(names.map(({ client }) => client))}::text[], ${textArray(names.map(({ name }) => name))}::text[]
-    ) as asked (client, name)
+    from ${parameterRows(names, { client: ["text", ({ client }) => client], name: ["text", ({ name }) => name] })} as asked
     cross join lateral (
       select ${sql.join(sessionColumns.map((column) => sql.ref(column)))} from session
       where session.client = asked.client and session.name = asked.name and session.delete_time is null limit 1

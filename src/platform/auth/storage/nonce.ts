@@ -1,9 +1,9 @@
 // Nonces of signed requests. Each is used at most once across all concurrent requests and replicas.
 
 import { sql } from "kysely";
-import { textArray } from "../../database/binary-array.ts";
 import type { Db } from "../../database/database.ts";
 import { gathered } from "../../database/gather.ts";
+import { parameterRows } from "../../database/parameter-rows.ts";
 
 /** The nonce of a request, in the scope of the credential that signed it. */
 export interface Nonce {
@@ -16,12 +16,11 @@ export interface Nonce {
  * share one statement and one commit.
  */
 export const useNonce = gathered(async (db, nonces: readonly Nonce[]): Promise<boolean[]> => {
-  const scopes = textArray(nonces.map(({ scope }) => scope));
-  const texts = textArray(nonces.map(({ nonce }) => nonce));
+  const used = parameterRows(nonces, { scope: ["text", ({ scope }) => scope], nonce: ["text", ({ nonce }) => nonce] });
   // Sorted, so that two replicas that insert the same nonces never wait for each other in a circle.
   const { rows } = await sql<Nonce>`
     insert into nonce (scope, nonce)
-    select distinct scope, nonce from unnest(${scopes}::text[], ${texts}::text[]) as used (scope, nonce)
+    select distinct scope, nonce from ${used} as used
     order by scope, nonce
     on conflict do nothing
     returning scope, nonce`.execute(db);

@@ -55,12 +55,12 @@ async function* watch(
   const end = (): void => ending.abort();
   reader.addEventListener("abort", end);
   drain.addEventListener("abort", end);
-  let told: Status | undefined;
+  let sent: Status | undefined;
   try {
     for (;;) {
       const status = look();
-      if (status !== told) {
-        told = status;
+      if (status !== sent) {
+        sent = status;
         yield { status };
       }
       if (reader.aborted) {

@@ -80,7 +80,7 @@ function nextTurn(
     start: { client, session: id, driver: "llm-loop", input, traceParent: asked.traceParent, callbackUrl },
     answer: (runId) => {
       if (problems.length > 0) {
-        deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsToldMax) });
+        deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsLoggedMax) });
       }
       return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
     },
@@ -88,7 +88,7 @@ function nextTurn(
 }
 
 /** The maximum number of tool problems logged for one message: the input of a client must not flood the log. */
-const problemsToldMax = 10;
+const problemsLoggedMax = 10;
 
 function userMessage(text: string): Message {
   return create(MessageSchema, { role: "user", content: { case: "text", value: text } });

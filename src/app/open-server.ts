@@ -22,7 +22,7 @@ import type { Runs } from "./open-runs.ts";
 import { retention, services } from "./protocols.ts";
 
 /** The addresses of an open server, and its switch to draining. */
-export interface Doors extends Address {
+export interface OpenServer extends Address {
   /** The port of the metrics endpoint; undefined when it is off. */
   readonly metricsPort: number | undefined;
   /** Makes readiness probes answer "draining". */
@@ -43,7 +43,7 @@ export interface ServerOptions {
 export async function openServer(
   { config, clock, events, metrics, connections, keyRing, egress, closers }: AppContext,
   { core, runs, protocols, whyUnfit, plainStreams }: ServerOptions,
-): Promise<Doors> {
+): Promise<OpenServer> {
   const { db } = connections;
   // `leaving` only changes readiness. `drain` ends open streams, a while later.
   const leaving = new AbortController();

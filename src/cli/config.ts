@@ -51,7 +51,7 @@ function select(all: readonly ExplainedKey[], wanted: string | undefined): reado
   );
   const fix = nearest === undefined ? "`runnel config explain` lists them all" : `did you mean ${nearest}?`;
   const reason = "CONFIG_KEY_UNKNOWN";
-  throw new CommandError(`there is no setting ${wanted}`, { reason, fix, exitCode: exitCodes.wrongWords });
+  throw new CommandError(`there is no setting ${wanted}`, { reason, fix, exitCode: exitCodes.invalidUsage });
 }
 
 function showAll(settings: readonly ExplainedKey[], paint: Paint): string {

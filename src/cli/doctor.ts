@@ -21,9 +21,9 @@ export function defineDoctor(command: Command): void {
       const output = outputOf(command);
       const sources = await serverSources(flags);
       const resolution = resolveSettings(sources);
-      const ground = { config: resolution.config, resolution, table: sources.table, clock: systemClock, deep };
+      const context = { config: resolution.config, resolution, table: sources.table, clock: systemClock, deep };
       using progress = output.openProgress();
-      const findings = await examine(ground, (about) => progress.say(about));
+      const findings = await examine(context, (about) => progress.say(about));
       progress.close();
       const isHealthy = findings.every(({ outcome }) => outcome !== "fail");
       await output.answer({ healthy: isHealthy, checks: findings }, (paint) => show(findings, paint));

@@ -4,7 +4,7 @@
 export const exitCodes = {
   done: 0,
   failed: 1,
-  wrongWords: 2,
+  invalidUsage: 2,
   /** The run, job or exchange that was followed failed or was cancelled. 1 means that the command itself failed. */
   followedFailed: 3,
   /** The code that a shell reports for an interrupted program. */

@@ -34,7 +34,7 @@ export interface Failure {
 /** Describes an error of any kind. */
 export function explain(error: unknown): Failure {
   if (error instanceof CommanderError) {
-    return explainWords(error);
+    return explainUsageError(error);
   }
   if (error instanceof CommandError) {
     return { error: error.message, reason: error.reason, ...(error.fix !== undefined && { fix: error.fix }) };
@@ -67,7 +67,7 @@ export function showFailure({ error, errorCode, fix, requestId, stack }: Failure
 /** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
-    return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongWords;
+    return error.exitCode === 0 ? exitCodes.done : exitCodes.invalidUsage;
   }
   return error instanceof CommandError ? error.exitCode : exitCodes.failed;
 }
@@ -78,7 +78,7 @@ export function isHelp(error: unknown): boolean {
 }
 
 /** In `error: unknown command 'rnu'\n(Did you mean run?)` the second line is the fix. */
-function explainWords(error: CommanderError): Failure {
+function explainUsageError(error: CommanderError): Failure {
   const [, what = "", suggestion] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
   return {
     error: isHelp(error) ? "no command was given" : what,

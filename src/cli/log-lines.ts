@@ -29,9 +29,9 @@ function rewriteLines(rewrite: (line: string) => string): LineStream {
 function showLine(line: string): string {
   const { level, time, msg, stack, ...fields } = JSON.parse(line);
   const at = new Date(time).toTimeString().slice(0, 8);
-  const told = Object.entries(fields).map(([name, value]) => `${name}: ${showValue(value)}`);
+  const shown = Object.entries(fields).map(([name, value]) => `${name}: ${showValue(value)}`);
   const about = abouts.get(msg);
-  return [`${at} ${levels[level] ?? level} `, about, told.join(", "), about === undefined ? msg : `(${msg})`, stack]
+  return [`${at} ${levels[level] ?? level} `, about, shown.join(", "), about === undefined ? msg : `(${msg})`, stack]
     .filter((part) => part !== undefined && part !== "")
     .join(" ");
 }

@@ -55,7 +55,7 @@ function answerMissing(call: ToolCall): ModelMessage {
 }
 
 /** Returns a model's response as a message of the transcript. */
-export function assistantMessage({ text, toolCalls, state }: Spoken): Message {
+export function assistantMessage({ text, toolCalls, state }: AssistantTurn): Message {
   return create(MessageSchema, {
     role: "assistant",
     ...(text !== "" && { content: { case: "text", value: text } }),
@@ -64,7 +64,7 @@ export function assistantMessage({ text, toolCalls, state }: Spoken): Message {
   });
 }
 
-interface Spoken {
+interface AssistantTurn {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   /** The provider's own data. The provider wants it back with this message. */

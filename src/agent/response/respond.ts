@@ -92,7 +92,7 @@ async function* read({
   span,
 }: Reading): AsyncGenerator<DriverStep, Response | NoResponse> {
   const { signal } = context;
-  const said = new Said(turn);
+  const parts = new ResponseParts(turn);
   let began = false;
   failpoint("model.calling");
   // Parts are read one by one when a budget applies: text that was not shown before the budget ended does not count as used.
@@ -103,24 +103,24 @@ async function* read({
       span.firstPart();
     }
     meter.read(part);
-    yield* said.add(part);
+    yield* parts.add(part);
     if (part.type === "finish") {
       failpoint("model.finished");
-      return said.whole(part, meter);
+      return parts.whole(part, meter);
     }
     if (part.type === "failure") {
-      return { why: part, spoke: said.spoke, usage: meter.soFar() };
+      return { why: part, spoke: parts.spoke, usage: meter.soFar() };
     }
     const reached = spending.isLimited ? await spending.check() : undefined;
     if (reached !== undefined) {
-      return { why: reached, spoke: said.spoke, usage: meter.soFar() };
+      return { why: reached, spoke: parts.spoke, usage: meter.soFar() };
     }
   }
-  return { why: "aborted", spoke: said.spoke, usage: meter.soFar() };
+  return { why: "aborted", spoke: parts.spoke, usage: meter.soFar() };
 }
 
 /** Collects the parts of a response as they arrive. */
-class Said {
+class ResponseParts {
   readonly #turn: number;
   readonly #toolCalls: ToolCall[] = [];
   #text = "";

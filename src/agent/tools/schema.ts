@@ -127,10 +127,10 @@ function dropInvalid(schema: Record<string, unknown>): string[] {
   for (const path of dropped.keys()) {
     dropKeyword(schema, path.split("/").slice(1));
   }
-  return [...dropped].slice(0, droppedToldMax).map(([path, message]) => `${path} ${message}: it was left out`);
+  return [...dropped].slice(0, droppedShownMax).map(([path, message]) => `${path} ${message}: it was left out`);
 }
 
-const droppedToldMax = 10;
+const droppedShownMax = 10;
 
 /** Removes one keyword. An error inside a list removes the whole list. */
 function dropKeyword(schema: Record<string, unknown>, [step = "", ...rest]: readonly string[]): void {

@@ -18,7 +18,7 @@ export interface Finding {
 }
 
 /** The inputs of the checks. */
-export interface Ground {
+export interface CheckContext {
   readonly config: Config;
   /** The origins of the settings and their problems. An invalid setting counts as its default. */
   readonly resolution: Resolution;
@@ -33,7 +33,7 @@ export interface Check {
   readonly name: string;
   /** Shown as progress while the check runs. */
   readonly about: string;
-  readonly look: (ground: Ground) => Finding[] | Promise<Finding[]>;
+  readonly look: (context: CheckContext) => Finding[] | Promise<Finding[]>;
 }
 
 /** Makes a finding that needs nothing. */

@@ -1,9 +1,9 @@
 // Checks which credentials of callers are set. It never shows them.
 
-import { type Finding, type Ground, ok } from "./check.ts";
+import { type CheckContext, type Finding, ok } from "./check.ts";
 
 /** Lists the kinds of credentials that are set. */
-export function checkCredentials({ config }: Ground): Finding[] {
+export function checkCredentials({ config }: CheckContext): Finding[] {
   const { authHmacSecret, authHmacSecretPrevious, authApiKeys, authAdminToken } = config;
   const clients = new Set(authApiKeys.map(({ client }) => client)).size;
   const present = [

@@ -2,7 +2,7 @@
 // clock and its connections fit this machine.
 
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
-import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;
 /** Lanes, LISTEN, NOTIFY, the pulse and the upkeep of runs, beside the pool; `config explain databasePoolSize` says the same. */
@@ -13,10 +13,10 @@ const skewMsMax = 60_000;
 const skewMsUsual = 2_000;
 
 /** Checks the database of DATABASE_URL, or the embedded Postgres. */
-export async function checkDatabase(ground: Ground): Promise<Finding[]> {
-  const { config } = ground;
+export async function checkDatabase(context: CheckContext): Promise<Finding[]> {
+  const { config } = context;
   if (config.databaseUrl !== "") {
-    return await probe(ground, { connectionString: config.databaseUrl }, "the database of DATABASE_URL");
+    return await probe(context, { connectionString: config.databaseUrl }, "the database of DATABASE_URL");
   }
   let embedded: ReturnType<typeof probeEmbedded>;
   try {
@@ -33,14 +33,14 @@ export async function checkDatabase(ground: Ground): Promise<Finding[]> {
     return [fail("database", `${home} holds data of Postgres ${dataVersion}, and Postgres ${major} is installed`, fix)];
   }
   if (address !== undefined) {
-    return await probe(ground, address, `the embedded Postgres in ${home}`);
+    return await probe(context, address, `the embedded Postgres in ${home}`);
   }
   const state = dataVersion === undefined ? "which the first start makes" : "which does not run now";
   return [ok("database", `embedded Postgres ${version} is installed, with data in ${home}, ${state}`)];
 }
 
 async function probe(
-  { config, clock }: Ground,
+  { config, clock }: CheckContext,
   address: Parameters<typeof probeDatabase>[0],
   what: string,
 ): Promise<Finding[]> {

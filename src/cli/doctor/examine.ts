@@ -2,7 +2,7 @@
 // findings, even if a check or an error quotes them.
 
 import { keys } from "../../platform/config/keys.ts";
-import { type Check, type Finding, fail, type Ground, why } from "./check.ts";
+import { type Check, type CheckContext, type Finding, fail, why } from "./check.ts";
 import { checkCredentials } from "./credentials.ts";
 import { checkDatabase } from "./database.ts";
 import { checkJail } from "./jail.ts";
@@ -27,13 +27,13 @@ const checks: readonly Check[] = [
 ];
 
 /** Runs all checks in order, and calls `onCheck` before each. */
-export async function examine(ground: Ground, onCheck: (about: string) => void = () => {}): Promise<Finding[]> {
-  const conceal = concealer(ground);
+export async function examine(context: CheckContext, onCheck: (about: string) => void = () => {}): Promise<Finding[]> {
+  const conceal = concealer(context);
   const findings: Finding[] = [];
   for (const { name, about, look } of checks) {
     onCheck(`looking at ${about} …`);
     try {
-      findings.push(...(await look(ground)));
+      findings.push(...(await look(context)));
     } catch (error) {
       findings.push(fail(name, `could not be looked at (${why(error)})`, "see what the message says"));
     }
@@ -48,7 +48,7 @@ export async function examine(ground: Ground, onCheck: (about: string) => void =
 /** The minimum length of a secret. Shorter texts are usually words, and hiding them would damage other words. */
 const secretCharsMin = 4;
 
-function concealer({ config }: Ground): (text: string) => string {
+function concealer({ config }: CheckContext): (text: string) => string {
   const isSecret = (name: string): boolean => "secret" in keys[name as keyof typeof keys];
   const secrets = Object.entries(config)
     .filter(([name]) => name in keys && isSecret(name))

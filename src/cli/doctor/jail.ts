@@ -7,10 +7,10 @@ import { openPidsGroup } from "../../agent/tools/bash/pids-group.ts";
 import { workRootOf } from "../../app/open-work-dirs.ts";
 import { sessionOwner } from "../../engine/sessions/session-owner.ts";
 import { findClosedFolder, isRoot } from "../../platform/base/owner.ts";
-import { type Finding, type Ground, ok, warn } from "./check.ts";
+import { type CheckContext, type Finding, ok, warn } from "./check.ts";
 
 /** Confines a command and reports how that went. */
-export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
+export async function checkJail({ config, clock }: CheckContext): Promise<Finding[]> {
   if (config.toolsJail === "off") {
     const fix = "set RUNNEL_TOOLS_JAIL=required, unless nobody but you gives agents their tasks";
     return [warn("jail", "turned off: commands of bash can do and read what the service can", fix)];

@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
 import { workRootOf } from "../../app/open-work-dirs.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { probeEmbedded } from "../../platform/database/probe.ts";
-import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const oldestNode = 24;
 const mebibyte = 1_048_576;
@@ -26,7 +26,7 @@ export function checkNode(): Finding[] {
 }
 
 /** Checks the free disk for data and for the work of tools. */
-export async function checkDisk({ config }: Ground): Promise<Finding[]> {
+export async function checkDisk({ config }: CheckContext): Promise<Finding[]> {
   const data = config.databaseUrl === "" ? [{ name: "disk-data", path: dataHome(config) }] : [];
   const places = [...data, { name: "disk-work", path: workRootOf(config) }];
   return await Promise.all(
@@ -49,7 +49,7 @@ export function judgeDisk(name: string, freeBytes: number, path: string): Findin
 }
 
 /** Checks that the work root can be written to. If it does not exist yet, its parent counts. */
-export function checkWorkRoot({ config }: Ground): Finding[] {
+export function checkWorkRoot({ config }: CheckContext): Finding[] {
   const path = workRootOf(config);
   const existing = nearestExisting(path);
   const fix = `let this user write to ${existing}, or set RUNNEL_SESSIONS_WORK_ROOT to a folder of its own`;

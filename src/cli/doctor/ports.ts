@@ -7,7 +7,7 @@ import { connect as connectH2 } from "node:http2";
 import { get as getTls } from "node:https";
 import { createServer } from "node:net";
 import type { Config } from "../../platform/config/keys.ts";
-import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const answerTimeoutMs = 2_000;
 const answerBytesMax = 65_536;
@@ -27,7 +27,7 @@ interface Port {
 }
 
 /** Checks every port that the settings name. */
-export async function checkPorts({ config }: Ground): Promise<Finding[]> {
+export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
   return await Promise.all(listPorts(config).map(checkPort));
 }
 

@@ -10,7 +10,7 @@ import {
   isGeminiConfigured,
   isOpenAiConfigured,
 } from "../../platform/config/keys.ts";
-import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const reachTimeoutMs = 5_000;
 const listTimeoutMs = 10_000;
@@ -26,7 +26,7 @@ interface Provider {
 }
 
 /** Checks the configured providers, and the addresses for callbacks and traces. */
-export async function checkProviders({ config, deep }: Ground): Promise<Finding[]> {
+export async function checkProviders({ config, deep }: CheckContext): Promise<Finding[]> {
   const configured = listProviders(config).filter(({ isConfigured }) => isConfigured);
   const none = [ok("providers", "none is configured: the `demo` model answers")];
   const findings = await Promise.all(configured.map((provider) => checkProvider(provider, deep)));

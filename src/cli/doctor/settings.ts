@@ -1,10 +1,10 @@
 // Checks the settings: their problems, and those that `serve` would miss.
 
 import { checkRequirements } from "../../platform/config/requirements.ts";
-import { type Finding, fail, type Ground, ok, warn } from "./check.ts";
+import { type CheckContext, type Finding, fail, ok, warn } from "./check.ts";
 
 /** Lists the problems and warnings of the settings. */
-export function checkSettings({ resolution, table }: Ground): Finding[] {
+export function checkSettings({ resolution, table }: CheckContext): Finding[] {
   const fix = "`runnel config explain` shows each setting and where it comes from";
   const wrong = resolution.problems.map(({ text }) => fail("settings", text, fix));
   const odd = resolution.warnings.map((text) => warn("settings", text, fix));

@@ -2,14 +2,14 @@
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readTlsFiles, type TlsFiles } from "../../platform/config/tls-files.ts";
-import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const dayMs = 86_400_000;
 /** Long enough to act before callers are refused. */
 const expiryNoticeDays = 14;
 
 /** Checks the certificate, its key and the authorities of client certificates. */
-export function checkTls({ config, clock }: Ground): Finding[] {
+export function checkTls({ config, clock }: CheckContext): Finding[] {
   let files: TlsFiles | undefined;
   try {
     files = readTlsFiles(config);

@@ -6,22 +6,22 @@ import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { readCount, readUrl } from "../arguments.ts";
 import { reasonOf } from "../connect.ts";
-import { type Desk, keepFiles, summaryOf } from "./desk.ts";
+import { type ExchangeContext, keepFiles, summaryOf } from "./context.ts";
 import { Inbox } from "./inbox.ts";
 import { inTurn } from "./lock.ts";
-import { atDesk, type DeskFlags, wordsToGoOn } from "./open-desk.ts";
+import { type ExchangeFlags, resumeCommand, withContext } from "./open-context.ts";
 import { callPatiently } from "./patience.ts";
 import { findLatestIncomplete, readSession } from "./session-file.ts";
 import { takeNoted } from "./take.ts";
 import { readAnswer, readTask } from "./text.ts";
 import { watchExchange } from "./watch.ts";
 
-interface WatchFlags extends DeskFlags {
+interface WatchFlags extends ExchangeFlags {
   /** False for `--no-watch`. */
   readonly watch: boolean;
 }
 
-interface SubmitFlags extends DeskFlags {
+interface SubmitFlags extends ExchangeFlags {
   readonly session?: string;
   readonly sequence?: number;
 }
@@ -34,7 +34,7 @@ export function defineExchange(exchange: Command): void {
   addSubmit(exchange);
 }
 
-function addDeskFlags(command: Command): Command {
+function addExchangeFlags(command: Command): Command {
   return command
     .option("--url <url>", "where the service is; unset means one of this command's own", readUrl)
     .option("--dir <path>", "folder of outbox/, inbox/ and sessions/", ".")
@@ -42,108 +42,108 @@ function addDeskFlags(command: Command): Command {
 }
 
 function addNew(exchange: Command): void {
-  addDeskFlags(exchange.command("new <task>"))
+  addExchangeFlags(exchange.command("new <task>"))
     .description("start an exchange for a task, or for that of - for standard input, and watch it")
     .option("--no-watch", "end when the first outbox is written")
     .action(async (words: string, flags: WatchFlags, command: Command) => {
       const task = await readTask(words);
-      await atDesk(command, flags, async (desk) => {
-        const exchanges = desk.service.client(ExchangeService);
-        const { signal, folders } = desk;
+      await withContext(command, flags, async (context) => {
+        const exchanges = context.service.client(ExchangeService);
+        const { signal, folders } = context;
         const { exchangeId: id, runId } = await exchanges.startExchange(
           { task, workDir: folders.workspace },
           { signal },
         );
-        await desk.teller.started(id, runId);
-        await goOn(desk, flags, id);
+        await context.reporter.started(id, runId);
+        await goOn(context, flags, id);
       });
     });
 }
 
 function addResume(exchange: Command): void {
-  addDeskFlags(exchange.command("resume"))
+  addExchangeFlags(exchange.command("resume"))
     .argument("[session]", "unset means the incomplete one that changed last", readSessionId)
     .description("go on with an exchange; one that the service does not know is imported from sessions/")
     .option("--no-watch", "end when its outbox is there")
     .action((named: string | undefined, flags: WatchFlags, command: Command) =>
-      atDesk(command, flags, async (desk) => {
-        const id = named ?? (await findLatestIncomplete(desk.folders));
-        await importUnknown(desk, id);
-        await goOn(desk, flags, id);
+      withContext(command, flags, async (context) => {
+        const id = named ?? (await findLatestIncomplete(context.folders));
+        await importUnknown(context, id);
+        await goOn(context, flags, id);
       }),
     );
 }
 
 function addWatch(exchange: Command): void {
-  addDeskFlags(exchange.command("watch"))
+  addExchangeFlags(exchange.command("watch"))
     .argument("[session]", "unset means the incomplete one that changed last", readSessionId)
     .description("take the files of inbox/ as answers, the oldest first, until the task is done")
-    .action((named: string | undefined, flags: DeskFlags, command: Command) =>
-      atDesk(command, flags, async (desk) => {
-        const id = named ?? (await findLatestIncomplete(desk.folders));
-        await goOn(desk, { ...flags, watch: true }, id);
+    .action((named: string | undefined, flags: ExchangeFlags, command: Command) =>
+      withContext(command, flags, async (context) => {
+        const id = named ?? (await findLatestIncomplete(context.folders));
+        await goOn(context, { ...flags, watch: true }, id);
       }),
     );
 }
 
 function addSubmit(exchange: Command): void {
-  addDeskFlags(exchange.command("submit <file>"))
+  addExchangeFlags(exchange.command("submit <file>"))
     .description("send one answer now, from a file or - for standard input; moves nothing")
     .option("--session <id>", "unset means the incomplete one that changed last", readSessionId)
     .option("--sequence <number>", "the outbox that it answers; unset means the newest", readCount)
     .action(async (path: string, flags: SubmitFlags, command: Command) => {
       const text = await readAnswer(path);
-      await atDesk(command, flags, async (desk) => {
-        const id = flags.session ?? (await findLatestIncomplete(desk.folders));
-        await inTurn(desk, () => submit(desk, { id, text, sequence: flags.sequence ?? 0 }));
+      await withContext(command, flags, async (context) => {
+        const id = flags.session ?? (await findLatestIncomplete(context.folders));
+        await inTurn(context, () => submit(context, { id, text, sequence: flags.sequence ?? 0 }));
       });
     });
 }
 
 async function submit(
-  desk: Desk,
+  context: ExchangeContext,
   { id, text, sequence }: { id: string; text: string; sequence: number },
 ): Promise<void> {
-  const { service, signal, teller } = desk;
+  const { service, signal, reporter } = context;
   // This call has no retries: a service that is missing from the start is an error at once.
   await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
   const request = { exchangeId: id, text, sequence };
-  const response = await callPatiently(desk, () => service.client(ExchangeService).submitInbox(request, { signal }));
+  const response = await callPatiently(context, () => service.client(ExchangeService).submitInbox(request, { signal }));
   // A repeated text gets the results of its first submission.
-  await teller.results(response.isComplete ? response.sequence : response.sequence - 1, response.results);
-  await keepFiles(desk, id, "new");
+  await reporter.results(response.isComplete ? response.sequence : response.sequence - 1, response.results);
+  await keepFiles(context, id, "new");
   if (response.isComplete) {
-    await teller.completed(id, summaryOf(response.results) ?? "");
+    await reporter.completed(id, summaryOf(response.results) ?? "");
   }
 }
 
 /** Brings the folders in line with the service, then watches until the exchange has ended or Ctrl-C. */
-async function goOn(desk: Desk, flags: WatchFlags, id: string): Promise<void> {
-  const { service, output, signal } = desk;
+async function goOn(context: ExchangeContext, flags: WatchFlags, id: string): Promise<void> {
+  const { service, output, signal } = context;
   try {
     const { exchange } = await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
-    const inbox = new Inbox(desk.folders);
-    await inTurn(desk, async () => {
+    const inbox = new Inbox(context.folders);
+    await inTurn(context, async () => {
       if (flags.watch) {
-        await takeNoted(desk, id, inbox);
+        await takeNoted(context, id, inbox);
       }
-      await keepFiles(desk, id, "any");
+      await keepFiles(context, id, "any");
     });
     if (flags.watch && exchange !== undefined) {
       const { runId, sequence, state } = exchange;
       const isOpen = state === Exchange_State.WAITING || state === Exchange_State.WORKING;
-      await watchExchange(desk, { id, runId, inbox, sequence, isOpen });
+      await watchExchange(context, { id, runId, inbox, sequence, isOpen });
     }
   } finally {
     if (signal.aborted) {
-      const words = wordsToGoOn(id, flags);
+      const words = resumeCommand(id, flags);
       output.note(`\ninterrupted; nothing is lost: ${words}`, { note: "interrupted", sessionId: id });
     }
   }
 }
 
-async function importUnknown(desk: Desk, id: string): Promise<void> {
-  const { service, folders, output, signal } = desk;
+async function importUnknown(context: ExchangeContext, id: string): Promise<void> {
+  const { service, folders, output, signal } = context;
   try {
     await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Folders } from "./folders.ts";
 
 const lockPollMs = 50;
 /** An answer may run commands for minutes; after this time the waiting command prints why it waits. */
-const toldAfterMs = 2_000;
+const warnAfterMs = 2_000;
 
 /** The folders to lock, and how to wait for them. */
 export interface Turns {
@@ -27,15 +27,15 @@ export async function inTurn<T>(turns: Turns, work: () => Promise<T>): Promise<T
 async function untilLocked({ folders, output, signal }: Turns): Promise<Lock> {
   const file = join(folders.sessions, ".lock");
   const startedMs = systemClock.monotonicMs();
-  let isTold = false;
+  let hasWarned = false;
   for (;;) {
     signal.throwIfAborted();
     const lock = tryLock(file);
     if (lock !== undefined) {
       return lock;
     }
-    if (!isTold && systemClock.monotonicMs() - startedMs > toldAfterMs) {
-      isTold = true;
+    if (!hasWarned && systemClock.monotonicMs() - startedMs > warnAfterMs) {
+      hasWarned = true;
       const pid = readHolder(file)?.pid;
       output.note(`(another command works in this folder, process ${pid}: waiting for it)`, { note: "waiting", pid });
     }

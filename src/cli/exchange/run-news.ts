@@ -4,7 +4,7 @@ import type { RunFailed } from "#gen/runnel/v1/result_pb.js";
 import { systemClock } from "../../platform/base/clock.ts";
 import { Interrupt } from "../../platform/base/interrupt.ts";
 import { followRun, patienceMs } from "../follow.ts";
-import type { Desk } from "./desk.ts";
+import type { ExchangeContext } from "./context.ts";
 
 /** The end of a run. */
 export interface RunEnd {
@@ -22,8 +22,8 @@ export class RunNews implements AsyncDisposable {
   readonly #wake = new Interrupt();
   readonly #following: Promise<void>;
 
-  constructor(desk: Desk, runId: string) {
-    this.#following = this.#follow(desk, runId);
+  constructor(context: ExchangeContext, runId: string) {
+    this.#following = this.#follow(context, runId);
   }
 
   /** Returns the end of the run, or undefined before it. Throws when the service was away for too long. */
@@ -51,7 +51,7 @@ export class RunNews implements AsyncDisposable {
     await this.#following;
   }
 
-  async #follow({ service, signal, onAway }: Desk, runId: string): Promise<void> {
+  async #follow({ service, signal, onAway }: ExchangeContext, runId: string): Promise<void> {
     try {
       for await (const { payload } of followRun(service.runs, {
         runId,

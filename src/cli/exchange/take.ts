@@ -5,20 +5,20 @@ import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js"
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { CommandError } from "../command-error.ts";
 import { explain } from "../failure.ts";
-import { type Desk, keepFiles, readOutbox } from "./desk.ts";
+import { type ExchangeContext, keepFiles, readOutbox } from "./context.ts";
 import { type Answer, type Inbox, type InboxFile, listInbox } from "./inbox.ts";
 import { Notes, type Taken } from "./notes.ts";
 import { callPatiently } from "./patience.ts";
-import type { Refusal } from "./tell.ts";
+import type { Refusal } from "./reporter.ts";
 
 /** Sends a file as an answer. Returns undefined when nothing was executed now. The caller holds the lock (`inTurn`). */
 export async function takeFile(
-  desk: Desk,
+  context: ExchangeContext,
   id: string,
   { inbox, file }: { inbox: Inbox; file: InboxFile },
 ): Promise<SubmitInboxResponse | undefined> {
-  const { teller, folders } = desk;
-  const answer = await readOrLeave(desk, inbox, file);
+  const { reporter, folders } = context;
+  const answer = await readOrLeave(context, inbox, file);
   if (answer === undefined) {
     return undefined;
   }
@@ -26,51 +26,51 @@ export async function takeFile(
   const notes = await Notes.read(folders, id);
   const known = notes.find(taken);
   if (known?.isAnswered === true) {
-    await moveAway(desk, { inbox, file, taken, notes });
+    await moveAway(context, { inbox, file, taken, notes });
     return undefined;
   }
-  const sequence = known?.sequence ?? (await readOutbox(desk, id))?.sequence;
+  const sequence = known?.sequence ?? (await readOutbox(context, id))?.sequence;
   if (sequence === undefined) {
     // The exchange has ended. The watcher of its log reports that.
     return undefined;
   }
   await notes.put({ ...taken, sequence, isAnswered: false });
-  await teller.taken(file.name, sequence);
+  await reporter.taken(file.name, sequence);
   failpoint("file.noted");
-  const response = await submitOrRefuse(desk, { id, text, sequence });
+  const response = await submitOrRefuse(context, { id, text, sequence });
   if ("reason" in response) {
     await notes.drop(taken);
     if (response.reason !== endedReason) {
       inbox.leave(file);
-      await teller.refused(file.name, response);
+      await reporter.refused(file.name, response);
     }
     return undefined;
   }
   failpoint("file.answered");
-  await teller.results(sequence, response.results);
+  await reporter.results(sequence, response.results);
   await notes.put({ ...taken, sequence, isAnswered: true });
   failpoint("file.settled");
-  await keepFiles(desk, id, "new");
+  await keepFiles(context, id, "new");
   failpoint("file.kept");
-  await moveAway(desk, { inbox, file, taken, notes });
+  await moveAway(context, { inbox, file, taken, notes });
   return response;
 }
 
 /** Finishes the files that a dead process had begun. The caller holds the lock (`inTurn`). */
-export async function takeNoted(desk: Desk, id: string, inbox: Inbox): Promise<void> {
-  const notes = await Notes.read(desk.folders, id);
-  const files = await listInbox(desk.folders);
+export async function takeNoted(context: ExchangeContext, id: string, inbox: Inbox): Promise<void> {
+  const notes = await Notes.read(context.folders, id);
+  const files = await listInbox(context.folders);
   const isOf = ({ name, size, mtimeNs }: InboxFile, taken: Taken): boolean =>
     name === taken.name && size === taken.size && String(mtimeNs) === taken.mtimeNs;
   await notes.dropUnless((taken) => files.some((file) => isOf(file, taken)));
   for (const file of files) {
     if (notes.has((taken) => isOf(file, taken))) {
-      await takeFile(desk, id, { inbox, file });
+      await takeFile(context, id, { inbox, file });
     }
   }
 }
 
-async function readOrLeave({ teller }: Desk, inbox: Inbox, file: InboxFile): Promise<Answer | undefined> {
+async function readOrLeave({ reporter }: ExchangeContext, inbox: Inbox, file: InboxFile): Promise<Answer | undefined> {
   try {
     return await inbox.read(file);
   } catch (error) {
@@ -78,7 +78,7 @@ async function readOrLeave({ teller }: Desk, inbox: Inbox, file: InboxFile): Pro
       throw error;
     }
     inbox.leave(file);
-    await teller.refused(file.name, error);
+    await reporter.refused(file.name, error);
     return undefined;
   }
 }
@@ -97,12 +97,12 @@ const refusals: ReadonlySet<string> = new Set([
 ]);
 
 async function submitOrRefuse(
-  desk: Desk,
+  context: ExchangeContext,
   { id, text, sequence }: { id: string; text: string; sequence: number },
 ): Promise<SubmitInboxResponse | Refusal> {
-  const { service, signal } = desk;
+  const { service, signal } = context;
   try {
-    return await callPatiently(desk, () =>
+    return await callPatiently(context, () =>
       service.client(ExchangeService).submitInbox({ exchangeId: id, text, sequence }, { signal }),
     );
   } catch (error) {
@@ -121,12 +121,12 @@ interface AnsweredFile {
   readonly notes: Notes;
 }
 
-async function moveAway({ teller }: Desk, { inbox, file, taken, notes }: AnsweredFile): Promise<void> {
+async function moveAway({ reporter }: ExchangeContext, { inbox, file, taken, notes }: AnsweredFile): Promise<void> {
   try {
     await inbox.move(file);
   } catch (error) {
     inbox.leave(file);
-    await teller.kept(file.name, error instanceof Error ? error.message : String(error));
+    await reporter.kept(file.name, error instanceof Error ? error.message : String(error));
     return;
   }
   failpoint("file.moved");

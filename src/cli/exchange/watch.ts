@@ -3,7 +3,7 @@
 import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { exitCodes } from "../exit-codes.ts";
-import { type Desk, keepFiles, summaryOf } from "./desk.ts";
+import { type ExchangeContext, keepFiles, summaryOf } from "./context.ts";
 import type { Inbox } from "./inbox.ts";
 import { inTurn } from "./lock.ts";
 import { callPatiently } from "./patience.ts";
@@ -25,16 +25,19 @@ export interface Watched {
 }
 
 /** Watches an exchange to its end, which decides the exit code. */
-export async function watchExchange(desk: Desk, { id, runId, inbox, sequence, isOpen }: Watched): Promise<void> {
+export async function watchExchange(
+  context: ExchangeContext,
+  { id, runId, inbox, sequence, isOpen }: Watched,
+): Promise<void> {
   // The followed log reports an absence of the service, so the calls beside it do not.
-  const quiet = { ...desk, onAway: () => {} };
-  await using news = new RunNews(desk, runId);
+  const quiet = { ...context, onAway: () => {} };
+  await using news = new RunNews(context, runId);
   let [shown, mayTake] = [sequence, isOpen];
   for (;;) {
-    desk.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     const { end } = news;
     if (end !== undefined) {
-      await inTurn(desk, () => keepFiles(quiet, id, "new"));
+      await inTurn(context, () => keepFiles(quiet, id, "new"));
       await tellEnd(quiet, id, end);
       return;
     }
@@ -43,10 +46,10 @@ export async function watchExchange(desk: Desk, { id, runId, inbox, sequence, is
     }
     const file = mayTake ? await inbox.next() : undefined;
     if (file === undefined) {
-      await news.wait(lookMs, desk.signal);
+      await news.wait(lookMs, context.signal);
       continue;
     }
-    const response = await inTurn(desk, () => takeFile(quiet, id, { inbox, file }));
+    const response = await inTurn(context, () => takeFile(quiet, id, { inbox, file }));
     if (response !== undefined) {
       shown = Math.max(shown, response.sequence);
       mayTake = !response.isComplete;
@@ -55,28 +58,28 @@ export async function watchExchange(desk: Desk, { id, runId, inbox, sequence, is
 }
 
 /** Writes the next outbox after an answer from elsewhere, over the API or from another terminal. Returns the newest sequence. */
-async function showOthers(desk: Desk, { id, shown }: { id: string; shown: number }): Promise<number> {
-  const { service, signal } = desk;
-  const { exchange } = await callPatiently(desk, () =>
+async function showOthers(context: ExchangeContext, { id, shown }: { id: string; shown: number }): Promise<number> {
+  const { service, signal } = context;
+  const { exchange } = await callPatiently(context, () =>
     service.client(ExchangeService).getExchange({ exchangeId: id }, { signal }),
   );
   const { sequence = 0 } = exchange ?? {};
   if (sequence > shown) {
-    await inTurn(desk, () => keepFiles(desk, id, "any"));
+    await inTurn(context, () => keepFiles(context, id, "any"));
   }
   return Math.max(sequence, shown);
 }
 
-async function tellEnd(desk: Desk, id: string, { failure }: RunEnd): Promise<void> {
-  const { service, teller, signal } = desk;
-  const { exchange } = await callPatiently(desk, () =>
+async function tellEnd(context: ExchangeContext, id: string, { failure }: RunEnd): Promise<void> {
+  const { service, reporter, signal } = context;
+  const { exchange } = await callPatiently(context, () =>
     service.client(ExchangeService).getExchange({ exchangeId: id }, { signal }),
   );
   if (failure === undefined) {
-    await teller.completed(id, summaryOf(exchange?.lastResults ?? []) ?? "");
+    await reporter.completed(id, summaryOf(exchange?.lastResults ?? []) ?? "");
     return;
   }
   const state = exchange?.state === Exchange_State.CANCELLED ? "cancelled" : "failed";
-  await teller.ended(id, state, `${failure.code}: ${failure.error}`);
+  await reporter.ended(id, state, `${failure.code}: ${failure.error}`);
   process.exitCode = exitCodes.followedFailed;
 }

@@ -49,6 +49,6 @@ function showChange(before: Job | undefined, job: Job, paint: Paint): string {
   const known = new Map(before?.executions.map((each) => [each.runId, each]));
   const changed = job.executions.filter(({ runId, status }) => known.get(runId)?.status !== status);
   const lines = changed.map((each) => showExecution(each, paint));
-  const isStateTold = job.endTime !== undefined;
-  return [...lines, ...(isStateTold ? [showJobState(job, paint)] : [])].map((line) => `${line}\n`).join("");
+  const hasEnded = job.endTime !== undefined;
+  return [...lines, ...(hasEnded ? [showJobState(job, paint)] : [])].map((line) => `${line}\n`).join("");
 }

@@ -136,10 +136,10 @@ type Line = readonly [title: string, text: string | undefined, length?: "whole"]
 
 /** Prints a title and its lines; empty lines are left out. */
 function sheet(paint: Paint, head: string, lines: readonly Line[]): string {
-  const told = lines.filter(([, text]) => text !== undefined && text !== "");
+  const present = lines.filter(([, text]) => text !== undefined && text !== "");
   const show = ([title, text = "", length]: Line): string =>
     `  ${paint("bold", title.padEnd(9))}  ${length === "whole" ? withoutControls(text) : shorten(text)}`;
-  return [head, ...told.map(show)].join("\n");
+  return [head, ...present.map(show)].join("\n");
 }
 
 /** Escapes control characters. A runner wrote the text: it must not act on a terminal or hide a part of the request. */

@@ -11,7 +11,7 @@ import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
 import { isOutage, isUniqueViolation } from "../../platform/database/errors.ts";
-import { insertResultsFenced, type RunRows, readStandings } from "../storage/run-result.ts";
+import { insertResultsFenced, type RunRows, readPositions } from "../storage/run-result.ts";
 import type { LogEntry } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
@@ -192,9 +192,9 @@ export class Lane {
   /** Reads which entries of a batch were written, and returns the parts that are still to be written. */
   async #reconcile(parts: readonly BatchPart[]): Promise<BatchPart[]> {
     const live = parts.filter(({ queue }) => queue.lost === undefined);
-    let standings: Awaited<ReturnType<typeof readStandings>>;
+    let positions: Awaited<ReturnType<typeof readPositions>>;
     try {
-      standings = await readStandings(
+      positions = await readPositions(
         this.#options.connections.db,
         live.map(({ queue }) => queue.runId),
       );
@@ -202,15 +202,15 @@ export class Lane {
       // Postgres is away. If it stays away, the lease ends.
       return live;
     }
-    const byRun = new Map(standings.map((standing) => [standing.runId, standing]));
+    const byRun = new Map(positions.map((position) => [position.runId, position]));
     return live.flatMap(({ queue, entries }) => {
-      const standing = byRun.get(queue.runId);
-      if (standing?.owner !== queue.replicaId || standing.epoch !== queue.epoch) {
+      const position = byRun.get(queue.runId);
+      if (position?.owner !== queue.replicaId || position.epoch !== queue.epoch) {
         queue.lose(runLost(queue.runId));
         return [];
       }
-      const durable = entries.filter((entry) => entry.sequence <= standing.lastSequence);
-      const missing = entries.filter((entry) => entry.sequence > standing.lastSequence);
+      const durable = entries.filter((entry) => entry.sequence <= position.lastSequence);
+      const missing = entries.filter((entry) => entry.sequence > position.lastSequence);
       if (durable.length > 0) {
         queue.settle(durable);
         this.#options.onDurable(queue.runId, durable);

@@ -24,28 +24,28 @@ export async function readPartialOutput(trx: Transaction, runId: string): Promis
 
 async function readUnfinishedText(trx: Transaction, runId: string): Promise<string> {
   let after = (await readCheckpoint(trx, runId))?.sequence ?? 0;
-  let said: Said = { whole: "", streamed: "" };
+  let text: RunText = { whole: "", streamed: "" };
   for (;;) {
     const page = await readResults(trx, { runId, after, limit: pageRows });
     for (const { payload } of page) {
-      said = addText(said, decodeResult(payload).payload);
+      text = addText(text, decodeResult(payload).payload);
     }
     const last = page.at(-1);
-    if (last === undefined || page.length < pageRows || said.streamed.length >= textCharsMax) {
-      return said.streamed === "" ? said.whole : said.streamed;
+    if (last === undefined || page.length < pageRows || text.streamed.length >= textCharsMax) {
+      return text.streamed === "" ? text.whole : text.streamed;
     }
     after = last.sequence;
   }
 }
 
-interface Said {
+interface RunText {
   /** The last whole message. */
   readonly whole: string;
   /** The text of the chunks since then. */
   readonly streamed: string;
 }
 
-function addText(said: Said, payload: ReturnType<typeof decodeResult>["payload"]): Said {
+function addText(text: RunText, payload: ReturnType<typeof decodeResult>["payload"]): RunText {
   switch (payload.case) {
     case "turnRestarted":
       return { whole: "", streamed: "" };
@@ -53,10 +53,10 @@ function addText(said: Said, payload: ReturnType<typeof decodeResult>["payload"]
       return { whole: messageText(payload.value.message), streamed: "" };
     case "messageDelta": {
       const { content = "", replacesText = false } = payload.value.chunk ?? {};
-      return { whole: said.whole, streamed: replacesText ? content : said.streamed + content };
+      return { whole: text.whole, streamed: replacesText ? content : text.streamed + content };
     }
     default:
-      return said;
+      return text;
   }
 }
 

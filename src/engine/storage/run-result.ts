@@ -172,7 +172,7 @@ export const lastSequence = gathered(async (db, runIds: readonly string[]): Prom
 });
 
 /** The ownership of a run and the length of its log. */
-export interface RunStanding {
+export interface RunPosition {
   readonly runId: string;
   readonly epoch: number;
   readonly owner: string | null;
@@ -180,8 +180,8 @@ export interface RunStanding {
 }
 
 /** Returns who owns each run and how far its log reaches. A lane asks when it does not know whether a batch was written. */
-export async function readStandings(db: Db, runIds: readonly string[]): Promise<RunStanding[]> {
-  const { rows } = await sql<RunStanding>`
+export async function readPositions(db: Db, runIds: readonly string[]): Promise<RunPosition[]> {
+  const { rows } = await sql<RunPosition>`
     select run.id as "runId", run.epoch, run.owner, coalesce(newest.sequence, 0)::int8 as "lastSequence"
     from run
     left join lateral (

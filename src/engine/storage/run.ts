@@ -127,7 +127,7 @@ export async function disownRuns(
   args: { owner: string; except: readonly string[]; startedBeforeMs: number },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    update run set owner = ${nobody} where owner = ${args.owner} and status = 'running'
+    update run set owner = ${noOwner} where owner = ${args.owner} and status = 'running'
       and id <> all(${uuidArray(args.except)}::uuid[])
       and start_time < now() - ${args.startedBeforeMs} * interval '1 millisecond'
     returning id`.execute(db);
@@ -135,7 +135,7 @@ export async function disownRuns(
 }
 
 /** No replica has this id. */
-const nobody = "00000000-0000-0000-0000-000000000000";
+const noOwner = "00000000-0000-0000-0000-000000000000";
 
 /** A run and the lease that its owner holds it under, both locked. */
 export interface OwnedRun extends RunRow {

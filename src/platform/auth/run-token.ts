@@ -26,19 +26,19 @@ export class RunTokens {
 
   /** Returns the content of a token. Throws TOKEN_INVALID when this service did not create it. */
   open(token: string): RunAttempt {
-    const told = this.read(token);
-    if (told === undefined) {
+    const claim = this.read(token);
+    if (claim === undefined) {
       throw new Fault("TOKEN_INVALID", "invalid run token");
     }
-    return told;
+    return claim;
   }
 
   /** Returns the content of a token, or undefined when this service did not create it. */
   read(token: string): RunAttempt | undefined {
     const [, runId = "", attempt = ""] = /^rrun_([0-9a-f-]{36})\.(\d{1,9})\./.exec(token) ?? [];
-    const told = { runId, attempt: Number(attempt) };
-    const [given, expected] = [Buffer.from(token), Buffer.from(this.make(told))];
-    return given.length === expected.length && timingSafeEqual(given, expected) ? told : undefined;
+    const claim = { runId, attempt: Number(attempt) };
+    const [given, expected] = [Buffer.from(token), Buffer.from(this.make(claim))];
+    return given.length === expected.length && timingSafeEqual(given, expected) ? claim : undefined;
   }
 }
 

@@ -11,14 +11,14 @@ export interface Problem {
 }
 
 /** The maximum number of reported problems. The config file of another program may have a thousand unknown keys. */
-const problemsToldMax = 20;
+const problemsShownMax = 20;
 const shownCharsMax = 80;
 
 /** Returns a fault CONFIG_INVALID, in the wording of the Agent Runner document where it has one. `hint` gets its own line. */
 export function invalidConfig(problems: readonly Problem[], hint?: string): Fault {
-  const told = problems.slice(0, problemsToldMax).map((problem) => problem.text);
-  const more = problems.length - told.length;
-  const texts = more === 0 ? told : [...told, `and ${more} more`];
+  const shown = problems.slice(0, problemsShownMax).map((problem) => problem.text);
+  const more = problems.length - shown.length;
+  const texts = more === 0 ? shown : [...shown, `and ${more} more`];
   const violations = problems.map(({ field, text }) => ({ field, description: text }));
   const message = `Invalid config: ${texts.join("; ")}${hint === undefined ? "" : `\n${hint}`}`;
   return new Fault("CONFIG_INVALID", message, { violations });

@@ -36,7 +36,7 @@ export interface Admitted {
 }
 
 /** The access rules of the requested method. */
-export interface Door {
+export interface AccessRules {
   /** True when the method needs no credentials. */
   readonly isPublic: boolean;
   readonly bodyBytesMax: number;
@@ -49,15 +49,15 @@ export interface Door {
 }
 
 /** Authenticates the caller and counts the call. Returns a `Fault` as part of the admission; throws only other errors. */
-export async function admit(request: Request, door: Door, options: AdmissionOptions): Promise<Admitted> {
+export async function admit(request: Request, rules: AccessRules, options: AdmissionOptions): Promise<Admitted> {
   let body: Buffer | undefined;
   const readContents = async (): Promise<readonly Buffer[]> => {
-    body ??= await options.bodies.read(request, door.bodyBytesMax);
+    body ??= await options.bodies.read(request, rules.bodyBytesMax);
     return contentsOf(body, request.headers["content-type"] ?? "");
   };
   try {
-    const caller = await identify(request, door, options, readContents);
-    const rate = door.isFrequent ? options.frequentRate : options.callerRate;
+    const caller = await identify(request, rules, options, readContents);
+    const rate = rules.isFrequent ? options.frequentRate : options.callerRate;
     rate.take(rateKey(caller, request));
     return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body };
   } catch (error) {
@@ -70,11 +70,11 @@ export async function admit(request: Request, door: Door, options: AdmissionOpti
 
 async function identify(
   request: Request,
-  door: Door,
+  rules: AccessRules,
   { authenticator, failureRate, lookups }: AdmissionOptions,
   readContents: () => Promise<readonly Buffer[]>,
 ): Promise<Caller> {
-  if (door.isPublic) {
+  if (rules.isPublic) {
     return { kind: "anyone" };
   }
   const address = addressOf(request.socket);
@@ -85,8 +85,8 @@ async function identify(
       httpMethod: request.method ?? "",
       target: request.url ?? "",
       address,
-      ticket: door.takesTicket ? takeTicket(request) : undefined,
-      needsAdmin: door.needsAdmin,
+      ticket: rules.takesTicket ? takeTicket(request) : undefined,
+      needsAdmin: rules.needsAdmin,
       readContents,
       lookUp: (ask) => lookups.run(network, () => (hasLeft(request) ? Promise.reject(clientLeft) : ask())),
     });

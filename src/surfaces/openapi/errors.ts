@@ -143,8 +143,8 @@ function describeStatus(profile: ErrorProfile, status: number | undefined): obje
     return { description: "Any other failure." };
   }
   const names = Object.entries(reasons).flatMap(([name, { httpStatus }]) => (httpStatus === status ? [name] : []));
-  const told = profile === ErrorBody.BARE ? "" : `: ${names.map((name) => `\`${name}\``).join(", ")}`;
-  const description = `${STATUS_CODES[status] ?? status}${told}.`;
+  const detail = profile === ErrorBody.BARE ? "" : `: ${names.map((name) => `\`${name}\``).join(", ")}`;
+  const description = `${STATUS_CODES[status] ?? status}${detail}.`;
   const retryAfter = { description: "Seconds to wait before the next attempt.", schema: { type: "integer" } };
   return retryStatuses.includes(status) ? { description, headers: { "Retry-After": retryAfter } } : { description };
 }

@@ -12,7 +12,7 @@ import { environmentOf, tempDirectoryOf } from "./environment.ts";
 import { processesMax, sharedMemoryBytes, shellLimits, tempBytes } from "./limits.ts";
 
 /** The file descriptors that the launcher gets beside those of the command. The shell closes the ones that remain. */
-export const launchDescriptors = { filter: 3, info: 4, workDir: 5, told: 6 } as const;
+export const launchDescriptors = { filter: 3, info: 4, workDir: 5, status: 6 } as const;
 
 /** The parts of the view that are the same for all commands of a service. */
 export interface SystemView {
@@ -85,9 +85,9 @@ const firstShell = [
   "echo 1000 >/proc/self/oom_score_adj",
   `${shellLimits} -u ${processesMax}`,
   // The service itself may have inherited descriptors from its own parent, which does not always close them.
-  `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < 3 || fd == ${launchDescriptors.told})) || eval "exec $fd>&-"; done`,
-  `printf . >&${launchDescriptors.told}`,
-  `exec 9>&2 2>&${launchDescriptors.told} ${launchDescriptors.told}>&-`,
+  `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < 3 || fd == ${launchDescriptors.status})) || eval "exec $fd>&-"; done`,
+  `printf . >&${launchDescriptors.status}`,
+  `exec 9>&2 2>&${launchDescriptors.status} ${launchDescriptors.status}>&-`,
   `${runInShell} 2>&9 9>&-`,
   // `exit` comes last so that bash does not exec the command: the first process of a namespace ignores most signals.
   "exit",

@@ -68,7 +68,7 @@ export function launchJailed(
   filter.end(bubblewrap.filter);
   const info = child.stdio.at(launchDescriptors.info) as Readable;
   const infoText = collect(info);
-  const told = collect(child.stdio.at(launchDescriptors.told) as Readable);
+  const status = collect(child.stdio.at(launchDescriptors.status) as Readable);
   const jailPid = (): number | undefined => readPid(infoText());
   const kill = (): void => {
     // The launcher ends with the jail. If it were killed before it reported the jail's pid, a half-made jail could remain.
@@ -77,7 +77,7 @@ export function launchJailed(
       info.on("data", () => killProcess(jailPid()));
     }
   };
-  return { child, jailPid, hasStarted: () => told() !== "", wasSignalled: () => told().length > 1, kill };
+  return { child, jailPid, hasStarted: () => status() !== "", wasSignalled: () => status().length > 1, kill };
 }
 
 /**

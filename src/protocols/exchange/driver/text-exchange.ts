@@ -66,7 +66,7 @@ async function* run(context: RunContext, options: TextExchangeOptions): AsyncGen
   const activation: Activation = { ...options, context, exchange, stop };
   const { sequence, imported, readRequests, inbox, hasOutbox, isComplete } = exchange;
   if (isComplete) {
-    return completed(sequence, lastSaid(exchange));
+    return completed(sequence, lastMessage(exchange));
   }
   if (!hasOutbox) {
     return yield* writeNext(activation, { sequence, results: imported, readRequests });
@@ -204,7 +204,7 @@ function completed(sequence: number, summary: string): DriverEnd {
 }
 
 /** Returns the summary of a completion that an earlier owner stored. */
-function lastSaid({ attempts, imported }: ExchangeState): string {
+function lastMessage({ attempts, imported }: ExchangeState): string {
   const results = [...imported, ...attempts.flatMap(({ result }) => result ?? [])];
   return results.findLast(({ type }) => type === "DONE")?.summary ?? "";
 }

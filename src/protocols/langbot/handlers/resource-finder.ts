@@ -16,11 +16,11 @@ export function createResourceFinder({
   selectTools,
 }: Pick<ServiceDeps, "db" | "models" | "selectTools">): ResourceFinder {
   return {
-    findModel: (id) => findTalker(models, id) ?? findReranker(models, id),
+    findModel: (id) => findLlm(models, id) ?? findReranker(models, id),
     findTool: (name) =>
       unlessRefused("TOOL_UNKNOWN", () =>
         unlessRefused("TOOL_UNSUPPORTED", () => {
-          const [tool] = selectTools(create(AgentToolsSchema, { builtin: [name] }), nobody);
+          const [tool] = selectTools(create(AgentToolsSchema, { builtin: [name] }), noSession);
           return tool;
         }),
       ),
@@ -31,7 +31,7 @@ export function createResourceFinder({
   };
 }
 
-function findTalker(models: Models, id: string): FoundModel | undefined {
+function findLlm(models: Models, id: string): FoundModel | undefined {
   return unlessRefused("MODEL_UNSUPPORTED", () => {
     const model = models.resolve(id);
     return { provider: model.provider, type: "llm", contextTokens: contextTokensOf(model) };
@@ -43,7 +43,7 @@ function findReranker(models: Models, id: string): FoundModel | undefined {
 }
 
 /** A placeholder for the session of the tools. Only remote tools use it. */
-const nobody = { client: "", name: "", callback: undefined } as const;
+const noSession = { client: "", name: "", callback: undefined } as const;
 
 function unlessRefused<T>(reason: ReasonName, find: () => T): T | undefined {
   try {

@@ -139,13 +139,13 @@ interface Admitted {
 }
 
 async function admit(deps: HostDeps, { values }: HostContext, call: HostCall): Promise<Admitted> {
-  const told = requireRunAttempt(values);
-  const access = await findRemoteRunAccess(deps.db, told.runId);
+  const claim = requireRunAttempt(values);
+  const access = await findRemoteRunAccess(deps.db, claim.runId);
   const { action, needs, resource = resourceOf(needs), scope = "" } = call;
-  const { runId } = told;
+  const { runId } = claim;
   const entry = newEntry({ action, runId, resource, scope, owner: access }, deps.clock.nowMs());
   try {
-    return { run: assertAllowed(deps, told, call, access), entry };
+    return { run: assertAllowed(deps, claim, call, access), entry };
   } catch (error) {
     await insertAuditEntry(deps.db, { ...entry, result: "deny", reason: wordsOf(error) });
     throw error;
@@ -154,12 +154,12 @@ async function admit(deps: HostDeps, { values }: HostContext, call: HostCall): P
 
 function assertAllowed(
   { hostRate }: HostDeps,
-  told: RunAttempt,
+  claim: RunAttempt,
   { runId, action, needs, size }: HostCall,
   access: RemoteRunAccess | undefined,
 ): Omit<HostRun, "signal"> {
-  const usable = assertUsable(access, told, runId);
-  hostRate.take(told.runId);
+  const usable = assertUsable(access, claim, runId);
+  hostRate.take(claim.runId);
   if (size !== undefined && size.bytes > size.bytesMax) {
     throw new Fault("PAYLOAD_TOO_LARGE", `${size.field} has ${size.bytes} bytes: maximum ${size.bytesMax}`);
   }
@@ -171,14 +171,14 @@ function assertAllowed(
     assertGranted(frozen, needs);
   }
   const isCancelling = usable.cancel_request_time !== null;
-  return { ...told, ...frozen, isCancelling, timeLeftMs: usable.time_left_ms };
+  return { ...claim, ...frozen, isCancelling, timeLeftMs: usable.time_left_ms };
 }
 
 /** `claimedId` is the run id in the message. Omitted when it has been checked before. */
 function assertUsable(
   access: RemoteRunAccess | undefined,
-  told: RunAttempt,
-  claimedId: string = told.runId,
+  claim: RunAttempt,
+  claimedId: string = claim.runId,
 ): RemoteRunAccess {
   if (access === undefined || !isActive(access.status)) {
     throw notActive();
@@ -186,7 +186,7 @@ function assertUsable(
   if (claimedId === "") {
     throw invalidField("run_id", "is missing: give the id of the run");
   }
-  if (claimedId !== told.runId || access.attempt !== told.attempt) {
+  if (claimedId !== claim.runId || access.attempt !== claim.attempt) {
     throw notActive();
   }
   if (access.time_left_ms <= 0) {

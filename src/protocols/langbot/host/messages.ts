@@ -84,14 +84,14 @@ export function readFunctions(texts: readonly string[]): ModelToolDefinition[] {
 }
 
 /** A model's answer: text, tool calls and the provider's state as JSON. */
-export interface Spoken {
+export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly state: string | undefined;
 }
 
 /** Prints a complete answer as JSON. Missing members are left out. An empty text beside tool calls is `null`. */
-export function printMessage({ text, calls, state }: Spoken): string {
+export function printMessage({ text, calls, state }: ModelAnswer): string {
   const said = { role: "assistant", content: text === "" && calls.length > 0 ? null : text.toWellFormed() };
   return withFields({ ...said, ...(calls.length > 0 && { tool_calls: calls.map(printCall) }) }, state);
 }
@@ -144,9 +144,9 @@ class OpenCalls {
   }
 }
 
-type SaidMessage = ModelMessage<ReadPart>;
+type ConversationMessage = ModelMessage<ReadPart>;
 
-function readMessage(message: ObjectText, calls: Calls): SaidMessage | { readonly system: string } {
+function readMessage(message: ObjectText, calls: Calls): ConversationMessage | { readonly system: string } {
   const role = message.requireText("role");
   const content = readContent(message);
   switch (role) {
@@ -195,7 +195,7 @@ function isMedia(part: ReadPart): part is MediaPart {
   return !("text" in part);
 }
 
-function mediaOf(message: SaidMessage): MediaPart[] {
+function mediaOf(message: ConversationMessage): MediaPart[] {
   return message.role === "assistant" ? [] : (message.parts ?? []).filter(isMedia);
 }
 

@@ -106,13 +106,13 @@ export async function* invokeModelStream(
 ): AsyncGenerator<AnswerPiece> {
   const asked = await readAsked(deps, run, request);
   const pieces = new Pieces();
-  let toldMs = deps.clock.monotonicMs();
+  let sentMs = deps.clock.monotonicMs();
   for await (const part of converse(deps, run, asked)) {
     const chunks = pieces.of(part);
-    const isOverdue = deps.clock.monotonicMs() - toldMs >= lifeSignMs;
+    const isOverdue = deps.clock.monotonicMs() - sentMs >= lifeSignMs;
     for (const chunk of chunks.length === 0 && isOverdue ? [printTextChunk("")] : chunks) {
       yield { chunk };
-      toldMs = deps.clock.monotonicMs();
+      sentMs = deps.clock.monotonicMs();
     }
     if (part.type === "finish") {
       yield { usage: usageToProto(part.usage) };
@@ -243,14 +243,14 @@ function readExtraArgs(text: string | undefined): ExtraArgs {
   };
 }
 
-type SpokenPart = Exclude<ModelPart, ModelFailure>;
+type AnswerPart = Exclude<ModelPart, ModelFailure>;
 
 /** Yields the parts of the answer until it is finished. Throws on every failure. */
 async function* converse(
   deps: ModelDeps,
   run: AskingRun,
   { modelId, ...asked }: AskedModel,
-): AsyncGenerator<SpokenPart> {
+): AsyncGenerator<AnswerPart> {
   const account = await openAccount(deps, run, asked);
   let used: UsageTotals | undefined;
   try {
@@ -283,7 +283,7 @@ async function* converse(
 class Pieces {
   #half = "";
 
-  of(part: SpokenPart): string[] {
+  of(part: AnswerPart): string[] {
     switch (part.type) {
       case "text": {
         const [whole, half] = splitHalfCharacter(this.#half + part.text);

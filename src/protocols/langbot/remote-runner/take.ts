@@ -24,11 +24,11 @@ export interface TakenReport {
   readonly steps: readonly DriverStep[];
   readonly end: CompletedEnd | FailedEnd | undefined;
   /** Returns the answer, to be sent when the report is durable. */
-  response(standing: Standing): ReportResultsResponse;
+  response(status: RunStatus): ReportResultsResponse;
 }
 
 /** The state of the run when the answer is given. */
-export interface Standing {
+export interface RunStatus {
   readonly cancelRequested: boolean;
   readonly ended: boolean;
   readonly leaseEndMs: number;

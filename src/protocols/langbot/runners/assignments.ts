@@ -56,7 +56,7 @@ export async function* assignments(
     wakeup.onGap(() => wake.abort(over)),
   ];
   using _leaving = onAbort(signal, () => wake.abort(over));
-  const told = new Set<string>();
+  const announced = new Set<string>();
   let touchedMs = Number.NEGATIVE_INFINITY;
   try {
     while (!signal.aborted) {
@@ -66,7 +66,7 @@ export async function* assignments(
         await touchWorkerSession(db, listener.session);
       }
       yield* offersFor(deps, listener, signal);
-      yield* cancellationsFor(db, listener.session, told);
+      yield* cancellationsFor(db, listener.session, announced);
       await clock.sleep(pollMs, AbortSignal.any([wake.signal, signal]));
     }
   } finally {
@@ -103,15 +103,15 @@ function offerToProto({ run_id: runId, offer_id: offerId, runner_id: runnerId, o
 }
 
 /** Yields each cancellation once to a listener. The worker also sees it in the answer to its next report. */
-async function* cancellationsFor(db: Db, session: string, told: Set<string>): AsyncGenerator<Assignment> {
+async function* cancellationsFor(db: Db, session: string, announced: Set<string>): AsyncGenerator<Assignment> {
   const cancelled = await listCancelledOf(db, session);
-  for (const runId of cancelled.filter((each) => !told.has(each))) {
-    told.add(runId);
+  for (const runId of cancelled.filter((each) => !announced.has(each))) {
+    announced.add(runId);
     yield create(AssignmentSchema, { assignment: { case: "cancel", value: { runId } } });
   }
-  for (const runId of told) {
+  for (const runId of announced) {
     if (!cancelled.includes(runId)) {
-      told.delete(runId);
+      announced.delete(runId);
     }
   }
 }

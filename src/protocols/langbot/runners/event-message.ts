@@ -10,7 +10,7 @@ export function inputText(input: AgentInput | undefined): string {
 }
 
 /** The message of an event. */
-export interface SaidMessage {
+export interface EventMessage {
   /** A JSON object. Its parts stay as they were written, except for their data. */
   readonly json: string;
   /** The media that the parts refer to. */
@@ -18,7 +18,7 @@ export interface SaidMessage {
 }
 
 /** Returns undefined for an input without content. Throws Fault INVALID_ARGUMENT for data that is not base64. */
-export function inputMessage(input: AgentInput | undefined, newId: () => string): SaidMessage | undefined {
+export function inputMessage(input: AgentInput | undefined, newId: () => string): EventMessage | undefined {
   if (input === undefined || (!input.text && input.contents.length + input.attachments.length === 0)) {
     return undefined;
   }
@@ -31,8 +31,8 @@ export function inputMessage(input: AgentInput | undefined, newId: () => string)
   );
   const text = input.text ?? "";
   // Some clients send their text beside the parts, and some in both places.
-  const untold = text !== "" && input.contents.every((json) => partText(json) === "");
-  const parts = untold ? [`{"type":"text","text":${JSON.stringify(text)}}`, ...contents] : contents;
+  const isTextMissing = text !== "" && input.contents.every((json) => partText(json) === "");
+  const parts = isTextMissing ? [`{"type":"text","text":${JSON.stringify(text)}}`, ...contents] : contents;
   const content = contents.length === 0 ? JSON.stringify(text) : `[${parts.join(",")}]`;
   const attached = attachments.length === 0 ? "" : `,"attachments":[${attachments.join(",")}]`;
   return { json: `{"role":"user","content":${content}${attached}}`, media: taker.media };

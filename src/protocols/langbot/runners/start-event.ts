@@ -30,7 +30,7 @@ import { type Authorized, authorize, type ResourceFinder } from "./authorize.ts"
 import { bindingFromRow, resolveBinding, scopesOfEvent, timeoutOf } from "./binding.ts";
 import { buildContext, type ConversationPast, defaultSource, type StateSnapshot } from "./context.ts";
 import { type Era, isEra, printContext } from "./era.ts";
-import { firstCharacters, inputMessage, inputText, type SaidMessage } from "./event-message.ts";
+import { type EventMessage, firstCharacters, inputMessage, inputText } from "./event-message.ts";
 import { scopeOfEvent } from "./event-scope.ts";
 import { assertStorable } from "./free-fields.ts";
 import { historyCursorScope } from "./history-cursor.ts";
@@ -67,7 +67,7 @@ export interface PreparedStart {
   readonly client: string;
   readonly event: AgentEvent;
   /** The message of the event; undefined for an event without a message. */
-  readonly message: SaidMessage | undefined;
+  readonly message: EventMessage | undefined;
   readonly binding: Binding;
   readonly era: Era;
   /** The address where the runner is dialled. Undefined for a runner that dials in. */

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { atOnce } from "../../../../platform/base/steps.ts";
 import type { JsonObject, ReadDocument } from "../json.ts";
 import { isSignatureOf } from "../signature.ts";
-import { type Mistake, pairs, type Slip, singles } from "./mistakes.ts";
+import { type Deviation, type Mistake, pairs, singles } from "./mistakes.ts";
 import { printAs } from "./writing.ts";
 
 /** The signature that is wrong, and everything that it may cover. */
@@ -34,10 +34,10 @@ export function* searchMistakes(evidence: Evidence): Generator<void, readonly Mi
     return [whole.mistake];
   }
   const { object, text } = evidence.document;
-  for (const slips of text.length > pairsTextMax ? singles : [...singles, ...pairs]) {
+  for (const deviations of text.length > pairsTextMax ? singles : [...singles, ...pairs]) {
     yield;
-    if (isSigned(write(object, slips), evidence)) {
-      return slips.map(({ mistake }) => mistake);
+    if (isSigned(write(object, deviations), evidence)) {
+      return deviations.map(({ mistake }) => mistake);
     }
   }
   return [];
@@ -68,8 +68,8 @@ export function findDifference(expected: Uint8Array, given: Uint8Array): TextDif
   return { at, expected: around(expected), given: around(given) };
 }
 
-function write(object: JsonObject, slips: readonly Slip[]): Uint8Array {
-  return Buffer.from(printAs(object, ...slips.map(({ change }) => change)));
+function write(object: JsonObject, deviations: readonly Deviation[]): Uint8Array {
+  return Buffer.from(printAs(object, ...deviations.map(({ change }) => change)));
 }
 
 function isSigned(bytes: Uint8Array, { publicKey, signature }: Evidence): boolean {

@@ -79,6 +79,6 @@ function requestOf({ action, target, payload }: ActionRequested): string {
     ["target", target] as const,
     ["payload", payload] as const,
   ];
-  const told = members.filter(([, json]) => json !== undefined).map(([name, json]) => `"${name}":${json}`);
-  return `{${told.join(",")}}`;
+  const present = members.filter(([, json]) => json !== undefined).map(([name, json]) => `"${name}":${json}`);
+  return `{${present.join(",")}}`;
 }

@@ -28,14 +28,14 @@ export function readArtifact(members: Members, newArtifactId: () => string): New
   const artifactId = members.findLabel("artifact_id");
   const mimeType = members.findLabel("mime_type");
   const name = members.findLabel("name");
-  const told = {
+  const claimed = {
     sizeBytes: members.findInteger("size_bytes", { min: 0, max: Number.MAX_SAFE_INTEGER }),
     sha256: readSha256(members),
   };
   const metadata = members.findJson("metadata") ?? "{}";
   const content = readContent(members);
   members.refuseOthers();
-  const found = content === undefined ? told : checkContent(members, content, told);
+  const found = content === undefined ? claimed : checkContent(members, content, claimed);
   return { artifactId: artifactId ?? newArtifactId(), type, mimeType, name, ...found, metadata, content };
 }
 
@@ -81,17 +81,19 @@ function readContent(members: Members): Uint8Array | undefined {
   return Buffer.from(text, "base64");
 }
 
-interface Told {
+interface ContentClaim {
   readonly sizeBytes: number | undefined;
   readonly sha256: string | undefined;
 }
 
-function checkContent(members: Members, content: Uint8Array, told: Told): Told {
+function checkContent(members: Members, content: Uint8Array, claimed: ContentClaim): ContentClaim {
   const found = { sizeBytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
-  if (told.sizeBytes !== undefined && told.sizeBytes !== found.sizeBytes) {
-    throw new PayloadFault(`${members.path}.size_bytes is ${told.sizeBytes}, but the content has ${found.sizeBytes}`);
+  if (claimed.sizeBytes !== undefined && claimed.sizeBytes !== found.sizeBytes) {
+    throw new PayloadFault(
+      `${members.path}.size_bytes is ${claimed.sizeBytes}, but the content has ${found.sizeBytes}`,
+    );
   }
-  if (told.sha256 !== undefined && told.sha256 !== found.sha256) {
+  if (claimed.sha256 !== undefined && claimed.sha256 !== found.sha256) {
     throw new PayloadFault(`${members.path}.sha256 does not match the content, which has ${found.sha256}`);
   }
   return found;

@@ -20,14 +20,14 @@ export interface Report {
 }
 
 /** Parses a reported result. An invalid one has a `problem` instead of data. */
-export function readReport({ type, data, usage, runId: told }: ReportedResult, runId: string): Report {
+export function readReport({ type, data, usage, runId: claimedRunId }: ReportedResult, runId: string): Report {
   const bytes = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(usage ?? "");
   const parsed = bytes > reportedBytesMax ? tooLarge(bytes) : parseData(type, data);
-  const isForeign = told !== "" && told !== runId;
+  const isForeign = claimedRunId !== "" && claimedRunId !== runId;
   // Invalid or too large data is compared as received.
   const text = "problem" in parsed ? data : compactJson(parsed.text, parsed.node);
-  const body = hashBody([type, text, usage === undefined ? "" : `:${usage}`, isForeign ? told : ""]);
-  const problem = (isForeign ? foreignRun(told) : undefined) ?? findTypeProblem(type);
+  const body = hashBody([type, text, usage === undefined ? "" : `:${usage}`, isForeign ? claimedRunId : ""]);
+  const problem = (isForeign ? foreignRun(claimedRunId) : undefined) ?? findTypeProblem(type);
   return { bytes, body, data: problem === undefined ? parsed : { problem } };
 }
 
@@ -51,8 +51,8 @@ function tooLarge(bytes: number): Report["data"] {
   return { problem: `payload_too_large: the result has ${bytes} bytes: maximum ${reportedBytesMax}` };
 }
 
-function foreignRun(told: string): string {
-  return `run_id is ${quote(told)}, which is not this run: report each result to its own run`;
+function foreignRun(claimedRunId: string): string {
+  return `run_id is ${quote(claimedRunId)}, which is not this run: report each result to its own run`;
 }
 
 function findTypeProblem(type: string): string | undefined {

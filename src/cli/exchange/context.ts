@@ -9,16 +9,16 @@ import { reasonOf, type Service } from "../connect.ts";
 import type { Output } from "../output.ts";
 import type { Folders } from "./folders.ts";
 import { callPatiently } from "./patience.ts";
+import type { Reporter } from "./reporter.ts";
 import { writeSession } from "./session-file.ts";
-import type { Teller } from "./tell.ts";
 import { putNewFile } from "./whole-file.ts";
 
 /** The inputs of an exchange command. */
-export interface Desk {
+export interface ExchangeContext {
   readonly service: Service;
   readonly folders: Folders;
   readonly output: Output;
-  readonly teller: Teller;
+  readonly reporter: Reporter;
   /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal;
   /** Called once each time that the service goes away. */
@@ -29,20 +29,20 @@ export interface Desk {
  * Writes the session's file, and the newest outbox if its file is missing. Reports the outbox if it is new, or always with
  * "any". The caller holds the lock (`inTurn`).
  */
-export async function keepFiles(desk: Desk, id: string, tells: "new" | "any"): Promise<void> {
-  const { service, folders, teller, signal } = desk;
-  const { session } = await callPatiently(desk, () =>
+export async function keepFiles(context: ExchangeContext, id: string, reports: "new" | "any"): Promise<void> {
+  const { service, folders, reporter, signal } = context;
+  const { session } = await callPatiently(context, () =>
     service.client(ExchangeService).exportExchange({ exchangeId: id }, { signal }),
   );
-  const outbox = await readOutbox(desk, id);
+  const outbox = await readOutbox(context, id);
   if (session !== undefined) {
     await writeSession(folders, session);
   }
   if (outbox !== undefined) {
     const path = join(folders.outbox, nameOfOutbox(outbox));
     const isNew = await putNewFile(path, outbox.text);
-    if ((isNew || tells === "any") && !outbox.isComplete) {
-      await teller.outbox(id, outbox.sequence, path);
+    if ((isNew || reports === "any") && !outbox.isComplete) {
+      await reporter.outbox(id, outbox.sequence, path);
     }
   }
 }
@@ -50,10 +50,12 @@ export async function keepFiles(desk: Desk, id: string, tells: "new" | "any"): P
 /**
  * Reads the newest outbox, and waits while the service writes it. Returns undefined when the exchange ended before it had one.
  */
-export async function readOutbox(desk: Desk, id: string): Promise<GetOutboxResponse | undefined> {
-  const { service, signal } = desk;
+export async function readOutbox(context: ExchangeContext, id: string): Promise<GetOutboxResponse | undefined> {
+  const { service, signal } = context;
   try {
-    return await callPatiently(desk, () => service.client(ExchangeService).getOutbox({ exchangeId: id }, { signal }));
+    return await callPatiently(context, () =>
+      service.client(ExchangeService).getOutbox({ exchangeId: id }, { signal }),
+    );
   } catch (error) {
     if (reasonOf(error) === "EXCHANGE_ENDED") {
       return undefined;

@@ -9,7 +9,7 @@ import type { Output, Paint } from "../output.ts";
 import type { Folders } from "./folders.ts";
 
 /** Prints the events of an exchange. */
-export interface Teller {
+export interface Reporter {
   started(sessionId: string, runId: string): Promise<void>;
   /** Printed once for each outbox; repeated calls print nothing. */
   outbox(sessionId: string, sequence: number, path: string): Promise<void>;
@@ -27,45 +27,46 @@ export interface Teller {
 /** Why a text was refused, and how to fix it. */
 export type Refusal = Pick<CommandError, "message" | "reason" | "fix">;
 
-/** Creates the teller of a command. */
-export function createTeller({ stream }: Output, { inbox, processed }: Folders): Teller {
+/** Creates the reporter of a command. */
+export function createReporter({ stream }: Output, { inbox, processed }: Folders): Reporter {
   let newest = 0;
-  const tell = (event: string, value: object, show: (paint: Paint) => string): Promise<void> =>
+  const report = (event: string, value: object, show: (paint: Paint) => string): Promise<void> =>
     stream(() => ({ event, ...value }), show);
   return {
-    started: (sessionId, runId) => tell("started", { sessionId, runId }, () => `session ${sessionId}  run ${runId}\n`),
+    started: (sessionId, runId) =>
+      report("started", { sessionId, runId }, () => `session ${sessionId}  run ${runId}\n`),
     outbox: async (sessionId, sequence, path) => {
       if (sequence <= newest) {
         return;
       }
       const isFirst = newest === 0;
       newest = sequence;
-      await tell("outbox", { sessionId, sequence, path }, (paint) => {
+      await report("outbox", { sessionId, sequence, path }, (paint) => {
         const next = `  show all of it to your chat window, and save the answer as any .txt file in ${near(inbox)}${sep}\n`;
         return `${paint("bold", `outbox ${sequence}`)}  ${near(path)}\n${isFirst ? next : ""}`;
       });
     },
-    taken: (name, sequence) => tell("taken", { name, sequence }, () => `${clean(name)} answers outbox ${sequence}\n`),
+    taken: (name, sequence) => report("taken", { name, sequence }, () => `${clean(name)} answers outbox ${sequence}\n`),
     results: async (sequence, results) => {
       for (const result of results) {
         const value = { sequence, result: answerJson(CommandResultSchema, result) };
-        await tell("result", value, (paint) => showResult(result, paint));
+        await report("result", value, (paint) => showResult(result, paint));
       }
     },
     refused: (name, { message, reason, fix }) =>
-      tell("refused", { name, reason, error: message, ...(fix !== undefined && { fix }) }, (paint) => {
+      report("refused", { name, reason, error: message, ...(fix !== undefined && { fix }) }, (paint) => {
         const what = message.startsWith(name) ? message : `${name}: ${message}`;
         return `${paint("red", "refused")}  ${indent(fix === undefined ? what : `${what}: ${fix}`)}; nothing of it was executed\n`;
       }),
     kept: (name, why) =>
-      tell("kept", { name, error: why }, (paint) => {
+      report("kept", { name, error: why }, (paint) => {
         const what = `${name} was answered and cannot be moved to ${near(processed)}${sep} (${why})`;
         return `${paint("yellow", "kept")}  ${indent(what)}; it is not taken again\n`;
       }),
     completed: (sessionId, summary) =>
-      tell("completed", { sessionId, summary }, (paint) => `${paint("green", "✓")} completed: ${indent(summary)}\n`),
+      report("completed", { sessionId, summary }, (paint) => `${paint("green", "✓")} completed: ${indent(summary)}\n`),
     ended: (sessionId, state, why) =>
-      tell("ended", { sessionId, state, error: why }, (paint) => `${paint("red", "✗")} ${state}: ${indent(why)}\n`),
+      report("ended", { sessionId, state, error: why }, (paint) => `${paint("red", "✗")} ${state}: ${indent(why)}\n`),
   };
 }
 

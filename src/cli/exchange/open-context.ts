@@ -8,27 +8,31 @@ import { exitCodes } from "../exit-codes.ts";
 import { listenForStop, unlessStopped } from "../interrupt.ts";
 import { outputOf } from "../output.ts";
 import { shellWord } from "../shell-word.ts";
-import type { Desk } from "./desk.ts";
+import type { ExchangeContext } from "./context.ts";
 import { type FolderFlags, openFolders } from "./folders.ts";
 import type { Turns } from "./lock.ts";
-import { createTeller } from "./tell.ts";
+import { createReporter } from "./reporter.ts";
 
 /** The flags of every exchange command. */
-export interface DeskFlags extends FolderFlags {
+export interface ExchangeFlags extends FolderFlags {
   readonly url?: string;
 }
 
 /** Does the work of a command. After Ctrl-C it closes everything in order and exits as interrupted. */
-export async function atDesk(command: Command, flags: DeskFlags, work: (desk: Desk) => Promise<void>): Promise<void> {
+export async function withContext(
+  command: Command,
+  flags: ExchangeFlags,
+  work: (context: ExchangeContext) => Promise<void>,
+): Promise<void> {
   const output = outputOf(command);
   const folders = await openFolders(flags);
   const stop = listenForStop();
   const { signal } = stop;
   const onAway = (why: string): void => output.note(`(${why}: trying again)`, { note: "reconnecting", why });
-  const desk = { folders, output, teller: createTeller(output, folders), signal, onAway };
-  const begin = (service: Service): Promise<void> => work({ ...desk, service });
+  const context = { folders, output, reporter: createReporter(output, folders), signal, onAway };
+  const begin = (service: Service): Promise<void> => work({ ...context, service });
   await unlessStopped(stop, () =>
-    flags.url === undefined ? withLocalService(desk, begin) : withService(flags.url, begin),
+    flags.url === undefined ? withLocalService(context, begin) : withService(flags.url, begin),
   );
   if (signal.aborted) {
     process.exit(exitCodes.interrupted);
@@ -59,7 +63,7 @@ async function withLocalService(
 }
 
 /** Returns the command that resumes an exchange, as a person types it. */
-export function wordsToGoOn(id: string, { url, dir, workspace }: DeskFlags): string {
+export function resumeCommand(id: string, { url, dir, workspace }: ExchangeFlags): string {
   const flags = Object.entries({ url, dir: dir === "." ? undefined : dir, workspace });
   const words = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, shellWord(value)]));
   return ["runnel exchange resume", id, ...words].join(" ");

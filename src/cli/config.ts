@@ -13,7 +13,7 @@ import { showTable } from "./table.ts";
 /** Defines `config explain` and `config check`. */
 export function defineConfig(config: Command): void {
   addSettingsOptions(config.command("explain [key]"))
-    .description("show settings, their origin and what they are for: all, those of a section, or one")
+    .description("show settings with their origin and meaning: all, those of a section, or one")
     .action(async (key: string | undefined, flags: SettingsFlags, command: Command) => {
       const settings = select(explainConfig(await settingsSources(flags)), key);
       const [only, ...others] = settings;
@@ -22,7 +22,7 @@ export function defineConfig(config: Command): void {
       await outputOf(command).answer({ settings }, show);
     });
   addSettingsOptions(config.command("check"))
-    .description("tell everything that would keep `serve` from starting; exit code 1 if there is anything")
+    .description("list every problem that would keep `serve` from starting; exit code 1 if there is one")
     .action(async (flags: SettingsFlags, command: Command) => {
       const sources = await settingsSources(flags);
       const [problems, warnings] = [checkConfig(sources), warnOfConfig(sources)];

@@ -22,22 +22,24 @@ const message = "List the files, then read story.txt. words=120 pace=15";
 
 /** Defines `demo`. */
 export function defineDemo(command: Command): void {
-  command.option("--keep <directory>", "keep the database there").action(async ({ keep }: { keep?: string }) => {
-    const output = outputOf(command);
-    const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
-    // When root runs the demo, Postgres runs under another account, which has to reach its data.
-    await chmod(home, 0o711);
-    const stop = listenForStop();
-    try {
-      const directory = keep === undefined ? join(home, "database") : resolve(keep);
-      const outcome = await unlessStopped(stop, () => runDemo({ home, directory, stop, output }));
-      process.exitCode = await conclude(outcome, output);
-    } finally {
-      await rm(home, { recursive: true, force: true });
-    }
-    // Readers that are still open would go on trying.
-    process.exit();
-  });
+  command
+    .option("--keep <directory>", "keep the database in this directory")
+    .action(async ({ keep }: { keep?: string }) => {
+      const output = outputOf(command);
+      const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
+      // When root runs the demo, Postgres runs under another account, which has to reach its data.
+      await chmod(home, 0o711);
+      const stop = listenForStop();
+      try {
+        const directory = keep === undefined ? join(home, "database") : resolve(keep);
+        const outcome = await unlessStopped(stop, () => runDemo({ home, directory, stop, output }));
+        process.exitCode = await conclude(outcome, output);
+      } finally {
+        await rm(home, { recursive: true, force: true });
+      }
+      // Readers that are still open would go on trying.
+      process.exit();
+    });
 }
 
 interface DemoPlace {
@@ -60,7 +62,7 @@ interface DemoOutcome {
 async function runDemo(place: DemoPlace): Promise<DemoOutcome> {
   const { home, stop, output } = place;
   const say = storyteller(output);
-  await writeFile(join(home, "story.txt"), "A run was told once and for all.\nWhoever reads it reads the same.\n");
+  await writeFile(join(home, "story.txt"), "A run is written once.\nEvery reader gets the same results.\n");
   const port = await pickPort();
   say("starting Postgres and the service (nothing is installed, no key is needed) …");
   let server = await startServer(place, port, stop.signal);

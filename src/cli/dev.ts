@@ -49,7 +49,7 @@ function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
     const fix = "set RUNNEL_AUTH_API_KEYS or another credential, or leave it on 127.0.0.1";
     throw new Fault(
       "CONFIG_INVALID",
-      `anybody who reaches ${config.serverHost} could call without credentials: ${fix}`,
+      `any client that reaches ${config.serverHost} could call without credentials: ${fix}`,
     );
   }
   return config;

@@ -16,7 +16,7 @@ export const exitCodesHelp = [
   "Exit codes:",
   "  0    done",
   "  1    failed",
-  "  2    the words could not be understood, or a confirmation is missing",
+  "  2    invalid usage, or a confirmation is missing",
   "  3    the run, job or exchange that was followed failed, or was cancelled",
   "  130  interrupted",
 ].join("\n");

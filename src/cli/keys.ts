@@ -41,10 +41,10 @@ export function defineKeys(keys: Command): void {
 
 function addCreate(keys: Command): void {
   addUrlFlag(keys.command("create"))
-    .description("make a key, which is printed once, alone on standard output")
-    .requiredOption("--client <id>", "client that will call with the key")
-    .option("--name <name>", "what people call the key", "")
-    .option("--expires <when>", "end of the key, as 30d or 2031-12-31; unset means never", readExpiry)
+    .description("create a key and print it once, alone on standard output")
+    .requiredOption("--client <id>", "client that uses the key")
+    .option("--name <name>", "name of the key", "")
+    .option("--expires <when>", "expiry of the key, such as 30d or 2031-12-31; unset means never", readExpiry)
     .action(({ url, client, name, expires }: CreateFlags, command: Command) =>
       withAdministration(url, async ({ auth }) => {
         const { apiKey, key } = await auth.createApiKey({
@@ -62,7 +62,7 @@ function addCreate(keys: Command): void {
 
 function addList(keys: Command): void {
   addUrlFlag(keys.command("list"))
-    .description("list the keys, newest first, revoked ones too")
+    .description("list the keys, newest first, including revoked ones")
     .option("--client <id>", "only keys of this client", "")
     .action(({ url, client }: ListFlags, command: Command) =>
       withAdministration(url, async ({ auth }) => {
@@ -83,7 +83,7 @@ function addList(keys: Command): void {
 
 function addRevoke(keys: Command): void {
   addUrlFlag(keys.command("revoke <id>"))
-    .description("refuse a key from now on")
+    .description("revoke a key")
     .action((keyId: string, { url }: { url: string }, command: Command) =>
       withAdministration(url, async ({ auth }) => {
         const { apiKey = create(ApiKeySchema) } = await auth.revokeApiKey({ keyId });
@@ -98,7 +98,7 @@ function addRevoke(keys: Command): void {
 function addSecret(keys: Command): void {
   keys
     .command("secret")
-    .description("print a fresh random secret for RUNNEL_AUTH_HMAC_SECRET; calls nobody")
+    .description("print a new random secret for RUNNEL_AUTH_HMAC_SECRET; works offline")
     .action(async (_flags: object, command: Command) => {
       const secret = randomBytes(secretBytes).toString("base64url");
       await outputOf(command).answer({ secret }, () => secret);

@@ -34,8 +34,8 @@ interface GlobalFlags {
 /** Adds the flags that every command has. */
 export function addGlobalFlags(program: Command): Command {
   return program
-    .option("--json", "answers, notes and errors as JSON, for machines")
-    .option("--no-color", "no colours, also on a terminal");
+    .option("--json", "print answers, notes and errors as JSON, for programs")
+    .option("--no-color", "print no colours");
 }
 
 /** Returns the output that the command line and the environment ask for. */

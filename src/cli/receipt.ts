@@ -21,9 +21,9 @@ interface ReceiptFlags {
 /** Defines `receipt`. */
 export function defineReceipt(command: Command): void {
   addUrlFlag(command.argument("<run>"))
-    .option("--out <file>", "where the receipt goes; unset means standard output")
-    .option("--log <file>", "where the log goes, an entry a line")
-    .option("--force", "write over files that are there")
+    .option("--out <file>", "file for the receipt; unset means standard output")
+    .option("--log <file>", "file for the log, one entry per line")
+    .option("--force", "overwrite existing files")
     .action(fetchReceipt);
 }
 

@@ -32,10 +32,10 @@ export function defineRun(command: Command): void {
     .option("--model <name>", "model; unset means the service's default", "")
     .option(
       "--work-dir <path>",
-      "directory that the tools may touch, made if you say so; unset means a new one of the session's own",
+      "directory of the tools, created after confirmation; unset means a new one for the session",
     )
-    .option("--tools <names>", "built-in tools, joined by commas", "list_dir,read_file")
-    .option("--session <id>", "a session that exists")
+    .option("--tools <names>", "built-in tools, separated by commas", "list_dir,read_file")
+    .option("--session <id>", "existing session")
     .action((message: string, flags: RunFlags) =>
       withService(flags.url, async ({ sessions, runs }) => {
         const output = outputOf(command);

@@ -133,7 +133,9 @@ function endInTime(config: Config): void {
     return;
   }
   const overdue = setTimeout(() => {
-    sayLine("runnel: the database was not told of the end; other replicas take over when the lease has run out");
+    sayLine(
+      "runnel: the end of this replica could not be written to the database; other replicas take over when its lease expires",
+    );
     process.exit(exitCodes.failed);
   }, stopMsMax(config));
   overdue.unref();

@@ -21,7 +21,7 @@ export function defineVerify(command: Command, format: SignedFormat | undefined)
   command
     .option(
       "--jwks <file>",
-      "of a receipt: the service's keys, as /.well-known/jwks.json gives them, one of which has to be its key",
+      "for a receipt: key set of the service, as in /.well-known/jwks.json, which must contain the receipt's key",
     )
     .action(async (path: string, log: string | undefined, flags: Flags, self: Command) => {
       const { isRight, value, show } = await verify(path, { ...flags, ...(log !== undefined && { log }) }, format);

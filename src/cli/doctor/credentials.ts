@@ -12,6 +12,6 @@ export function checkCredentials({ config }: CheckContext): Finding[] {
     ...(clients === 0 ? [] : [`keys of ${clients} client${clients === 1 ? "" : "s"}`]),
     ...(authAdminToken === "" ? [] : ["the admin token"]),
   ];
-  const found = present.length === 0 ? "none: anybody may call, as `dev` has it" : `set: ${present.join(", ")}`;
+  const found = present.length === 0 ? "none: any client may call, as in `dev`" : `set: ${present.join(", ")}`;
   return [ok("credentials", found)];
 }

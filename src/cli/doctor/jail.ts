@@ -12,7 +12,7 @@ import { type CheckContext, type Finding, ok, warn } from "./check.ts";
 /** Confines a command and reports how that went. */
 export async function checkJail({ config, clock }: CheckContext): Promise<Finding[]> {
   if (config.toolsJail === "off") {
-    const fix = "set RUNNEL_TOOLS_JAIL=required, unless nobody but you gives agents their tasks";
+    const fix = "set RUNNEL_TOOLS_JAIL=required, unless only you give agents their tasks";
     return [warn("jail", "turned off: commands of bash can do and read what the service can", fix)];
   }
   const jail = await findBubblewrap({ clock, hidden: [], path: process.env.PATH ?? "" });

@@ -97,7 +97,7 @@ async function checkPort(port: Port): Promise<Finding> {
   }
   if (port.wantsCertificate && answer === "") {
     const fix = `if that is no Runnel, stop it or set ${variable} to another port`;
-    return warn(name, `${place} is taken; with client certificates nobody else can be asked who it is`, fix);
+    return warn(name, `${place} is in use; because of client certificates the doctor cannot ask by which program`, fix);
   }
   const fix = `stop what listens there, or set ${variable} to another port`;
   return fail(name, `${place} is taken by something that does not answer as Runnel does`, fix);

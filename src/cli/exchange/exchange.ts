@@ -36,15 +36,15 @@ export function defineExchange(exchange: Command): void {
 
 function addExchangeFlags(command: Command): Command {
   return command
-    .option("--url <url>", "where the service is; unset means one of this command's own", readUrl)
+    .option("--url <url>", "URL of the service; unset starts one for this command", readUrl)
     .option("--dir <path>", "folder of outbox/, inbox/ and sessions/", ".")
-    .option("--workspace <path>", "where the answers work; unset means workspace/ in the folder");
+    .option("--workspace <path>", "directory that the answers change; unset means workspace/ in the folder");
 }
 
 function addNew(exchange: Command): void {
   addExchangeFlags(exchange.command("new <task>"))
-    .description("start an exchange for a task, or for that of - for standard input, and watch it")
-    .option("--no-watch", "end when the first outbox is written")
+    .description("start an exchange for a task, or - for standard input, and watch it")
+    .option("--no-watch", "exit when the first outbox is written")
     .action(async (words: string, flags: WatchFlags, command: Command) => {
       const task = await readTask(words);
       await withContext(command, flags, async (context) => {
@@ -62,9 +62,9 @@ function addNew(exchange: Command): void {
 
 function addResume(exchange: Command): void {
   addExchangeFlags(exchange.command("resume"))
-    .argument("[session]", "unset means the incomplete one that changed last", readSessionId)
-    .description("go on with an exchange; one that the service does not know is imported from sessions/")
-    .option("--no-watch", "end when its outbox is there")
+    .argument("[session]", "exchange; unset means the incomplete one that changed last", readSessionId)
+    .description("continue an exchange; an unknown one is imported from sessions/")
+    .option("--no-watch", "exit when its outbox is written")
     .action((named: string | undefined, flags: WatchFlags, command: Command) =>
       withContext(command, flags, async (context) => {
         const id = named ?? (await findLatestIncomplete(context.folders));
@@ -76,8 +76,8 @@ function addResume(exchange: Command): void {
 
 function addWatch(exchange: Command): void {
   addExchangeFlags(exchange.command("watch"))
-    .argument("[session]", "unset means the incomplete one that changed last", readSessionId)
-    .description("take the files of inbox/ as answers, the oldest first, until the task is done")
+    .argument("[session]", "exchange; unset means the incomplete one that changed last", readSessionId)
+    .description("send the files of inbox/ as answers, oldest first, until the task is done")
     .action((named: string | undefined, flags: ExchangeFlags, command: Command) =>
       withContext(command, flags, async (context) => {
         const id = named ?? (await findLatestIncomplete(context.folders));
@@ -89,8 +89,8 @@ function addWatch(exchange: Command): void {
 function addSubmit(exchange: Command): void {
   addExchangeFlags(exchange.command("submit <file>"))
     .description("send one answer now, from a file or - for standard input; moves nothing")
-    .option("--session <id>", "unset means the incomplete one that changed last", readSessionId)
-    .option("--sequence <number>", "the outbox that it answers; unset means the newest", readCount)
+    .option("--session <id>", "exchange; unset means the incomplete one that changed last", readSessionId)
+    .option("--sequence <number>", "number of the answered outbox; unset means the newest", readCount)
     .action(async (path: string, flags: SubmitFlags, command: Command) => {
       const text = await readAnswer(path);
       await withContext(command, flags, async (context) => {

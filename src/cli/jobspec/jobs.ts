@@ -36,7 +36,7 @@ function addSubmit(jobs: Command): void {
     .description(
       "submit a signed JobSpec, as `runnel sign` prints it, from a file or - for standard input; prints the job's id",
     )
-    .option("--idempotency-key <key>", "makes the call repeatable: with the same key the first answer comes again", "")
+    .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
     .option("--watch", "follow the job to its end, as `runnel jobs watch` does")
     .action(async (path: string, { url, idempotencyKey, watch }: SubmitFlags, command: Command) => {
       const data = await readInput(path, specBytesMax);
@@ -71,7 +71,7 @@ function addGet(jobs: Command): void {
 function addList(jobs: Command): void {
   addUrlFlag(jobs.command("list"))
     .description("list your jobs, newest first")
-    .option("--limit <number>", "most jobs to list", readCount, limitDefault)
+    .option("--limit <number>", "maximum number of jobs to list", readCount, limitDefault)
     .action(({ url, limit }: { url: string; limit: number }, command: Command) =>
       withService(url, async (service) => {
         const { items, isCut } = await readPages(async (request) => {
@@ -91,7 +91,7 @@ function addList(jobs: Command): void {
 
 function addWatch(jobs: Command): void {
   addUrlFlag(jobs.command("watch <id>"))
-    .description("follow a job to its end: a line whenever a region comes to stand otherwise")
+    .description("follow a job to its end: a line each time the state of a region changes")
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         // This call has no retries: a service that is missing from the start is an error at once.
@@ -103,7 +103,7 @@ function addWatch(jobs: Command): void {
 
 function addCancel(jobs: Command): void {
   addUrlFlag(jobs.command("cancel <id>"))
-    .description("ask that all runs of a job end; waits for nothing")
+    .description("request that all runs of a job end; returns at once")
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         const { job } = await service.client(JobService).cancelJob({ id });

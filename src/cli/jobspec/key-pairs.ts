@@ -35,8 +35,8 @@ export function defineKeyPairs(keys: Command): void {
 function addNew(keys: Command): void {
   keys
     .command("new")
-    .description("make a key pair that signs JobSpecs; calls nobody")
-    .option("--out <file>", "where the private key goes, as PKCS#8; unset means standard output")
+    .description("make a key pair for signing JobSpecs; works offline")
+    .option("--out <file>", "file for the private key (PKCS#8); unset means standard output")
     .action(async ({ out }: NewFlags, command: Command) => {
       const pair = newKeyPair();
       const privateKey = printPrivateKey(pair);
@@ -55,9 +55,9 @@ function addNew(keys: Command): void {
 function addShow(keys: Command): void {
   keys
     .command("show <file>")
-    .description("show the public side of a private or public key that signs JobSpecs; calls nobody")
+    .description("show the public key of a private or public key; works offline")
     .addOption(
-      new Option("--as <kind>", "what 32 bytes in base64 are, which may be either").choices(["seed", "public"]),
+      new Option("--as <kind>", "meaning of 32 bytes in base64, which may be either").choices(["seed", "public"]),
     )
     .action(async (file: string, { as }: ShowFlags, command: Command) => {
       const publicKey = publicKeyOf(file, await readKey(file, as === "seed" ? readSeed : readKeyFile), as);

@@ -29,8 +29,8 @@ export function defineSign(command: Command): void {
       new Option("--sig-v <version>", "version of the signature; unset means the spec's own").choices(["1", "2"]),
     )
     .option("--exp <when>", "version 2: end of the signature, as 12h or 2031-12-31", readExpiry)
-    .option("--aud <text>", "version 2: whom the spec is for")
-    .option("--stamp", "set metadata.timestamp and metadata.nonce, anew")
+    .option("--aud <text>", "version 2: audience of the spec")
+    .option("--stamp", "set a new metadata.timestamp and metadata.nonce")
     .option("--canonical", "print the bytes that are signed instead of the spec")
     .action(signFile);
 }

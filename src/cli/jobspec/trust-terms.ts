@@ -35,12 +35,12 @@ export function addTermFlags(command: Command): Command {
       "end of validity, such as 90d or 2031-12-31; `none` removes it: no expiry",
       orNone(readExpiry),
     )
-    .option("--client <id>", "client that may submit what it signed; may be repeated", collect)
-    .option("--no-client", "every client may")
-    .option("--region <name>", "region that what it signed may run in; may be repeated", collect)
-    .option("--no-region", "it may run in every region")
-    .option("--runner <name>", "runner that what it signed may run on; may be repeated", collect)
-    .option("--no-runner", "it may run on every runner");
+    .option("--client <id>", "client that may submit specs of this key; may be repeated", collect)
+    .option("--no-client", "every client may submit them")
+    .option("--region <name>", "region in which its jobs may run; may be repeated", collect)
+    .option("--no-region", "its jobs may run in every region")
+    .option("--runner <name>", "runner on which its jobs may run; may be repeated", collect)
+    .option("--no-runner", "its jobs may run on every runner");
 }
 
 /** Reads the terms that were given; `paths` names them for the update mask. */

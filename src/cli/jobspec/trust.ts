@@ -62,7 +62,7 @@ function addList(trust: Command): void {
 function addAdd(trust: Command): void {
   addTermFlags(addUrlFlag(trust.command("add <public-key>")))
     .description("trust a key, given as its 32 bytes in base64, as `runnel keys show` prints it")
-    .option("--kid <name>", "what it is called here; unset means its thumbprint")
+    .option("--kid <name>", "name of the key; unset means its thumbprint")
     .action((publicKey: string, { url, kid, ...flags }: UrlFlag & TermFlags & { kid?: string }, command: Command) =>
       withAdministration(url, async (service) => {
         const name = kid ?? thumbprint(Buffer.from(publicKey, "base64"));
@@ -76,7 +76,7 @@ function addAdd(trust: Command): void {
 
 function addUpdate(trust: Command): void {
   addTermFlags(addUrlFlag(trust.command("update <kid>")))
-    .description("change when, for whom and where a key is good; what is not said stays as it is")
+    .description("change validity, clients, regions and runners of a key; other terms stay")
     .action((kid: string, { url, ...flags }: UrlFlag & TermFlags, command: Command) =>
       withAdministration(url, async ({ client }) => {
         const { terms, paths } = readTerms(flags);
@@ -95,7 +95,7 @@ function addUpdate(trust: Command): void {
 
 function addRevoke(trust: Command): void {
   addUrlFlag(trust.command("revoke <kid>"))
-    .description("never trust a key again, on every replica at once")
+    .description("revoke a key for good, on every replica at once")
     .action((kid: string, { url }: UrlFlag, command: Command) =>
       withAdministration(url, async ({ client }) => {
         const { key } = await client(TrustService).revokeTrustedKey({ kid });
@@ -107,7 +107,7 @@ function addRevoke(trust: Command): void {
 function addEvents(trust: Command): void {
   addUrlFlag(trust.command("events"))
     .description("list changes of keys and refused JobSpecs, newest first")
-    .option("--type <type>", "only these, such as key.revoked or jobspec.refused", "")
+    .option("--type <type>", "only events of this type, such as key.revoked or jobspec.refused", "")
     .action(({ url, type }: UrlFlag & { type: string }, command: Command) =>
       withAdministration(url, async ({ client }) => {
         const { items, isCut } = await readPages(async (request) => {

@@ -19,7 +19,7 @@ export interface ListFlags {
 
 /** Adds the flag `--limit`. */
 export function addLimitFlag(command: Command): Command {
-  return command.option("--limit <number>", "most of them to list", readCount, limitDefault);
+  return command.option("--limit <number>", "maximum number to list", readCount, limitDefault);
 }
 
 /** How to read and print a list. */

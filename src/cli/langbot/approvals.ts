@@ -39,9 +39,9 @@ export function addApprovals(runners: Command): void {
 
 function addApprovalList(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("approvals")))
-    .description("list what runs ask to be approved, newest first")
+    .description("list requests for approval, newest first")
     .option("--run <id>", "only of this run", "")
-    .addOption(new Option("--state <state>", "only those that stand so").choices(stateWords()))
+    .addOption(new Option("--state <state>", "only approvals in this state").choices(stateWords()))
     .action(({ run: runId, state: word = "", ...flags }: ApprovalListFlags, command: Command) => {
       const state: Approval_State = enumShape(Approval_StateSchema).numbers.get(word) ?? Approval_State.UNSPECIFIED;
       return listAll(command, flags, {
@@ -59,7 +59,7 @@ function addApprovalList(runners: Command): void {
 
 function addApproval(runners: Command): void {
   addUrlFlag(runners.command("approval <id>"))
-    .description("show an approval, with all that is asked for")
+    .description("show a request for approval in full")
     .action((approvalId: string, { url }: { url: string }, command: Command) =>
       withService(url, async ({ client }) => {
         const { approval } = await client(ApprovalService).getApproval({ approvalId });
@@ -74,8 +74,8 @@ function addDecision(
 ): void {
   addUrlFlag(runners.command(`${name} <approval>`))
     .description(about)
-    .requiredOption("--digest <sha256>", "of what you have seen, as `runnel runners approval` shows it")
-    .option("--comment <text>", "what the runner and those who ask later are told", "")
+    .requiredOption("--digest <sha256>", "digest of the request that you have seen; `runnel runners approval` shows it")
+    .option("--comment <text>", "comment for the runner and for later readers", "")
     .option("--by <name>", "who decides; unset means the id of the client", "")
     .action((approvalId: string, { url, digest, comment, by }: DecisionFlags, command: Command) =>
       withService(url, async ({ client }) => {

@@ -68,7 +68,7 @@ function addList(runners: Command): void {
 function addShow(runners: Command): void {
   addUrlFlag(runners.command("show"))
     .argument("<runner>", "plugin:author/name/runner", readRunnerId)
-    .description("show a runner and what it says of itself")
+    .description("show a runner and its manifest")
     .action((parts: ReturnType<typeof readRunnerId>, { url }: UrlFlag, command: Command) =>
       withService(url, async ({ client }) => {
         const { runner } = await client(RunnerService).getRunner(parts);
@@ -79,7 +79,7 @@ function addShow(runners: Command): void {
 
 function addBindings(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("bindings")))
-    .description("list what binds events to runners")
+    .description("list the bindings of events to runners")
     .action((flags: ListFlags, command: Command) =>
       listAll(command, flags, {
         name: "bindings",
@@ -96,7 +96,7 @@ function addBindings(runners: Command): void {
 
 function addBind(runners: Command): void {
   addUrlFlag(runners.command("bind <file>"))
-    .description("put the bindings of a JSON or YAML file, or of - for standard input; one with a known id is replaced")
+    .description("create or replace the bindings in a JSON or YAML file, or - for standard input")
     .action(async (path: string, { url }: UrlFlag, command: Command) => {
       const wanted = await readMessages(BindingSchema, path);
       await withService(url, async ({ client }) => {
@@ -113,7 +113,7 @@ function addBind(runners: Command): void {
 
 function addUnbind(runners: Command): void {
   addUrlFlag(runners.command("unbind <binding>"))
-    .description("delete a binding; runs that have started go on")
+    .description("delete a binding; started runs continue")
     .action((bindingId: string, { url }: UrlFlag, command: Command) =>
       withService(url, async ({ client }) => {
         await client(RunnerService).deleteBinding({ bindingId });
@@ -124,8 +124,8 @@ function addUnbind(runners: Command): void {
 
 function addStart(runners: Command): void {
   addUrlFlag(runners.command("start <file>"))
-    .description("start a run for the event of a JSON or YAML file, or of - for standard input; prints the run's id")
-    .option("--idempotency-key <key>", "makes the call repeatable: with the same key the first answer comes again", "")
+    .description("start a run for the event in a JSON or YAML file, or - for standard input; prints the run's id")
+    .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
     .option("--follow", "follow the run to its end, as `runnel tail` does")
     .action(async (path: string, { url, idempotencyKey, follow }: StartFlags, command: Command) => {
       const event = await readOneMessage(AgentEventSchema, path);
@@ -145,7 +145,7 @@ function addStart(runners: Command): void {
 
 function addVerdicts(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("verdicts <run>")))
-    .description("list the results of a run that are not in its log as they came, and why")
+    .description("list the results of a run that the service changed or refused, and why")
     .action((runId: string, flags: ListFlags, command: Command) =>
       listAll(command, flags, {
         name: "verdicts",
@@ -162,7 +162,7 @@ function addVerdicts(runners: Command): void {
 
 function addAudit(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("audit")))
-    .description("list what runs asked of their host and whether it was allowed, newest first")
+    .description("list the calls of runs to their host and whether they were allowed, newest first")
     .option("--run <id>", "only of this run", "")
     .action(({ run: runId, ...flags }: ListFlags & { run: string }, command: Command) =>
       listAll(command, flags, {

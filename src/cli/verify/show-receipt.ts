@@ -16,12 +16,7 @@ export function showReceipt(
     ...(statement === undefined ? [] : showStatement(statement, paint)),
     ...showKey(key, paint),
     ...(copy === "different"
-      ? [
-          warning(
-            "the statement beside the signed one says something else: what is told here is what was signed",
-            paint,
-          ),
-        ]
+      ? [warning("the statement beside the signed one differs: this output shows the signed one", paint)]
       : []),
     ...(log === undefined ? [] : showLog(log, paint)),
   ].join("\n");
@@ -55,7 +50,7 @@ function showKey(key: ReceiptFinding["key"], paint: Paint): string[] {
     case "published":
       return [good("the key is one that the service publishes", paint)];
     case "not_published":
-      return [bad("the key is not in the key set that was given: somebody else may have signed", paint)];
+      return [bad("the key is not in the given key set: another party may have signed", paint)];
     case "claimed":
       return [
         warning(

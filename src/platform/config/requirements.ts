@@ -45,7 +45,7 @@ const requirements: readonly Requirement[] = [
     name: keys.authHmacSecret.path,
     isMet: isAuthConfigured,
     keys: ["authHmacSecret", "authApiKeys", "authAdminToken"],
-    fix: "Callers have to prove who they are: set RUNNEL_AUTH_HMAC_SECRET, …_API_KEYS or …_ADMIN_TOKEN.",
+    fix: "Callers must authenticate: set RUNNEL_AUTH_HMAC_SECRET, …_API_KEYS or …_ADMIN_TOKEN.",
   },
   {
     name: "at least one provider key/url",

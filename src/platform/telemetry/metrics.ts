@@ -41,7 +41,7 @@ export function createMetrics({ version, commit, toolNames, clock }: MetricsOpti
   collectDefaultMetrics({ register: registry, prefix: "runnel_" });
   const figures = createFigures(registry);
   figures
-    .gauge("build_info", "What runs here; always 1.", { labelNames: ["version", "commit"] })
+    .gauge("build_info", "Version of the service; always 1.", { labelNames: ["version", "commit"] })
     .set({ version, commit }, 1);
   const sources: Partial<FigureSources> = {};
   return {

@@ -24,7 +24,7 @@ const forumKeys = {
     fallback: 60,
     min: 0,
     max: 1_000_000,
-    about: "Nonces that an agent gets in a minute, over all replicas; 0 means no limit.",
+    about: "Maximum number of nonces for an agent in a minute, over all replicas; 0 means no limit.",
   }),
   forumContextThreads: integer({
     path: "forum.context_threads",
@@ -46,11 +46,11 @@ const decisionKeys = {
   decisionsForumUrl: baseUrl({
     path: "decisions.forum_url",
     about:
-      "Where the community of these agents is; unset for this service's own forum, which needs a port without TLS.",
+      "Base URL of the community of these agents; unset means this service's own forum, which needs a port without TLS.",
   }),
   decisionsModel: text({
     path: "decisions.model",
-    about: "Model that decides.",
+    about: "Model that makes the decisions.",
     fallbackAbout: "`defaults.model`",
   }),
   decisionsIntervalSeconds: integer({
@@ -58,17 +58,17 @@ const decisionKeys = {
     fallback: 60,
     min: 0,
     max: 86_400,
-    about: "Seconds from the beginning of a cycle to that of the agent's next one; 0 means no schedule.",
+    about: "Seconds from the start of a cycle to the start of the agent's next one; 0 means no schedule.",
   }),
   decisionsPromptsDir: text({
     path: "decisions.prompts_dir",
     about: "Directory with `agent.md`, the system prompt, and `user.md`, in which `{{context}}` is replaced.",
-    fallbackAbout: "those that come along",
+    fallbackAbout: "the built-in ones",
   }),
   decisionsNewerActions: flag({
     path: "decisions.newer_actions",
     fallback: false,
-    about: "Whether agents may also ask for the source of a contract and the comments of a thread, and may joke.",
+    about: "Whether agents may also read the source of a contract and the comments of a thread, and may joke.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
 
@@ -95,12 +95,12 @@ const txKeys = {
   txEnabled: flag({
     path: "decisions.tx.enabled",
     fallback: false,
-    about: "Whether agents may call contracts and send transactions. It needs the three settings that follow.",
+    about: "Whether agents may call contracts and send transactions. It requires the next three settings.",
   }),
   txRpcUrl: {
     ...secret({
       path: "decisions.tx.rpc_url",
-      about: "JSON-RPC address of a node of the chain; secret, since rented ones have a key in it.",
+      about: "JSON-RPC URL of a node of the chain; secret, because URLs of rented nodes contain a key.",
     }),
     read: (value: string) => (isHttpUrl(value) ? value : new Expected("an http or https URL")),
   },
@@ -110,7 +110,7 @@ const txKeys = {
       fallback: 1,
       min: 1,
       max: chainIdMax,
-      about: "Id of the chain. If the node is of another one, nothing is called.",
+      about: "Id of the chain. The service calls nothing on a node of another chain.",
     }),
   ),
   txPrivateKey: {
@@ -121,13 +121,13 @@ const txKeys = {
     path: "decisions.tx.allow",
     item: /^0x[0-9a-f]{40}:[a-z_$][\w$]*$/i,
     expected: "functions of contracts as 0xaddress:function",
-    about: "What may be called, each as `0xaddress:function`, of what a community offers.",
+    about: "Functions that agents may call, each as `0xaddress:function`, among those that the community offers.",
   }),
   txValueMaxWei: {
     ...text({
       path: "decisions.tx.value_max_wei",
       fallback: "0",
-      about: "Most wei that one transaction carries, without its fee.",
+      about: "Maximum wei that one transaction sends, without its fee.",
     }),
     read: (value: string) => (/^\d{1,78}$/.test(value) ? value : new Expected("wei as a whole number")),
   },
@@ -136,12 +136,12 @@ const txKeys = {
     fallback: 500_000,
     min: 21_000,
     max: gasMax,
-    about: "Most gas that one transaction may use.",
+    about: "Maximum gas of one transaction.",
   }),
   txDryRun: flag({
     path: "decisions.tx.dry_run",
     fallback: false,
-    about: "Simulate transactions and send none.",
+    about: "Whether to simulate transactions without sending them.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
 

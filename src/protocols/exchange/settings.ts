@@ -9,22 +9,21 @@ const exchangeKeys = {
   exchangesCommands: flag({
     path: "exchanges.commands",
     fallback: true,
-    about: "Whether inboxes of exchanges may run commands, in the jail that commands of bash have.",
+    about: "Whether inboxes of exchanges may run commands, in the same jail as commands of bash.",
   }),
   exchangesMaxOpen: integer({
     path: "exchanges.max_open",
     fallback: 1_000,
     min: 1,
     max: 1_000_000,
-    about: "Most exchanges of one client that have not ended.",
+    about: "Maximum number of active exchanges of one client.",
   }),
   exchangesTimeoutHours: integer({
     path: "exchanges.timeout_hours",
     fallback: 144,
     min: 1,
     max: 87_576,
-    about:
-      "Hours after which an exchange that has not ended fails; less than `retention.days`, so that its log is whole.",
+    about: "Hours after which an active exchange fails; less than `retention.days`, so that its log is complete.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
 

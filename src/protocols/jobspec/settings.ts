@@ -16,7 +16,7 @@ const jobspecKeys = {
     path: "trust.enforce",
     also: ["TRUST_ENFORCE"],
     fallback: true,
-    about: "Whether only JobSpecs of trusted keys are run, and only with a timestamp and a nonce; `dev` has it off.",
+    about: "Whether JobSpecs must be signed by a trusted key, with a timestamp and a nonce; off in `dev`.",
   }),
   trustKeysJson: text({
     path: "trust.keys_json",
@@ -26,7 +26,7 @@ const jobspecKeys = {
   trustKeysFile: text({
     path: "trust.keys_file",
     also: ["TRUSTED_KEYS_FILE"],
-    about: "File with more of them, in the same form.",
+    about: "File with more trusted keys, in the same form.",
   }),
   trustReloadSeconds: integer({
     path: "trust.reload_seconds",
@@ -34,19 +34,19 @@ const jobspecKeys = {
     fallback: 0,
     min: 0,
     max: daySec,
-    about: "How often `trust.keys_file` is read again; 0 means never.",
+    about: "Interval for reading `trust.keys_file` again; 0 means never.",
   }),
   trustVerifyIntervalSec: integer({
     path: "trust.verify_interval_sec",
     fallback: 10,
     min: 0,
     max: 3_600,
-    about: "Seconds between two debug verifications from one network; 0 means no limit.",
+    about: "Minimum seconds between two debug verifications from one network; 0 means no limit.",
   }),
   trustAcceptDroppedEmptyStrings: flag({
     path: "trust.accept_dropped_empty_strings",
     fallback: false,
-    about: "Whether JobSpecs are taken too whose signer left empty texts out, as an older service did.",
+    about: "Whether to accept JobSpecs whose signer left out empty texts, as an older service did.",
   }),
   jobsRegions: list({
     path: "jobs.regions",
@@ -58,7 +58,7 @@ const jobspecKeys = {
     path: "jobs.served_regions",
     ...regionForm,
     fallbackAbout: "all of `jobs.regions`",
-    about: "Regions that jobs are run in here, separated by commas.",
+    about: "Regions whose jobs this service runs, separated by commas.",
   }),
 } as const;
 

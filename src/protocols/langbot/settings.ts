@@ -8,28 +8,30 @@ import { baseUrl, integer } from "../../platform/config/kinds.ts";
 const runnerKeys = {
   runnersHostUrl: baseUrl({
     path: "runners.host_url",
-    about: "URL at which runners that this service dials reach it. Each run carries it to its runner.",
+    about: "URL of this service for runners that it dials. Each run passes it to its runner.",
   }),
   runnersMaxConcurrent: integer({
     path: "runners.max_concurrent",
     fallback: 200,
     min: 1,
     max: 100_000,
-    about: "Runs that one runner works on at a time, over all its workers; others wait in the queue.",
+    about: "Maximum number of concurrent runs of one runner, over all its workers; others wait in the queue.",
   }),
   runnersMaxResults: integer({
     path: "runners.max_results",
     fallback: 10_000,
     min: 1,
     max: 1_000_000,
-    about: "Results that a runner may report for one run; further ones are refused, but for its end.",
+    about:
+      "Maximum number of results that a runner may report for one run; further ones are refused, except the terminal one.",
   }),
   runnersMaxResultMb: integer({
     path: "runners.max_result_mb",
     fallback: 64,
     min: 1,
     max: 1_024,
-    about: "Mebibytes of results that a runner may report for one run; further ones are refused, but for its end.",
+    about:
+      "Maximum size of the results that a runner may report for one run, in mebibytes; further ones are refused, except the terminal one.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
 
@@ -42,14 +44,14 @@ const hostKeys = {
     fallback: 100,
     min: 0,
     max: callsMax,
-    about: "Most calls to models that a run of a runner makes through its host.",
+    about: "Maximum number of model calls that a runner makes through its host in one run.",
   }),
   hostToolCalls: integer({
     path: "host.tool_calls",
     fallback: 100,
     min: 0,
     max: callsMax,
-    about: "Most calls of tools that a run of a runner makes through its host.",
+    about: "Maximum number of tool calls that a runner makes through its host in one run.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
 

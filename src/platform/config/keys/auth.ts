@@ -16,24 +16,24 @@ export interface ClientKey {
 export const authKeys = {
   authHmacSecret: secret({
     path: "auth.hmac_secret",
-    about: "Secret of request signatures that all callers share.",
+    about: "Shared secret for request signatures of all callers.",
     documented,
   }),
   authHmacSecretPrevious: secret({
     path: "auth.hmac_secret_previous",
-    about: "The secret before, still good while callers change over.",
+    about: "Previous shared secret, valid while callers change to the new one.",
   }),
   authHmacV1: flag({
     path: "auth.hmac_v1",
     fallback: true,
     about:
-      "Whether signatures as the Agent Runner document has them are good, which bind neither method, path nor client.",
+      "Whether signatures of the Agent Runner document (v1) are valid; they cover neither method, path nor client.",
   }),
   authApiKeys: clientKeys(),
   authAdminToken: token(
     {
       path: "auth.admin_token",
-      about: "Bearer token of administration and debug calls; without one they are refused.",
+      about: "Bearer token of administration and debug calls; without it the service refuses them.",
     },
     keyCharsMin,
   ),

@@ -15,13 +15,13 @@ export const modelKeys = {
   openaiBaseUrl: baseUrl({
     path: "providers.openai_base_url",
     fallback: "https://api.openai.com/v1",
-    about: "Base URL of OpenAI, or of a server that stands in for it, with or without a key.",
+    about: "Base URL of OpenAI, or of a compatible server, with or without a key.",
   }),
   openaiApi: choice({
     path: "providers.openai_api",
     words: ["chat", "responses"],
     fallback: "chat",
-    about: "Which API of OpenAI is called: Chat Completions or Responses.",
+    about: "API of OpenAI to call: Chat Completions or Responses.",
   }),
   geminiKey: token({ path: "providers.gemini_key", about: "API key of Google Gemini.", documented }),
   geminiBaseUrl: baseUrl({
@@ -33,36 +33,36 @@ export const modelKeys = {
   anthropicBaseUrl: baseUrl({
     path: "providers.anthropic_base_url",
     fallback: "https://api.anthropic.com/v1",
-    about: "Base URL of Anthropic; its `/v1` belongs to it.",
+    about: "Base URL of Anthropic, including `/v1`.",
   }),
   compatibleKey: token({
     path: "providers.compatible_key",
-    about: "API key of the server at `providers.compatible_base_url`, if it wants one.",
+    about: "API key of the server at `providers.compatible_base_url`, if it requires one.",
   }),
   compatibleBaseUrl: baseUrl({
     path: "providers.compatible_base_url",
-    about: "Any server that speaks Chat Completions; its models are named `compatible:<name>`.",
+    about: "Base URL of any server of Chat Completions; its models are named `compatible:<name>`.",
   }),
   rerankKey: token({
     path: "providers.rerank_key",
-    about: "API key of the server at `providers.rerank_base_url`, if it wants one.",
+    about: "API key of the server at `providers.rerank_base_url`, if it requires one.",
   }),
   rerankBaseUrl: baseUrl({
     path: "providers.rerank_base_url",
     about:
-      "Server that orders documents for runners at `/rerank`, as Jina has it; its models are named `rerank:<name>`.",
+      "Base URL of a server that ranks documents for runners at `/rerank`, as Jina's does; its models are named `rerank:<name>`.",
   }),
   retryBaseMs: integer({
     path: "providers.retry_base_ms",
     fallback: 1_000,
     min: 1,
     max: 60_000,
-    about: "First delay before a model is tried again.",
+    about: "Delay before the first retry of a model request.",
   }),
   defaultModel: text({
     path: "defaults.model",
     fallbackAbout: "`gpt-4o-mini`, or a small model of the first provider there is; without one `demo`",
-    about: "Model of agents that name none; `demo` needs no provider.",
+    about: "Model of agents without one; `demo` needs no provider.",
     documented,
   }),
   defaultMaxTurns: integer({
@@ -70,7 +70,7 @@ export const modelKeys = {
     fallback: 30,
     min: -int32Max,
     max: int32Max,
-    about: "Most model responses of a run.",
+    about: "Maximum number of model responses in a run.",
     documented,
   }),
   defaultMaxTokens: integer({
@@ -78,7 +78,7 @@ export const modelKeys = {
     fallback: 4_096,
     min: -int32Max,
     max: int32Max,
-    about: "Most tokens of a model response.",
+    about: "Maximum number of tokens in a model response.",
     documented,
   }),
   defaultTimeoutSecs: integer({
@@ -87,7 +87,7 @@ export const modelKeys = {
     min: 1,
     max: 86_400,
     belowMin: "must be positive",
-    about: "Longest time of a run.",
+    about: "Timeout of a run.",
     documented,
   }),
   circuitMaxFailures: integer({
@@ -96,7 +96,7 @@ export const modelKeys = {
     fallback: 5,
     min: 1,
     max: 1_000,
-    about: "Failures of a provider in a row after which it is left alone.",
+    about: "Consecutive failures of a provider that open its circuit breaker.",
     documented,
   }),
   circuitResetTimeoutSec: integer({
@@ -105,7 +105,7 @@ export const modelKeys = {
     fallback: 30,
     min: 1,
     max: 3_600,
-    about: "How long a provider is left alone before one request tries it again.",
+    about: "Time that a circuit breaker stays open before one request tries the provider again.",
     documented,
   }),
   budgetRunTokens: integer({
@@ -113,25 +113,25 @@ export const modelKeys = {
     fallback: 0,
     min: 0,
     max: tokensMax,
-    about: "Most tokens of a run; 0 means no limit.",
+    about: "Maximum number of tokens in a run; 0 means no limit.",
   }),
   budgetRunUsd: decimal({
     path: "budgets.run_usd",
     fallback: 0,
     max: usdMax,
-    about: "Most US dollars of a run; 0 means no limit.",
+    about: "Maximum cost of a run in US dollars; 0 means no limit.",
   }),
   budgetClientDayTokens: integer({
     path: "budgets.client_day_tokens",
     fallback: 0,
     min: 0,
     max: tokensMax,
-    about: "Most tokens of a client in a day; 0 means no limit.",
+    about: "Maximum number of tokens of a client in a day; 0 means no limit.",
   }),
   budgetClientDayUsd: decimal({
     path: "budgets.client_day_usd",
     fallback: 0,
     max: usdMax,
-    about: "Most US dollars of a client in a day; 0 means no limit.",
+    about: "Maximum cost of a client in a day in US dollars; 0 means no limit.",
   }),
 } as const;

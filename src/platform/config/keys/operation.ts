@@ -10,19 +10,19 @@ export const operationKeys = {
     path: "database.url",
     also: ["DATABASE_URL"],
     fallbackAbout: "the embedded Postgres",
-    about: "Postgres 15 or newer to use instead of the embedded one.",
+    about: "URL of a Postgres 15 or newer, to use instead of the embedded one.",
   }),
   databaseDir: text({
     path: "database.dir",
     fallback: "./.runnel",
-    about: "Where the embedded Postgres keeps its data.",
+    about: "Directory of the embedded Postgres.",
   }),
   databasePoolSize: integer({
     path: "database.pool_size",
     fallback: 8,
     min: 2,
     max: 100,
-    about: "Connections for queries; ten more are used.",
+    about: "Number of connections for queries; the service uses ten more.",
   }),
   metricsHost: text({
     path: "metrics.host",
@@ -36,30 +36,30 @@ export const operationKeys = {
       fallbackAbout: "none",
       min: 0,
       max: 65_535,
-      about: "Port where Prometheus reads `/metrics`, without credentials; 0 picks a free one.",
+      about: "Port of `/metrics` for Prometheus, without credentials; 0 picks a free one.",
     }),
   ),
   tracingEndpoint: baseUrl({
     path: "tracing.endpoint",
     also: ["OTEL_EXPORTER_OTLP_ENDPOINT"],
     fallbackAbout: "no traces",
-    about: "Base URL of OTLP over HTTP that traces are sent to, such as `http://127.0.0.1:4318`.",
+    about: "Base URL of an OTLP collector over HTTP for traces, such as `http://127.0.0.1:4318`.",
   }),
   tracingContent: flag({
     path: "tracing.content",
     fallback: false,
-    about: "Whether traces carry what was said and what tools were given and answered.",
+    about: "Whether traces contain messages, and arguments and results of tools.",
   }),
   logLevel: choice({
     path: "log.level",
     words: ["debug", "info", "warn", "error", "silent"],
     fallback: "info",
-    about: "Least important line of the log, which is JSON on standard error.",
+    about: "Lowest level of the log, which is JSON on standard error.",
   }),
   // A core setting: receipts name their issuer.
   trustAudience: text({
     path: "trust.audience",
     fallback: "runnel",
-    about: "Name of this service in receipts, and in JobSpecs of version 2, which have it in `aud`.",
+    about: "Name of this service in receipts, and in `aud` of JobSpecs of version 2.",
   }),
 } as const satisfies Record<string, Key<unknown>>;

@@ -29,7 +29,7 @@ export const serverKeys = {
       fallbackAbout: "the same port",
       min: 0,
       max: portMax,
-      about: "Port for HTTP/2 alone; the other one then speaks HTTP/1.1 alone. 0 picks a free one.",
+      about: "Port for HTTP/2 only; `server.port` then accepts only HTTP/1.1. 0 picks a free one.",
     }),
   ),
   serverDrainSeconds: integer({
@@ -38,14 +38,14 @@ export const serverKeys = {
     min: 0,
     max: 3_600,
     about:
-      "Longest a stop waits for open calls; after `SIGTERM` a fifth of it, at most 5 s, goes first with readiness off.",
+      "Maximum time that a stop waits for open calls. After `SIGTERM`, the service is not ready for a fifth of it, at most 5 s, before it drains.",
   }),
   serverMaxBodyBytes: integer({
     path: "server.max_body_bytes",
     fallback: 10 * 1_048_576,
     min: 1_024,
     max: 64 * 1_048_576,
-    about: "Most bytes of a REST body; gRPC and Connect messages have 4 MiB.",
+    about: "Maximum size of a REST body in bytes; gRPC and Connect messages have 4 MiB.",
     documented,
   }),
   serverReadHeaderTimeoutSec: integer({
@@ -54,7 +54,7 @@ export const serverKeys = {
     min: 0,
     max: timeoutSecMax,
     belowMin: notNegative,
-    about: "Longest time to receive the head of a request; 0 means no limit.",
+    about: "Timeout for receiving the head of a request; 0 means no limit.",
     documented,
   }),
   serverReadTimeoutSec: integer({
@@ -63,7 +63,7 @@ export const serverKeys = {
     min: 0,
     max: timeoutSecMax,
     belowMin: notNegative,
-    about: "Longest time to receive a request, body included; 0 means no limit.",
+    about: "Timeout for receiving a request with its body; 0 means no limit.",
     documented,
   }),
   serverWriteTimeoutSec: integer({
@@ -72,7 +72,7 @@ export const serverKeys = {
     min: 0,
     max: timeoutSecMax,
     belowMin: notNegative,
-    about: "Longest time to answer a request that is no stream; 0 means no limit.",
+    about: "Timeout for answering a request that is not a stream; 0 means no limit.",
     documented,
   }),
   serverIdleTimeoutSec: integer({
@@ -81,7 +81,7 @@ export const serverKeys = {
     min: 0,
     max: timeoutSecMax,
     belowMin: notNegative,
-    about: "How long a connection without requests is kept; 0 means no limit.",
+    about: "Idle timeout of a connection; 0 means no limit.",
     documented,
   }),
   serverConnectionsMax: integer({
@@ -89,37 +89,37 @@ export const serverKeys = {
     fallback: 10_000,
     min: 1,
     max: 1_000_000,
-    about: "Most open connections.",
+    about: "Maximum number of open connections.",
   }),
   serverConnectionsPerAddressMax: integer({
     path: "server.connections_per_address_max",
     fallback: 2_500,
     min: 1,
     max: 1_000_000,
-    about: "Most open connections of one address; a proxy is one address.",
+    about: "Maximum number of open connections of one address; a proxy counts as one address.",
   }),
   serverStreamsPerConnectionMax: integer({
     path: "server.streams_per_connection_max",
     fallback: 100,
     min: 1,
     max: 10_000,
-    about: "Most streams of one HTTP/2 connection at a time; 250 suits a proxy.",
+    about: "Maximum number of concurrent streams of one HTTP/2 connection; 250 suits a proxy.",
   }),
   serverCorsOrigins: list({
     path: "server.cors_origins",
     item: /^(?:\*|https?:\/\/[^\s/?#]+)$/,
     expected: "origins such as https://app.example, separated by commas, or *",
-    about: "Origins whose pages may call, separated by commas, or `*`.",
+    about: "Origins of web pages that may call (CORS), separated by commas, or `*`.",
   }),
   serverReflection: flag({
     path: "server.reflection",
     fallback: false,
-    about: "Whether gRPC reflection answers; `dev` has it on.",
+    about: "Whether gRPC reflection is on; in `dev` it is.",
   }),
   tlsCertFile: text({
     path: "server.tls.cert_file",
     variable: "TLS_CERT_FILE",
-    about: "PEM file with the server's certificate chain; with it the port speaks TLS.",
+    about: "PEM file with the server's certificate chain; it turns TLS on.",
     documented,
   }),
   tlsKeyFile: text({
@@ -131,7 +131,7 @@ export const serverKeys = {
   tlsClientCaFile: text({
     path: "server.tls.client_ca_file",
     variable: "TLS_CLIENT_CA_FILE",
-    about: "PEM file with the authorities of client certificates; with it every connection must present one.",
+    about: "PEM file with the authorities of client certificates; it requires one on every connection.",
   }),
   rateLimitRps: integer({
     path: "rate_limit.requests_per_second",
@@ -139,7 +139,7 @@ export const serverKeys = {
     fallback: 20,
     min: 0,
     max: 1_000_000,
-    about: "Requests per second of one client; 0 means no limit.",
+    about: "Maximum requests per second of one client; 0 means no limit.",
     documented,
   }),
   rateLimitBurst: integer({
@@ -148,7 +148,7 @@ export const serverKeys = {
     fallback: 40,
     min: 1,
     max: 1_000_000,
-    about: "Requests of one client at once.",
+    about: "Maximum burst of requests of one client.",
     documented,
   }),
   rateLimitFailuresRps: integer({
@@ -157,6 +157,6 @@ export const serverKeys = {
     fallback: 20,
     min: 0,
     max: 1_000_000,
-    about: "Failed attempts per second of one network that are answered by 401; more get 429. 0 means no limit.",
+    about: "Maximum failed authentications per second of one network; further ones get 429. 0 means no limit.",
   }),
 } as const;

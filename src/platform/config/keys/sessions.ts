@@ -15,7 +15,7 @@ export const sessionKeys = {
     min: 0,
     max: 1_000_000,
     belowMin: notNegative,
-    about: "Most active runs over all replicas; 0 means no limit.",
+    about: "Maximum number of active runs over all replicas; 0 means no limit.",
     documented,
   }),
   sessionsClientMaxConcurrent: integer({
@@ -24,7 +24,8 @@ export const sessionKeys = {
     min: 0,
     max: 1_000_000,
     belowMin: notNegative,
-    about: "Most active runs of one client over all replicas; 0 means no limit but that of all.",
+    about:
+      "Maximum number of active runs of one client over all replicas; 0 means no limit besides that of all clients.",
   }),
   sessionsTtlMinutes: integer({
     path: "sessions.ttl_minutes",
@@ -32,7 +33,7 @@ export const sessionKeys = {
     min: 1,
     max: 525_600,
     belowMin: "must be positive",
-    about: "Minutes after which a session that does nothing is removed.",
+    about: "Minutes after which an idle session is removed.",
     documented,
   }),
   sessionsHistoryMessages: integer({
@@ -40,17 +41,17 @@ export const sessionKeys = {
     fallback: 200,
     min: 2,
     max: 10_000,
-    about: "Most messages of a session's past that a model is shown.",
+    about: "Maximum number of a session's earlier messages that a model gets.",
   }),
   sessionsSingleMessage: flag({
     path: "sessions.single_message",
     fallback: false,
-    about: "Whether a session takes one message only, as the Agent Runner document's own service does.",
+    about: "Whether a session accepts only one message, as the Agent Runner document's own service does.",
   }),
   sessionsWorkRoot: text({
     path: "sessions.work_root",
     fallbackAbout: "`work` in `database.dir`",
-    about: "Where sessions that name no `work_dir` get one.",
+    about: "Directory in which sessions without `work_dir` get one of their own.",
   }),
   sessionsWorkDirs: list({
     path: "sessions.work_dirs",
@@ -58,7 +59,7 @@ export const sessionKeys = {
     expected: "absolute paths, separated by commas",
     fallbackAbout: "anywhere",
     about:
-      "Directories that sessions may name as their `work_dir`, each with all below it, separated by commas. Those of the system " +
+      "Directories that sessions may name as their `work_dir`, each with its subdirectories, separated by commas. Those of the system " +
       "and of the service are never among them.",
   }),
   runsSlots: integer({
@@ -66,18 +67,18 @@ export const sessionKeys = {
     fallback: 256,
     min: 1,
     max: 10_000,
-    about: "Most runs that one replica works on at a time.",
+    about: "Maximum number of runs that one replica works on at a time.",
   }),
   runsLeaseMs: integer({
     path: "runs.lease_ms",
     fallback: 5_000,
     min: 300,
     max: 60_000,
-    about: "After this silence a replica's runs are taken over.",
+    about: "Time without a sign of life after which a replica's runs are taken over.",
   }),
   callbackBaseUrl: baseUrl({
     path: "callback.base_url",
-    about: "Where the tools and states of sessions are sent that name no callback of their own.",
+    about: "Base URL for remote tool calls and status callbacks of sessions without a callback of their own.",
     documented,
   }),
   callbackTimeoutSec: integer({
@@ -86,13 +87,13 @@ export const sessionKeys = {
     min: 0,
     max: 3_600,
     belowMin: notNegative,
-    about: "Longest time of a callback.",
+    about: "Timeout of a callback.",
     documented,
   }),
   securityAllowPrivateNetworks: flag({
     path: "security.allow_private_networks",
     fallback: false,
-    about: "Whether callers may name addresses of private networks to be called.",
+    about: "Whether callers may give addresses of private networks as callback URLs.",
     documented,
   }),
   securityCallbackAllow: hostNetworks(),
@@ -101,7 +102,7 @@ export const sessionKeys = {
     fallback: 7,
     min: 1,
     max: 3_650,
-    about: "How long logs of runs are kept.",
+    about: "Retention of the logs of runs.",
   }),
 } as const;
 

@@ -10,20 +10,19 @@ export const toolKeys = {
     words: ["required", "off"],
     fallback: "required",
     about:
-      "With `required` commands of bash run in a jail or not at all; with `off` they may do all that the service may.",
+      "With `required`, commands of bash run in a jail or not at all. With `off`, they can do everything that the service can.",
   }),
   toolsDenyList: choice({
     path: "tools.deny_list",
     words: ["documented", "strict"],
     fallback: "documented",
-    about:
-      "Which commands of bash are refused before they run; `strict` also refuses interpreters and what hides commands.",
+    about: "List of commands that bash refuses; `strict` also refuses interpreters and constructs that hide commands.",
   }),
   toolsDiskMb: integer({
     path: "tools.disk_mb",
     fallback: 1_024,
     min: 1,
     max: 1_048_576,
-    about: "Mebibytes by which commands of bash may make a work directory grow.",
+    about: "Maximum growth of a work directory by commands of bash, in mebibytes.",
   }),
 } as const satisfies Record<string, Key<unknown>>;

@@ -55,7 +55,7 @@ export function readOrCreatePassword(home: string): string {
   }
   if (hasCluster(home)) {
     throw embeddedFailure(
-      `${file} is missing, so nobody can log in to the cluster beside it. Put the file back, or move ${home} away.`,
+      `${file} is missing, so the service cannot log in to the cluster beside it. Put the file back, or move ${home} away.`,
     );
   }
   const password = randomBytes(passwordBytes).toString("hex");

@@ -16,9 +16,9 @@ export function countStatements(figures: Figures, sources: Partial<FigureSources
       },
     });
   };
-  gaugePools("db_pool_in_use", "Connections that somebody works with.", ({ inUse }) => inUse);
-  gaugePools("db_pool_waiting", "Callers that wait for a connection.", ({ waiting }) => waiting);
-  gaugePools("db_pool_size", "Most connections that the pool opens.", ({ size }) => size);
+  gaugePools("db_pool_in_use", "Number of connections in use.", ({ inUse }) => inUse);
+  gaugePools("db_pool_waiting", "Number of callers that wait for a connection.", ({ waiting }) => waiting);
+  gaugePools("db_pool_size", "Maximum number of connections of the pool.", ({ size }) => size);
   const durations = figures.histogram(
     "db_query_duration_seconds",
     "How long a statement of the pools takes, failed ones included; the lanes of the log count as append_duration_seconds.",

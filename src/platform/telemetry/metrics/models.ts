@@ -20,23 +20,31 @@ function countResponses(
   figures: Figures,
   learnProvider: (provider: string) => void,
 ): Pick<EventListeners, "modelResponded"> {
-  const requests = figures.counter("llm_requests_total", "Requests to models, by how they ended.", [
+  const requests = figures.counter("llm_requests_total", "Number of requests to models, by outcome.", [
     "provider",
     "code",
   ]);
   const tokens = figures.counter(
     "llm_tokens_total",
-    "Tokens as providers count them: input is what was sent, output what was answered.",
+    "Number of tokens as providers count them, by direction: input or output.",
     ["provider", "direction"],
   );
-  const firstParts = figures.histogram("llm_time_to_first_part_seconds", "Until the first part of a model's answer.", {
-    buckets: firstPartBuckets,
-    labelNames: ["provider"],
-  });
-  const durations = figures.histogram("llm_request_duration_seconds", "Until the end of a model's answer or failure.", {
-    buckets: longDurationBuckets,
-    labelNames: ["provider"],
-  });
+  const firstParts = figures.histogram(
+    "llm_time_to_first_part_seconds",
+    "Time to the first part of a model's response, in seconds.",
+    {
+      buckets: firstPartBuckets,
+      labelNames: ["provider"],
+    },
+  );
+  const durations = figures.histogram(
+    "llm_request_duration_seconds",
+    "Time to the end of a model's response or to its failure, in seconds.",
+    {
+      buckets: longDurationBuckets,
+      labelNames: ["provider"],
+    },
+  );
   const codeLabel = createLabel();
   return {
     modelResponded: ({ provider, code, durationMs, firstPartMs, promptTokens = 0, completionTokens = 0 }) => {
@@ -60,7 +68,7 @@ interface Circuits extends Pick<EventListeners, "circuitOpened" | "circuitHalfOp
 function countCircuits(figures: Figures): Circuits {
   const states = figures.gauge(
     "circuit_state",
-    "Whether a provider is asked: 0 closed (it is), 1 half open (one call tries), 2 open (it is not).",
+    "State of a provider's circuit breaker: 0 closed, 1 half open, 2 open.",
     { labelNames: ["provider"] },
   );
   const known = new Set<string>();
@@ -86,7 +94,7 @@ function countTools(figures: Figures, toolNames: readonly string[]): Pick<EventL
     "Tool calls that are over; `other` are tools that do not come with the service.",
     ["tool", "outcome"],
   );
-  const durations = figures.histogram("tool_duration_seconds", "How long a tool call takes.", {
+  const durations = figures.histogram("tool_duration_seconds", "Duration of a tool call, in seconds.", {
     buckets: toolBuckets,
     labelNames: ["tool"],
   });

@@ -27,11 +27,16 @@ function countHttp(figures: Figures): Pick<EventListeners, "requestStarted" | "r
     "From a request's head to the end of its answer; streams last as long as they are read.",
     { buckets: durationBuckets, labelNames: ["rpc"] },
   );
-  const inFlight = figures.gauge("http_in_flight", "Requests that are not over.");
-  const failures = figures.counter("auth_failures_total", "Callers that were refused at the door, by reason.", [
-    "reason",
-  ]);
-  const replays = figures.counter("nonce_replays_total", "Signed requests that came again: captured, or sent twice.");
+  const inFlight = figures.gauge("http_in_flight", "Number of requests in progress.");
+  const failures = figures.counter(
+    "auth_failures_total",
+    "Number of requests refused before their handler, by reason.",
+    ["reason"],
+  );
+  const replays = figures.counter(
+    "nonce_replays_total",
+    "Number of signed requests with a used nonce: captured, or sent twice.",
+  );
   return {
     requestStarted: () => inFlight.inc(),
     requestFinished: ({ rpc, status, durationMs, reason }) => {
@@ -59,7 +64,7 @@ function countCalls(figures: Figures): Pick<EventListeners, "callStarted" | "cal
     "From the start of a call to its end; streams last as long as they are read.",
     { buckets: durationBuckets, labelNames: ["service", "method"] },
   );
-  const inFlight = figures.gauge("rpc_server_in_flight", "Calls that are not over.", {
+  const inFlight = figures.gauge("rpc_server_in_flight", "Number of calls in progress.", {
     labelNames: ["service", "method"],
   });
   return {

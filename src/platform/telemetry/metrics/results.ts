@@ -30,7 +30,7 @@ export function countResults(figures: Figures, sources: Partial<FigureSources>):
     "From sending a batch of results to its commit; a batch that had to be repeated counts by its last try.",
     { buckets: durationBuckets },
   );
-  const sizes = figures.histogram("append_batch_size", "Results of a batch.", { buckets: batchBuckets });
+  const sizes = figures.histogram("append_batch_size", "Number of results in a batch.", { buckets: batchBuckets });
   const lag = figures.histogram(
     "fanout_lag_seconds",
     "From the commit of results, or for another replica's the word of it, to their hand-over to a reader that waited; " +

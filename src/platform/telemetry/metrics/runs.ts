@@ -17,7 +17,7 @@ export interface RunSources {
 
 /** Registers the metrics of runs. */
 export function countRuns(figures: Figures, { sources, clock }: RunSources): EventListeners {
-  figures.gauge("runs_active", "Runs that this replica works on.", {
+  figures.gauge("runs_active", "Number of runs that this replica works on.", {
     collect: (gauge) => {
       if (sources.countActiveRuns !== undefined) {
         gauge.set(sources.countActiveRuns());
@@ -57,18 +57,29 @@ function createOldest(sources: Partial<FigureSources>, clock: Clock): () => Prom
 }
 
 function countLives(figures: Figures): Pick<EventListeners, "runStarted" | "runFinished"> {
-  const started = figures.counter("runs_started_total", "Runs that this replica took up, those of others included.");
-  const waits = figures.histogram("run_queue_wait_seconds", "From a run's creation to its first start.", {
-    buckets: durationBuckets,
-  });
+  const started = figures.counter(
+    "runs_started_total",
+    "Number of runs that this replica started to work on, including those of lost replicas.",
+  );
+  const waits = figures.histogram(
+    "run_queue_wait_seconds",
+    "Time from a run's creation to its first start, in seconds.",
+    {
+      buckets: durationBuckets,
+    },
+  );
   const finished = figures.counter(
     "runs_finished_total",
     "Runs that this replica ended, by status and by code or finish reason.",
     ["status", "reason"],
   );
-  const durations = figures.histogram("run_duration_seconds", "From a run's creation to its terminal result.", {
-    buckets: longDurationBuckets,
-  });
+  const durations = figures.histogram(
+    "run_duration_seconds",
+    "Time from a run's creation to its terminal result, in seconds.",
+    {
+      buckets: longDurationBuckets,
+    },
+  );
   const reasonLabel = createLabel();
   return {
     runStarted: ({ queueWaitMs }) => {
@@ -89,15 +100,16 @@ function countMishaps(figures: Figures): Pick<EventListeners, "runTakenOver" | "
     "run_takeovers_total",
     "Runs of a lost replica that this one put back to the queue.",
   );
-  const lost = figures.counter("lease_lost_total", "Times that this replica lost the right to write.");
+  const lost = figures.counter("lease_lost_total", "Number of times that this replica lost its lease.");
   return { runTakenOver: () => takeovers.inc(), leaseLost: () => lost.inc() };
 }
 
 function countStops(figures: Figures): Pick<EventListeners, "budgetReached" | "loopDetected"> {
-  const budgets = figures.counter("budget_stops_total", "Runs that were stopped by a limit on what they use.", [
-    "budget",
-  ]);
-  const loops = figures.counter("loop_interventions_total", "Times that a model was told to stop repeating itself.");
+  const budgets = figures.counter("budget_stops_total", "Number of runs that a budget stopped.", ["budget"]);
+  const loops = figures.counter(
+    "loop_interventions_total",
+    "Number of times that the agent asked a model to stop repeating a call.",
+  );
   const budgetLabel = createLabel();
   return {
     budgetReached: ({ budget }) => budgets.inc({ budget: budgetLabel(budget) }),

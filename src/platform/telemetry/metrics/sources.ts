@@ -7,7 +7,7 @@ export interface PoolFigures {
   /** The maximum number of connections. */
   readonly size: number;
   readonly inUse: number;
-  /** Callers that wait for a connection. */
+  /** Number of callers that wait for a connection. */
   readonly waiting: number;
 }
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openWorkDirs } from "../../src/app/open-work-dirs.ts";
 import { loadConfig } from "../../src/app/settings.ts";
 
-test("a root of work directories that is made later, below a link, is kept from other sessions by its real path", async () => {
+test("a root of work directories that is created later, below a link, is hidden from other sessions by its real path", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));
   onTestFinished(() => rmSync(base, { recursive: true }));
   mkdirSync(join(base, "disk"));

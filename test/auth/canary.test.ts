@@ -123,7 +123,7 @@ test("no secret leaves its place", { timeout: 60_000 }, async () => {
   expect(hits).toEqual({ log: [], answers: [], metrics: [], traces: [], database: [], children: [], provider: [] });
 });
 
-test("the password of a database that is not there stays out of what is said about it", async () => {
+test("no error about an unreachable database has its password", async () => {
   const DATABASE_URL = "postgres://runnel:canary-password-5f0c2b9e@127.0.0.1:1/none?application_name=x";
   for (const words of [
     ["serve", "--port", "0"],

@@ -43,7 +43,7 @@ async function makeKey({ target }: TestService): Promise<string> {
   return (await admin.call(AuthService.method.createApiKey, { clientId: "made", displayName: "crowded" })).key;
 }
 
-test("who proves who it is is served, whatever others behind its address fail to prove", {
+test("authenticated clients are served despite any failed attempts from the same address", {
   timeout: timeoutMs,
 }, async () => {
   const service = await startService(limits, { clock: stillClock });
@@ -68,7 +68,7 @@ test("who proves who it is is served, whatever others behind its address fail to
   expect(failed.filter((status) => status === 429)).toHaveLength(20 * 6 * wrong.length - 40);
 });
 
-test("bodies that come slowly under wrong signatures leave room for those that are signed right", {
+test("slow bodies with wrong signatures leave room for correctly signed requests", {
   timeout: timeoutMs,
 }, async () => {
   const service = await startService(limits, { clock: stillClock });
@@ -84,7 +84,7 @@ test("bodies that come slowly under wrong signatures leave room for those that a
   }
 });
 
-test("small bodies that do not come to their end leave room as well", { timeout: timeoutMs }, async () => {
+test("small bodies that never end leave room as well", { timeout: timeoutMs }, async () => {
   const service = await startService(limits, { clock: stillClock });
   const peers = holdBodies(service, { count: 1_500, contentLength: 16_000, sentBytes: 15_000 });
   await until("the bodies to be on their way", () => peers.sentBytes() >= 1_500 * 15_000);
@@ -95,7 +95,7 @@ test("small bodies that do not come to their end leave room as well", { timeout:
   }
 });
 
-test("guesses of keys that the database would have to know do not keep others from the database", {
+test("guesses of stored keys do not keep other clients from the database", {
   timeout: timeoutMs,
 }, async () => {
   const service = await startService({ ...limits, databasePoolSize: 2 }, { clock: stillClock });

@@ -14,12 +14,12 @@ import { sendRaw } from "../harness/raw-http.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 
-describe("a client that calls too often", () => {
+describe("a client over its rate limit", () => {
   const flags: Partial<Config> = { rateLimitRps: 20, rateLimitFailuresRps: 20, rateLimitBurst: 5 };
   /** Stands still for the rate limit; all other clocks run. */
   const stillClock = { ...systemClock, monotonicMs: () => 0 };
 
-  test("is told so in the document's form over REST, and by RESOURCE_EXHAUSTED over gRPC; others go on", async () => {
+  test("gets the document's 429 over REST and RESOURCE_EXHAUSTED over gRPC; other clients are served", async () => {
     const service = await startService(flags, { clock: stillClock });
     const url = `${service.url}/v1/sessions`;
     const statuses: number[] = [];
@@ -52,7 +52,7 @@ describe("a client that calls too often", () => {
   });
 });
 
-test("callers who could not be known for want of the database are not counted as guessing", async () => {
+test("callers who could not be authenticated because the database is down do not count as guessing", async () => {
   const proxy = await openCuttingProxy(await testDatabase());
   const clock = { ...systemClock, monotonicMs: () => 0 };
   const limits = { rateLimitFailuresRps: 20, rateLimitBurst: 5, databaseUrl: proxy.url };
@@ -97,13 +97,13 @@ describe("pages of other origins", () => {
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("are told nothing where no origin is listed", async () => {
+  test("get no CORS headers when no origin is listed", async () => {
     const service = await startService();
     const answered = await fetch(`${service.url}/v1/sessions`, { headers: { ...credentialsOf(), ...page } });
     expect([answered.status, answered.headers.get("access-control-allow-origin")]).toEqual([200, null]);
   });
 
-  test("cannot use a service that asks for no credentials, nor a name that points to it", async () => {
+  test("cannot use a service without authentication, even through a name that resolves to it", async () => {
     const service = await startService({ authApiKeys: [], serverCorsOrigins: ["https://app.example"] });
     const url = `${service.url}/v1/sessions`;
     expect((await fetch(url)).status).toBe(200);
@@ -118,7 +118,7 @@ describe("pages of other origins", () => {
   });
 });
 
-describe("a service that asks for no credentials", () => {
+describe("a service without authentication", () => {
   const open: Partial<Config> = { authApiKeys: [], rateLimitFailuresRps: 1, rateLimitBurst: 1 };
   const clientId = { "x-client-id": "ada" };
   const signature = { "x-signature": "junk", "x-timestamp": "junk", "x-nonce": "junk" };
@@ -135,7 +135,7 @@ describe("a service that asks for no credentials", () => {
     { ...signature, authorization: "Bearer wrong" },
   ];
 
-  test("ignores those that callers send, and knows each caller by its id", async () => {
+  test("ignores credentials, and identifies each caller by its id", async () => {
     const service = await startService(open);
     const url = `${service.url}/v1/sessions`;
     const body = JSON.stringify({ session_id: "of-ada", agent: { name: "open" } });
@@ -150,7 +150,7 @@ describe("a service that asks for no credentials", () => {
     expect(status).toBe((await fetch(`${url}/of-ada/stream`, { headers: clientId })).status);
   });
 
-  test("ignores them over gRPC, and when a header is given twice", async () => {
+  test("ignores credentials over gRPC, and repeated headers", async () => {
     const service = await startService(open);
     for (const headers of useless) {
       const { sessions } = await new GrpcClient(service.target, headers).call(SessionService.method.listSessions, {});
@@ -167,7 +167,7 @@ describe("a service that asks for no credentials", () => {
     }
   });
 
-  test("still asks for the token of a run where only a run may call", async () => {
+  test("still requires a run token where only a run may call", async () => {
     const service = await startService(open);
     const wrong = new GrpcClient(service.target, { authorization: "Bearer rrun_wrong" });
     await expect(wrong.call(HostStorageService.method.getState, { key: "k" })).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe("a service that asks for no credentials", () => {
 });
 
 describe("request ids", () => {
-  test("are in every answer: the caller's own, cut, or a new one", async () => {
+  test("are in every answer: the caller's own, cut to the maximum, or a new one", async () => {
     const service = await startService();
     const idOf = async (path: string, id?: string) => {
       const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
@@ -193,7 +193,7 @@ describe("request ids", () => {
 });
 
 describe("below /v1/", () => {
-  test("nobody learns without credentials which routes there are", async () => {
+  test("no route is revealed without credentials", async () => {
     const service = await startService();
     const answers = async (path: string, headers: Record<string, string>) => {
       const response = await fetch(service.url + path, { headers });
@@ -207,7 +207,7 @@ describe("below /v1/", () => {
     expect(await answers("/metrics", {})).toEqual([404, "404 page not found\n"]);
   });
 
-  test("a duplicate of any header that proves who calls is refused", async () => {
+  test("a repeated credential header is refused", async () => {
     const service = await startService();
     for (const name of ["Authorization", "X-Client-ID", "X-Signature", "X-Timestamp", "X-Nonce"]) {
       const headers = [

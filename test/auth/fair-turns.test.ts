@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { FairTurns } from "../../src/platform/auth/fair-turns.ts";
 
-test("no more jobs run at once than may, and all of them run", async () => {
+test("at most the maximum of jobs runs at once, and all jobs run", async () => {
   const turns = new FairTurns(2);
   let running = 0;
   let most = 0;
@@ -20,7 +20,7 @@ test("no more jobs run at once than may, and all of them run", async () => {
   expect(most).toBe(2);
 });
 
-test("a key that waits gets its turn before another key gets its second one", async () => {
+test("a waiting key gets its turn before another key gets its second one", async () => {
   const turns = new FairTurns(1);
   const order: string[] = [];
   const run = (key: string) => turns.run(key, async () => void order.push(key));
@@ -28,7 +28,7 @@ test("a key that waits gets its turn before another key gets its second one", as
   expect(order.indexOf("quiet")).toBe(2);
 });
 
-test("a job that fails passes its turn on", async () => {
+test("a failed job passes its turn on", async () => {
   const turns = new FairTurns(1);
   const failing = turns.run("a", () => Promise.reject(new Error("failed")));
   const after = turns.run("a", async () => "ran");

@@ -71,7 +71,7 @@ class Cluster {
   }
 }
 
-test("every case gets the status that it should", async () => {
+test("every case gets its expected status", async () => {
   seconds = vectors.now;
   const proxy = await openCuttingProxy(await testDatabase());
   const cluster = new Cluster(proxy.url, true);
@@ -95,7 +95,7 @@ test("every case gets the status that it should", async () => {
   }
 });
 
-test("with v1 switched off, a v1 signature is refused, and one of v2 does not fit another path", async () => {
+test("with v1 switched off a v1 signature is refused, and a v2 signature is invalid for another path", async () => {
   seconds = vectors.now;
   const cluster = new Cluster(await testDatabase(), false);
   const service = await cluster.replica(1);

@@ -10,7 +10,7 @@ import { startProcess } from "../harness/process.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
 
-test("every request leaves one line with its id, its client or why it was refused, and no secret", async () => {
+test("every request leaves one line with its id and its client or the reason of its refusal, and without secrets", async () => {
   const secrets = { RUNNEL_AUTH_ADMIN_TOKEN: "canary-admin-token-000", RUNNEL_AUTH_HMAC_SECRET: "canary-hmac-secret" };
   const service = await startProcess({ ...authEnvironment, ...secrets, DATABASE_URL: await testDatabase() });
   const linesOf = (path: string) =>

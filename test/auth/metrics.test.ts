@@ -6,7 +6,7 @@ import { startService, type TestService } from "../harness/service.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
 
-test("requests and refusals are counted on a port of their own, by names that tell of nobody", async () => {
+test("requests and refusals are counted on a port of their own, under names that identify no client", async () => {
   const service = await startService({ metricsPort: 0 });
   const url = `http://127.0.0.1:${service.app.metricsPort}/metrics`;
   const read = async () => await (await fetch(url)).text();
@@ -36,7 +36,7 @@ test("requests and refusals are counted on a port of their own, by names that te
   expect((await fetch(url.replace("/metrics", "/"))).status).toBe(404);
 });
 
-test("that port is on loopback alone, unless another address is named", async () => {
+test("that port is on loopback only, unless another address is set", async () => {
   const [usual, elsewhere] = [
     await startService({ metricsPort: 0 }),
     await startService({ metricsPort: 0, metricsHost: "127.0.0.2" }),
@@ -50,6 +50,6 @@ test("that port is on loopback alone, unless another address is named", async ()
   expect([await read(elsewhere, "127.0.0.1"), await read(elsewhere, "127.0.0.2")]).toEqual(["refused", 200]);
 });
 
-test("without its setting there is no such port", async () => {
+test("without the setting the port is not open", async () => {
   expect((await startService()).app.metricsPort).toBeUndefined();
 });

@@ -15,7 +15,7 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-describe("of addresses that a caller names", () => {
+describe("an address from a caller", () => {
   test.each(["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1"])(
     "%s is public",
     (text) => {
@@ -56,11 +56,11 @@ describe("of addresses that a caller names", () => {
     "fe80::1",
     "fec0::1",
     "ff02::1",
-  ])("%s is not", (text) => {
+  ])("%s is not public", (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
-  test("a name is none", () => {
+  test("a name is not an address", () => {
     expect(isPublicAddress("example.com")).toBeUndefined();
   });
 });

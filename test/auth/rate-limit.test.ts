@@ -21,7 +21,7 @@ function countLetIn(limit: RateLimit, key: string, attempts: number): number {
   return Array.from({ length: attempts }).filter(() => isLetIn(limit, key)).length;
 }
 
-test("a burst is let in whole and not one more; then one for each interval", () => {
+test("a whole burst is admitted and no more; then one request for each interval", () => {
   const clock = createManualClock();
   const limit = new RateLimit({ clock, requestsPerSecond: 20, burst: 40 });
   expect(countLetIn(limit, "a", 100)).toBe(40);
@@ -34,7 +34,7 @@ test("a burst is let in whole and not one more; then one for each interval", () 
   expect(countLetIn(limit, "a", 100)).toBe(40);
 });
 
-test("who is refused is told when to come back, and is let in then", () => {
+test("a refused request gets the time to wait, and is admitted after it", () => {
   const clock = createManualClock();
   const limit = new RateLimit({ clock, requestsPerSecond: 2, burst: 1 });
   limit.take("a");
@@ -54,7 +54,7 @@ test("0 a second means no limit", () => {
   expect(countLetIn(limit, "a", 1_000)).toBe(1_000);
 });
 
-test("keys beyond the room there is share one bucket, until others are full again", () => {
+test("keys beyond the maximum share one bucket, until other buckets are full again", () => {
   const clock = createManualClock();
   const limit = new RateLimit({ clock, requestsPerSecond: 1, burst: 2 });
   for (let count = 0; count < 100_000; count += 1) {
@@ -65,7 +65,7 @@ test("keys beyond the room there is share one bucket, until others are full agai
   expect(["x", "y", "z"].map((key) => isLetIn(limit, key))).toEqual([true, true, true]);
 });
 
-test("whatever comes when, it lets in what a token bucket does", () => {
+test("any sequence of requests is admitted as by a token bucket", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 }),

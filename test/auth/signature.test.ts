@@ -25,7 +25,7 @@ function refusal(headers: Partial<SignatureHeaders>): string | undefined {
   }
 }
 
-describe("what is wrong with the headers is said in the document's words", () => {
+describe("an invalid header gives the document's message", () => {
   const tooLong = "n".repeat(129);
   test.each([
     ["nothing", {}, undefined],
@@ -54,7 +54,7 @@ describe("what is wrong with the headers is said in the document's words", () =>
     expect(refusal(headers)).toBe(expected);
   });
 
-  test("a clock that is off is told by how much", () => {
+  test("the refusal of a wrong clock has the skew", () => {
     try {
       readSignature({ ...good, timestamp: "1767225300" }, nowMs);
       expect.unreachable();
@@ -96,7 +96,7 @@ function verify(secret: string | undefined, signature: string, request: Signed, 
 }
 
 describe("a signature", () => {
-  test("of v2 fits its own request and no other", () => {
+  test("of v2 is valid for its own request only", () => {
     fc.assert(
       fc.property(secrets, signed, signed, (secret, request, other) => {
         const signature = signV2(secret, request);
@@ -108,7 +108,7 @@ describe("a signature", () => {
     );
   });
 
-  test("of v1 fits its body alone, and only while v1 is good", () => {
+  test("of v1 is valid for its body, and only while v1 is accepted", () => {
     fc.assert(
       fc.property(secrets, signed, signed, (secret, request, other) => {
         const signature = macOf(secret, `${timestamp}.${nonce}.${request.body}`);
@@ -120,7 +120,7 @@ describe("a signature", () => {
     );
   });
 
-  test("is good by either of two secrets while they are replaced", () => {
+  test("is valid under either of two secrets during their replacement", () => {
     const request: Signed = { httpMethod: "GET", target: "/v1/sessions", clientId: "a", body: "" };
     const read = readSignature({ signature: signV2("old", request), timestamp, nonce }, nowMs);
     const whole = { ...request, contents: [Buffer.alloc(0)] };
@@ -128,7 +128,7 @@ describe("a signature", () => {
     expect(isSignedBy(["new"], read, whole, { acceptV1: false })).toBe(false);
   });
 
-  test("may be over the body or over the one message in it", () => {
+  test("may cover the body or the one message in it", () => {
     const request: Signed = { httpMethod: "POST", target: "/a.B/C", clientId: "a", body: "message" };
     const contents = [Buffer.from("\0\0\0\0\x07message"), Buffer.from("message")];
     for (const content of contents) {

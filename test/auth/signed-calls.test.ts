@@ -42,8 +42,8 @@ function sharedSecret(flags: Partial<Config> = {}): Promise<TestService> {
   return startService({ authHmacSecret: secret, authApiKeys: [], ...flags });
 }
 
-describe("with one secret for all", () => {
-  test("the claimed id is the client, and the peer's address where none is claimed", async () => {
+describe("with one secret for all clients", () => {
+  test("the client is the id in the header, or the peer's address without one", async () => {
     const service = await sharedSecret();
     const { body } = await send(service, { secret, clientId: "ada" }, signV1);
     const path = `/v1/sessions/${body.session_id}`;
@@ -58,7 +58,7 @@ describe("with one secret for all", () => {
     expect((await send(service, { secret, clientId: "127.0.0.1", method: "GET", path: ownPath })).status).toBe(200);
   });
 
-  test("an id that has a key of its own is never one that was only claimed", async () => {
+  test("an id with a key of its own cannot be claimed with the shared secret", async () => {
     const authApiKeys = [{ client: "ada", key: "adas-own-key-0000" }];
     const databaseUrl = await testDatabase();
     const before = await sharedSecret({ databaseUrl });
@@ -71,7 +71,7 @@ describe("with one secret for all", () => {
     expect(await send(after, { secret })).toMatchObject({ status: 401, body: { error: /missing X-Client-ID/ } });
   });
 
-  test("the secret before is good while callers change over", async () => {
+  test("the previous secret is valid during its replacement", async () => {
     const service = await sharedSecret({ authHmacSecretPrevious: "the secret before this one" });
     expect((await send(service, { secret: "the secret before this one", clientId: "ada" })).status).toBe(201);
     expect((await send(service, { secret, clientId: "ada" })).status).toBe(201);
@@ -79,7 +79,7 @@ describe("with one secret for all", () => {
   });
 });
 
-test("two keys of one client overlap, and a key is no other client's", async () => {
+test("two keys of one client overlap, and a key is valid for no other client", async () => {
   const authApiKeys = [
     { client: "ada", key: "first-key-of-ada-0" },
     { client: "ada", key: "second-key-of-ada" },
@@ -95,7 +95,7 @@ test("two keys of one client overlap, and a key is no other client's", async () 
 });
 
 describe("a captured request", () => {
-  test("is refused when it comes again, elsewhere, by another method or as another client", async () => {
+  test("is refused on a replay, on another path, with another method or as another client", async () => {
     const service = await sharedSecret();
     for (const sign of [signV1, signV2]) {
       const { body } = await send(service, { secret, clientId: "ada" }, sign);
@@ -114,7 +114,7 @@ describe("a captured request", () => {
     }
   });
 
-  test("of v2 fits nothing else even before it was used", async () => {
+  test("of v2 is invalid for any other request even before its use", async () => {
     const service = await sharedSecret();
     const { body } = await send(service, { secret, clientId: "ada" });
     const path = `/v1/sessions/${body.session_id}`;
@@ -148,7 +148,7 @@ describe("a captured request", () => {
   });
 });
 
-test("of 200 uses of one nonce at once over two processes exactly one succeeds", async () => {
+test("of 200 simultaneous uses of one nonce over two processes exactly one succeeds", async () => {
   const environment = { ...authEnvironment, DATABASE_URL: await testDatabase() };
   const processes = await Promise.all([startProcess(environment), startProcess(environment)]);
   const headers = signV1({ secret: keyOf(), clientId: "local", path: "/v1/sessions", body: createBody });
@@ -167,7 +167,7 @@ describe("gRPC calls are signed over their one message", () => {
   const request = { agent: { name: "signed" } };
   const message = toBinary(CreateSessionRequestSchema, create(CreateSessionRequestSchema, request));
 
-  test("a unary call and a stream, in lower-case metadata", async () => {
+  test("a unary call and a stream are accepted, with lower-case metadata", async () => {
     const service = await sharedSecret();
     const client = new GrpcClient(service.target, {});
     const call = { secret, clientId: "ada", method: "POST" };
@@ -202,7 +202,7 @@ describe("gRPC calls are signed over their one message", () => {
     expect(events.at(-1)?.event).toBe("done");
   });
 
-  test("one that is changed on the way, or not signed at all, is UNAUTHENTICATED", async () => {
+  test("a call that was changed on the way or is not signed is UNAUTHENTICATED", async () => {
     const service = await sharedSecret();
     const client = new GrpcClient(service.target, {});
     const headers = signV2({ secret, clientId: "ada", method: "POST", path: createPath, body: message });

@@ -42,7 +42,7 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
 }
 
 describe("API keys", () => {
-  test("are shown once, work on every surface as their client, and end at once when they are revoked", async () => {
+  test("are shown once, work on every surface as their client, and become invalid at once when revoked", async () => {
     const { service, admin } = await openStage();
     const made = await admin.call(createApiKey, { clientId: "ada", displayName: "laptop" });
     expect(made.key).toMatch(/^rk_[A-Za-z0-9_-]{43}$/);
@@ -69,7 +69,7 @@ describe("API keys", () => {
     expect(apiKeys.map((key) => key.keyId)).toEqual([second.apiKey?.keyId, keyId]);
   });
 
-  test("end by themselves at their time", async () => {
+  test("expire at their time", async () => {
     const { service, admin } = await openStage();
     const expireTime = { seconds: BigInt(Math.floor(Date.now() / 1_000) + 3_600), nanos: 0 };
     const { key, apiKey } = await admin.call(createApiKey, { clientId: "ada", expireTime });
@@ -79,7 +79,7 @@ describe("API keys", () => {
     await expect(ada.call(listSessions, {})).rejects.toMatchObject({ code: 16 });
   });
 
-  test("are kept as hashes: nothing in the database can be used to call", async () => {
+  test("are stored as hashes: no value in the database is a credential", async () => {
     const { service, admin, local } = await openStage();
     const { key } = await admin.call(createApiKey, { clientId: "ada" });
     const { sessionId } = await finishRun(local);
@@ -109,8 +109,8 @@ describe("API keys", () => {
   });
 });
 
-describe("administration", () => {
-  test("is for the admin token alone, and the admin token for nothing else", async () => {
+describe("an administrative method", () => {
+  test("requires the admin token, which is valid for no other method", async () => {
     const { service, admin, local } = await openStage();
     const denied = { code: 7, details: "access denied: the method needs the admin token" };
     await expect(local.call(createApiKey, { clientId: "ada" })).rejects.toMatchObject(denied);
@@ -124,7 +124,7 @@ describe("administration", () => {
     await expect(admin.call(revokeApiKey, unknown)).rejects.toMatchObject({ code: 5, details: "API key not found" });
   });
 
-  test("is refused to everybody where there is no admin token", async () => {
+  test("is refused to all callers when no admin token is set", async () => {
     const service = await startService();
     for (const headers of [bearer(""), credentialsOf()]) {
       expect((await statusOf(`${service.url}/v1/auth/keys`, headers))[0]).toBe(503);
@@ -143,7 +143,7 @@ describe("a stream ticket", () => {
     return ((await response.json()) as { ticket: string }).ticket;
   }
 
-  test("opens its session's stream without any header, and again when the connection breaks", async () => {
+  test("opens its session's stream without any header, again after a broken connection too", async () => {
     const { service, local } = await openStage();
     const { sessionId } = await finishRun(local);
     const ticket = await makeTicket(service, { session_id: sessionId });
@@ -156,7 +156,7 @@ describe("a stream ticket", () => {
     expect(await Array.fromAsync(overRpc.stream(streamSession, { sessionId }))).not.toEqual([]);
   });
 
-  test("opens nothing else", async () => {
+  test("opens no other stream", async () => {
     const { service, local } = await openStage();
     const mine = await finishRun(local);
     const other = await finishRun(local);
@@ -175,7 +175,7 @@ describe("a stream ticket", () => {
     expect((await statusOf(tail(mine.runId), credentialsOf()))[0]).toBe(401);
   });
 
-  test("has to be opened within a minute and ends after a quarter of an hour", async () => {
+  test("must be used within a minute and ends after a quarter of an hour", async () => {
     const { service, local } = await openStage();
     const { sessionId } = await finishRun(local);
     const age = (minutes: number) =>
@@ -197,7 +197,7 @@ describe("a stream ticket", () => {
     expect((await statusOf(opened))[0]).toBe(401);
   });
 
-  test("is made for nothing that is not the caller's own", async () => {
+  test("is refused for sessions and runs of other clients", async () => {
     const { service, local } = await openStage();
     const { sessionId, runId } = await finishRun(local);
     const stranger = new GrpcClient(service.target, credentialsOf("stranger"));
@@ -211,7 +211,7 @@ describe("a stream ticket", () => {
   });
 });
 
-test("several credentials at once are refused, since it is not clear who calls", async () => {
+test("several credentials in one request are refused as ambiguous", async () => {
   const { service } = await openStage();
   const url = `${service.url}/v1/sessions`;
   const error = /^several credentials: /;

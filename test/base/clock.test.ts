@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";
 
-test("a sleep that is longer than a timer of Node can be is not over at once, and ends with its signal", async () => {
+test("a sleep beyond the maximum of a Node timer does not end at once, and ends with its signal", async () => {
   const warnings: string[] = [];
   const onWarning = ({ name }: Error): void => void warnings.push(name);
   process.on("warning", onWarning);

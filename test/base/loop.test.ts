@@ -13,7 +13,7 @@ function createLoop(options: { everyMs: number; waitsFirst?: boolean; pass: () =
   return { loop, errors };
 }
 
-test("a pass that throws is reported, and the next one comes", async () => {
+test("a pass that throws is reported, and the next one runs", async () => {
   let passes = 0;
   const { loop, errors } = createLoop({
     everyMs: 1,
@@ -33,7 +33,7 @@ test("a pass that throws is reported, and the next one comes", async () => {
   expect(passes).toBe(atClose);
 });
 
-test("a wake during a pass makes another one follow at once", async () => {
+test("a wake during a pass starts another pass right after it", async () => {
   let passes = 0;
   const { loop } = createLoop({
     everyMs: never,
@@ -51,7 +51,7 @@ test("a wake during a pass makes another one follow at once", async () => {
   await loop.close();
 });
 
-test("one that waits first has no pass before, and a close ends its wait", async () => {
+test("a loop that waits first has no pass before its wait, and a close ends the wait", async () => {
   let passes = 0;
   const { loop } = createLoop({
     everyMs: never,
@@ -65,7 +65,7 @@ test("one that waits first has no pass before, and a close ends its wait", async
   expect(passes).toBe(0);
 });
 
-test("a close waits for the pass under way, whose signal tells it to end", async () => {
+test("a close waits for the pass under way, whose signal asks it to end", async () => {
   const order: string[] = [];
   const { loop } = createLoop({
     everyMs: never,

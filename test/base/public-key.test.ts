@@ -9,7 +9,7 @@ const p = 2n ** 255n - 19n;
 const d = modulo(-121_665n * inverse(121_666n));
 
 describe("a key is weak", () => {
-  test("exactly when eight times its point is nothing", () => {
+  test("exactly when eight times its point is the neutral element", () => {
     const small = Array.from({ length: 200 }, (_, index) => BigInt(index));
     const around = small.map((y) => p - 1n - y);
     const orderEight = findOrderEightY();
@@ -22,14 +22,14 @@ describe("a key is weak", () => {
     expect([0n, 1n, p - 1n, orderEight, p - orderEight].every((y) => isWeak(encode(y)))).toBe(true);
   });
 
-  test("whatever its sign bit is, and when its coordinate is written with the prime added", () => {
+  test("with either sign bit, and when its coordinate has the prime added", () => {
     for (const y of [0n, 1n, p - 1n, p, p + 1n, findOrderEightY()]) {
       expect(isWeak(encode(y))).toBe(true);
       expect(isWeak(encode(y | (1n << 255n)))).toBe(true);
     }
   });
 
-  test("and none that is made in the usual way", () => {
+  test("never when it is generated as usual", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -39,7 +39,7 @@ describe("a key is weak", () => {
   });
 });
 
-test("a key's name is its thumbprint, as in RFC 8037, A.3", () => {
+test("the name of a key is its thumbprint, as in RFC 8037, A.3", () => {
   const raw = Buffer.from("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "base64url");
   expect(thumbprint(raw)).toBe("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
   expect(importPublicKey(raw).export({ format: "jwk" })).toMatchObject({

@@ -19,11 +19,11 @@ function open() {
   return { own, clock, sync };
 }
 
-test("until it has asked it is the machine's own clock", () => {
+test("before its first sync it is the machine's own clock", () => {
   expect(open().clock.nowMs()).toBe(startMs);
 });
 
-test.each([5 * minuteMs, -10 * minuteMs])("one that is %i ms ahead is set right, and told of once", (aheadMs) => {
+test.each([5 * minuteMs, -10 * minuteMs])("a clock that is %i ms ahead is corrected and reported once", (aheadMs) => {
   const { own, clock, sync } = open();
   expect(sync(startMs - aheadMs)).toBe(aheadMs);
   expect(clock.nowMs()).toBe(startMs - aheadMs);
@@ -33,7 +33,7 @@ test.each([5 * minuteMs, -10 * minuteMs])("one that is %i ms ahead is set right,
   expect(clock.monotonicMs()).toBe(startMs + 400);
 });
 
-test("one that jumps is set right again, and what is told is how wrong it is then", () => {
+test("a clock that jumps is corrected again, and the report has the new error", () => {
   const { own, clock, sync } = open();
   sync(startMs - 5 * minuteMs);
   own.advance(minuteMs);
@@ -44,14 +44,14 @@ test("one that jumps is set right again, and what is told is how wrong it is the
   expect(sync(startMs - 5 * minuteMs)).toBe(0);
 });
 
-test.each([999, -999, 0])("one that is %i ms off is left alone", (aheadMs) => {
+test.each([999, -999, 0])("a clock that is %i ms off is left alone", (aheadMs) => {
   const { clock, sync } = open();
   expect(sync(startMs - aheadMs)).toBeUndefined();
   expect(clock.nowMs()).toBe(startMs);
 });
 
 test.each([0, 15_000, 30_000])(
-  "one is not doubted over an answer that took 30 s and was made after %i ms",
+  "an answer that took 30 s and was made after %i ms does not change the clock",
   (madeMs) => {
     const { clock, sync } = open();
     expect(sync(startMs + madeMs, 30_000)).toBeUndefined();
@@ -59,7 +59,7 @@ test.each([0, 15_000, 30_000])(
   },
 );
 
-test("after a slow answer it is right to half of the time that the answer took, and after a quick one exactly", () => {
+test("after a slow answer it is right to half of the answer's duration, and after a quick one exactly", () => {
   const { own, clock, sync } = open();
   expect(sync(startMs + 10 * minuteMs, 20_000)).toBe(-10 * minuteMs + 10_000);
   expect(Math.abs(clock.nowMs() - (own.nowMs() + 10 * minuteMs))).toBe(10_000);
@@ -67,7 +67,7 @@ test("after a slow answer it is right to half of the time that the answer took, 
   expect(clock.nowMs()).toBe(own.nowMs() + 10 * minuteMs);
 });
 
-test("an id can be made of what it shows", () => {
+test("its time is precise enough for an id", () => {
   const { clock, sync } = open();
   sync(startMs + 10 * minuteMs + 0.37, 3);
   expect(Number.isInteger(clock.nowMs())).toBe(true);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeUtf8 } from "../../src/platform/base/utf8.ts";
 
-test("text is taken as it is, but for one mark at its beginning", () => {
+test("text is decoded unchanged, except for one byte order mark at its start", () => {
   expect(decodeUtf8(Buffer.from("a\0é\ufffd😀\r\n"))).toEqual({ text: "a\0é\ufffd😀\r\n" });
   expect(decodeUtf8(new Uint8Array())).toEqual({ text: "" });
   expect(decodeUtf8(Buffer.from("\ufeff\ufeff[DONE]\ufeff"))).toEqual({ text: "\ufeff[DONE]\ufeff" });
@@ -20,11 +20,11 @@ test.each([
   ["a character beyond the last", [0x61, 0xf4, 0x90, 0x80, 0x80], 1],
   ["the mark of UTF-16", [0xff, 0xfe, 0x5b, 0x00], 0],
   ["an overlong slash", [0xc0, 0xaf], 0],
-] as const)("text that is not UTF-8 is told by its first byte: %s", (_what, bytes, invalidAt) => {
+] as const)("the position of the first invalid byte is returned: %s", (_what, bytes, invalidAt) => {
   expect(decodeUtf8(Uint8Array.from(bytes))).toEqual({ invalidAt });
 });
 
-test("the place of a wrong byte is where a good text ends, whatever follows", () => {
+test("an invalid byte is reported at the end of the valid text, before any bytes", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 20 }), fc.uint8Array({ maxLength: 6 }), (good, rest) => {
       const start = Buffer.from(good);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.end("SIGTERM"));
 
-test("messages are cut out of their envelopes wherever the pieces end", () => {
+test("messages are cut out of their envelopes in any split of the bytes", () => {
   const messages = ["", "a", "b".repeat(300)].map((text) => Buffer.from(text));
   const bytes = Buffer.concat(messages.map((message) => envelope(message)));
   for (const pieceLength of [1, 2, 7, bytes.length]) {
@@ -36,7 +36,7 @@ test("messages are cut out of their envelopes wherever the pieces end", () => {
   }
 });
 
-test("results are counted as a decoder would, in responses with none, short and long ones", () => {
+test("results are counted as a decoder would, in responses without results, short and long ones", () => {
   for (const count of [0, 1, 500]) {
     const results = Array.from({ length: count }, (_, index) => {
       const chunk = { role: "assistant", content: "x".repeat(index) };
@@ -47,7 +47,7 @@ test("results are counted as a decoder would, in responses with none, short and 
   }
 });
 
-test("the bare server answers the bytes it was given, over HTTP/1.1 and as a gRPC message", async () => {
+test("the bare server returns the given bytes, over HTTP/1.1 and as a gRPC message", async () => {
   using http = new HttpClient(server.url);
   using h1 = new H1Client(server.url);
   using h2 = new H2Client(server.target);
@@ -59,7 +59,7 @@ test("the bare server answers the bytes it was given, over HTTP/1.1 and as a gRP
   expect(messages.every((message) => message.equals(answer))).toBe(true);
 });
 
-test("a path that nobody gave an answer for is not taken for one", async () => {
+test("an unknown path of the bare server gives 404", async () => {
   using h1 = new H1Client(server.url);
   expect((await h1.post({ path: "/unknown", body: "{}" })).status).toBe(404);
 });
@@ -68,7 +68,7 @@ test.each([
   { name: "gRPC, shared connections", protocol: "grpc", connections: 3 },
   { name: "gRPC, connections of their own", protocol: "grpc", connections: 120 },
   { name: "SSE", protocol: "sse", connections: 120 },
-] as const)("$name: every reader of a crowd hears every delta once, in order", async (shape) => {
+] as const)("$name: every reader of a crowd receives every delta once, in order", async (shape) => {
   const readers = 2 * sampledEvery + 20;
   const speech = { shape: { ...shape, readers }, deltas: 30, gapMs: 1 };
   const { place, speak } = openBareHall(server, speech);
@@ -92,7 +92,7 @@ test("a stream that is refused or cut off is an error", async () => {
   await expect(cutOff).rejects.toThrow();
 });
 
-test("the CPU of another process is told finer than the kernel's clock ticks; without /proc it is not told", async () => {
+test("the CPU time of another process is finer than the kernel's clock ticks; without /proc it is unknown", async () => {
   using h1 = new H1Client(server.url);
   const { cost } = await measure({ servicePid: server.pid }, async () => {
     await h1.post({ path: "/unknown", body: "{}" });

@@ -8,7 +8,7 @@ import { readFlags } from "./flags.ts";
 
 const known = ["ready", "burst", "append"];
 
-test("names are words, and --only means the same", () => {
+test("names are arguments, and --only means the same", () => {
   expect(readFlags(["burst", "--quick", "append"], known)).toMatchObject({ names: ["burst", "append"], quick: true });
   expect(readFlags(["--only", "burst,append"], known)).toMatchObject({ names: ["burst", "append"], quick: false });
   expect(readFlags(["--profile", "folder", "--json"], known)).toEqual({
@@ -19,7 +19,7 @@ test("names are words, and --only means the same", () => {
   });
 });
 
-test("an unknown name is told together with those that there are", () => {
+test("an unknown name is refused with the list of known ones", () => {
   expect(() => readFlags(["burts", "append"], known)).toThrow("no bench named burts: there are ready, burst, append");
   expect(() => readFlags(["--only", "x"], known)).toThrow("no bench named x");
 });

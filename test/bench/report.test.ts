@@ -41,7 +41,7 @@ const emptyPage = [
   "## Misses\n\nBy hand.",
 ].join("\n");
 
-test("of the rounds of a metric the median is told, with the least and the most", () => {
+test("the combined value of a metric is the median of its rounds, with minimum and maximum", () => {
   const [combined] = combineRounds([
     [variant("gRPC", { "p50, ms": 9 })],
     [variant("gRPC", { "p50, ms": 1 })],
@@ -51,16 +51,16 @@ test("of the rounds of a metric the median is told, with the least and the most"
   expect(combined?.spread).toEqual({ "p50, ms": [1, 9] });
 });
 
-test("of two rounds the median is between them", () => {
+test("the median of two rounds is between them", () => {
   expect(combineRounds([[variant("a", { x: 1 })], [variant("a", { x: 2 })]])[0]?.metrics).toEqual({ x: 1.5 });
 });
 
-test("a round that could not tell a metric leaves a gap instead of a median of the others", () => {
+test("a round without a metric leaves a gap instead of a median of the others", () => {
   const [combined] = combineRounds([[variant("a", { x: 1 })], [variant("a", {})], [variant("a", { x: 2 })]]);
   expect(combined?.metrics).toEqual({ x: Number.NaN });
 });
 
-test("a fault of any round is a fault of the whole, told once", () => {
+test("a fault of any round is a fault of the whole, listed once", () => {
   const torn = variant("a", {}, ["torn"]);
   expect(combineRounds([[torn], [variant("a", {})], [torn]])[0]?.faults).toEqual(["torn"]);
 });
@@ -73,24 +73,24 @@ test("a target is reached at its bound and missed beyond it", () => {
   ]);
 });
 
-test("a figure that could not be told reaches no target", () => {
+test("a missing figure reaches no target", () => {
   const [cold] = judge([readyResult(Number.NaN, [1, 2, 3])]);
   expect(cold).toMatchObject({ value: null, reached: false });
 });
 
-test("a target whose figure its bench does not have fails the report", () => {
+test("a target whose figure is missing in its bench fails the report", () => {
   const result = { ...readyResult(1, [1, 2, 3]), variants: [] };
   expect(() => judge([result])).toThrow('bench ready has no "ready, ms" of "cold (creates the database)"');
 });
 
-test("every target is of a bench that exists, and bounded on exactly one side", () => {
+test("every target belongs to an existing bench, and has exactly one bound", () => {
   const names = benches.map(({ name }) => name);
   expect(targets.length).toBeGreaterThan(0);
   expect(targets.filter(({ bench }) => !names.includes(bench))).toEqual([]);
   expect(targets.filter(({ least, most }) => (least === undefined) === (most === undefined))).toEqual([]);
 });
 
-test("a table of many variants goes on below itself, and none is lost", () => {
+test("a table of many variants continues below itself with all variants", () => {
   const names = Array.from({ length: 14 }, (_, index) => `variant ${index}`);
   const variants = combineRounds([names.map((name) => variant(name, { x: 1 }))]);
   const table = formatTable({ name: "many", title: "Many", notMeasured: "much.", variants });
@@ -98,7 +98,7 @@ test("a table of many variants goes on below itself, and none is lost", () => {
   expect(Math.max(...table.split("\n").map((line) => line.length))).toBeLessThan(120);
 });
 
-test("the page gets the run and keeps what is written by hand", () => {
+test("the page gets the run and keeps its handwritten parts", () => {
   const run = runOf(readyResult(3_000, [1_400, 1_600, 1_800]));
   const page = fillPage(emptyPage, run, drawCharts(run));
   expect(page).toContain("| start, cold | ready, ms | ≤ 4,000 | 3,000 | 3,000 – 3,000 |  |");
@@ -111,7 +111,7 @@ test("the page gets the run and keeps what is written by hand", () => {
   expect(fillPage(page, run, drawCharts(run))).toBe(page);
 });
 
-test("the page is made from a run that went through JSON, gaps and all", () => {
+test("the page can be made from a run that was stored as JSON, with its gaps", () => {
   const run = JSON.parse(JSON.stringify(runOf(readyResult(Number.NaN, [1, 2, 3])))) as BenchRun;
   expect(fillPage(emptyPage, run, drawCharts(run))).toContain(
     "| start, cold | ready, ms | ≤ 4,000 | – | – – – | **missed** |",
@@ -122,7 +122,7 @@ test("a page without a place for the run is refused", () => {
   expect(() => fillPage("# Performance\n", runOf(), [])).toThrow("the page lacks the line <!-- run");
 });
 
-test("the page says when the round was short, and what went wrong in it", () => {
+test("the page says that the round was short, and lists its faults", () => {
   const broken = { ...readyResult(1, [1, 2, 3]) };
   const variants = broken.variants.map((each) => ({ ...each, faults: ["3 runs without their end"] }));
   const page = fillPage(emptyPage, { ...runOf({ ...broken, variants }), quick: true }, []);
@@ -130,7 +130,7 @@ test("the page says when the round was short, and what went wrong in it", () => 
   expect(page).toContain("* **ready**, bare server: 3 runs without their end");
 });
 
-test("bars are as long as their values, with a mark where the target is", () => {
+test("bars are as long as their values, with a mark at the target", () => {
   const bar = { text: "", bound: undefined, kind: "plain" } as const;
   const svg = drawBarChart({
     title: "a < b & c",
@@ -148,7 +148,7 @@ test("bars are as long as their values, with a mark where the target is", () => 
   expect(svg).toContain("a &lt; b &amp; c");
 });
 
-test("a chart tells what is bare, what reached its target and what missed it", () => {
+test("a chart distinguishes bare values, reached targets and missed ones", () => {
   const [chart] = drawCharts(runOf(readyResult(3_000, [1_600, 1_600, 1_600])));
   const kinds = Array.from(chart?.svg.matchAll(/<rect class="(\w+)"/g) ?? [], ([, kind]) => kind);
   expect(chart?.name).toBe("start.svg");

@@ -8,7 +8,7 @@ import { runCommand, runInTerminal } from "./command.ts";
 
 const token = "admin-token-for-the-tests";
 
-test("providers shows which can be used, and where their breakers stand", async () => {
+test("providers shows which can be used, and the state of their circuit breakers", async () => {
   await using provider = await startFakeProvider();
   const { url } = await startProcess({
     DATABASE_URL: await testDatabase(),
@@ -29,7 +29,7 @@ test("providers shows which can be used, and where their breakers stand", async 
   expect(human.stdout + json.stdout).not.toContain("canary");
 });
 
-test("usage shows what was used today beside the budget", async () => {
+test("usage shows today's usage beside the budget", async () => {
   const { url } = await startProcess({
     DATABASE_URL: await testDatabase(),
     RUNNEL_BUDGETS_CLIENT_DAY_TOKENS: "1000000",
@@ -49,7 +49,7 @@ test("usage shows what was used today beside the budget", async () => {
   });
 });
 
-test("purge erases what a session said, and is refused to programs that do not say --yes", async () => {
+test("purge erases the content of a session, and is refused to programs without --yes", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
   const { sessionId, runId } = JSON.parse(run.stderr);
@@ -67,7 +67,7 @@ test("purge erases what a session said, and is refused to programs that do not s
   expect(JSON.parse(again.stdout)).toMatchObject({ runs: 1, results: "0" });
 });
 
-test("a person is asked, and only yes is yes", async () => {
+test("a person is asked, and only yes is accepted", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
   const { sessionId } = JSON.parse(run.stderr);

@@ -11,12 +11,12 @@ import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
 import { ownFolder, runCommand } from "./command.ts";
 
-test("the program of the tests is the built one, and says its version", async () => {
+test("the tests run the built program, which prints its version", async () => {
   expect(programPath).toMatch(/\.js$/);
   expect(await runCommand(["--version"])).toEqual({ code: 0, stdout: `runnel ${version}\n`, stderr: "" });
 });
 
-test("a search of an agent is answered by the thread of searches", async () => {
+test("a search of an agent is answered by the search thread", async () => {
   await using provider = await startFakeProvider();
   const pattern = JSON.stringify({ pattern: "needle" });
   provider.respond(callTools({ id: "call-1", name: "grep", arguments: pattern }), answer("done"));
@@ -45,7 +45,7 @@ test("a search of an agent is answered by the thread of searches", async () => {
   expect(stdout).toContain("haystack.txt:2");
 });
 
-test("a stack trace names the source", async () => {
+test("a stack trace names the source files", async () => {
   const breakOutput = 'process.stdout.write = () => { throw new Error("broken output"); };';
   const environment = {
     NODE_OPTIONS: `--enable-source-maps --import=data:text/javascript,${encodeURIComponent(breakOutput)}`,

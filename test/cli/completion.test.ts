@@ -13,7 +13,7 @@ async function complete(...line: string[]): Promise<string[]> {
   return stdout.trimEnd().split("\n");
 }
 
-test("bash completes commands, their commands, and options where they belong", async () => {
+test("bash completes commands, their subcommands, and their options", async () => {
   expect(await complete("do")).toEqual(["doctor"]);
   expect(await complete("keys", "cr")).toEqual(["create"]);
   expect(await complete("jobs", "sub")).toEqual(["submit"]);
@@ -26,7 +26,7 @@ test("bash completes commands, their commands, and options where they belong", a
   expect(await complete("run", "hello", "--js")).toEqual(["--json"]);
 });
 
-test("bash offers no words of ours where a value is wanted", async () => {
+test("bash offers no words of ours for the value of an option", async () => {
   expect(await complete("run", "hello", "--url", "")).toEqual([""]);
   expect(await complete("doctor", "--config", "--")).toEqual([""]);
 });
@@ -48,7 +48,7 @@ test.each(["bash", "zsh", "fish"])("the script of %s has every command and the o
   }
 });
 
-test("--json wraps the script, and a shell that nobody knows is refused with those there are", async () => {
+test("--json wraps the script, and an unknown shell is refused with the list of known ones", async () => {
   const { stdout } = await runCommand(["completion", "fish", "--json"]);
   expect(JSON.parse(stdout)).toEqual({ shell: "fish", script: expect.stringContaining("complete -c runnel") });
   const { code, stderr } = await runCommand(["completion", "tcsh"]);

@@ -20,7 +20,7 @@ async function explain(words: readonly string[], environment: Record<string, str
   return JSON.parse(stdout).settings as Setting[];
 }
 
-test("explain tells the origin of every setting, in a table and as JSON", async () => {
+test("explain shows the origin of every setting, in a table and as JSON", async () => {
   const directory = await ownFolder();
   await writeFile(join(directory, "config.yaml"), "server:\n  port: 4321\n  drain_seconds: 3\n");
   const environment = { RUNNEL_SERVER_DRAIN_SECONDS: "4", HOME: directory };
@@ -43,7 +43,7 @@ test("explain tells the origin of every setting, in a table and as JSON", async 
   expect(stdout.trimEnd().split("\n")).toHaveLength(all.length + 1);
 });
 
-test("explain takes one setting, a section, or a variable's name", async () => {
+test("explain accepts one setting, a section, or a variable's name", async () => {
   const environment = { RUNNEL_SERVER_PORT: "99" };
   const one = await runCommand(["config", "explain", "server.port"], { environment });
   expect(one.stdout).toMatch(/^server\.port: \S.*\n {2}value +99\n {2}from +variable RUNNEL_SERVER_PORT\n/);
@@ -65,7 +65,7 @@ test("an unknown setting is refused with the nearest one", async () => {
   });
 });
 
-test("check tells all that would keep serve from starting, and exits with 1", async () => {
+test("check lists all problems that would keep serve from starting, and exits with 1", async () => {
   const environment = { RUNNEL_RUNS_SLOTS: "0", RUNNEL_RUNS_SLOST: "1", RUNNEL_AUTH_API_KEYS: "" };
   const { code, stdout } = await runCommand(["config", "check"], { environment });
   expect(code).toBe(1);
@@ -77,7 +77,7 @@ test("check tells all that would keep serve from starting, and exits with 1", as
   expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, problems: [{}, {}, {}].map(() => expect.any(String)) });
 });
 
-test("check finds nothing where serve would start", async () => {
+test("check finds no problem where serve would start", async () => {
   const environment = { RUNNEL_DEFAULTS_MODEL: "demo" };
   const human = await runCommand(["config", "check"], { environment });
   expect(human).toEqual({ code: 0, stdout: "nothing keeps `serve` from starting\n", stderr: "" });
@@ -85,7 +85,7 @@ test("check finds nothing where serve would start", async () => {
   expect(JSON.parse(json.stdout)).toEqual({ ok: true, problems: [], warnings: [] });
 });
 
-test("no character of a secret is told, by explain or check, to people or machines", async () => {
+test("explain and check show no character of a secret, in text or JSON", async () => {
   const environment = {
     RUNNEL_AUTH_HMAC_SECRET: "canary-hmac-secret",
     RUNNEL_AUTH_API_KEYS: "billing=canary-client-key-0001",

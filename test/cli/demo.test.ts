@@ -25,7 +25,7 @@ test("demo shows both readers through kill -9, exits with 0 and leaves nothing b
   await expectNothingIn(home);
 });
 
-test("demo --json tells the end alone, and nothing of the user's own settings changes it", {
+test("demo --json prints only the end, and ignores the user's own settings", {
   timeout: demoTimeoutMs,
 }, async () => {
   const home = await ownFolder();

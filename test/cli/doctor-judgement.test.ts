@@ -53,13 +53,13 @@ test.each([
   expect(find("clock")).toMatchObject({ outcome, found: expect.stringContaining(told) });
 });
 
-test("what may be the error of the measurement is not held against a clock", () => {
+test("a clock is not blamed within the error of the measurement", () => {
   expect(judgeClock({ skewMs: 2_500, skewErrorMs: 400 }).outcome).toBe("warn");
   expect(judgeClock({ skewMs: 2_500, skewErrorMs: 600 }).outcome).toBe("ok");
   expect(judgeClock({ skewMs: -61_000, skewErrorMs: 500 }).outcome).toBe("fail");
 });
 
-test("certificates are told of 14 days before they end, and when they have ended", async () => {
+test("certificates are reported 14 days before they expire, and after they have expired", async () => {
   const folder = await ownFolder();
   const { ca, server } = await makeCertificates();
   const names = { cert: server.cert, key: server.key, ca };
@@ -89,15 +89,18 @@ test("certificates are told of 14 days before they end, and when they have ended
   });
 });
 
-test.each(["fsync", "fullPageWrites", "synchronousCommit"] as const)("%s off risks acknowledged results", (name) => {
-  expect(judgeDurability(sound).outcome).toBe("ok");
-  expect(judgeDurability({ ...sound, [name]: "off" })).toMatchObject({
-    outcome: "fail",
-    fix: expect.stringMatching(/^switch on (fsync|full_page_writes|synchronous_commit) /),
-  });
-});
+test.each(["fsync", "fullPageWrites", "synchronousCommit"] as const)(
+  "%s off is a risk for acknowledged results",
+  (name) => {
+    expect(judgeDurability(sound).outcome).toBe("ok");
+    expect(judgeDurability({ ...sound, [name]: "off" })).toMatchObject({
+      outcome: "fail",
+      fix: expect.stringMatching(/^switch on (fsync|full_page_writes|synchronous_commit) /),
+    });
+  },
+);
 
-test("a server that is too old, or takes no writes, is of no use", () => {
+test("a server that is too old or read-only fails", () => {
   expect(judgeServer(sound, "it").outcome).toBe("ok");
   expect(judgeServer({ ...sound, versionNumber: 150_000 }, "it").outcome).toBe("ok");
   expect(judgeServer({ ...sound, versionNumber: 140_012 }, "it").outcome).toBe("fail");
@@ -107,13 +110,13 @@ test("a server that is too old, or takes no writes, is of no use", () => {
   });
 });
 
-test("connections are counted without those that others have", () => {
+test("connections of other programs reduce the available ones", () => {
   expect(judgeConnections(sound, 16)).toMatchObject({ outcome: "ok", found: expect.stringContaining("room for 6") });
   expect(judgeConnections({ ...sound, foreignConnections: 81 }, 16).outcome).toBe("ok");
   expect(judgeConnections({ ...sound, foreignConnections: 82 }, 16).outcome).toBe("fail");
 });
 
-test("a disk is told of before it is full", () => {
+test("a disk is reported before it is full", () => {
   expect(judgeDisk("disk", 2_048 * mebibyte, "/").outcome).toBe("ok");
   expect(judgeDisk("disk", 2_047 * mebibyte, "/").outcome).toBe("warn");
   expect(judgeDisk("disk", 255 * mebibyte, "/").outcome).toBe("fail");

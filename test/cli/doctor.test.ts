@@ -43,7 +43,7 @@ async function examine(environment: Record<string, string>, words: readonly stri
   return { checks, find: (name: string) => checks.find((check) => check.name === name) };
 }
 
-test("a healthy place is in order, to people and machines", async () => {
+test("a healthy installation is reported as in order, in text and JSON", async () => {
   const environment = { DATABASE_URL: await testDatabase() };
   const { checks } = await examine(environment);
   const odd = checks.filter(({ outcome }) => outcome !== "ok").map(({ name }) => name);
@@ -70,7 +70,7 @@ test("a healthy place is in order, to people and machines", async () => {
   );
 });
 
-test("a database that is down is told, with exit code 1 and without its password", async () => {
+test("a database that is down is reported with exit code 1 and without its password", async () => {
   const environment = { DATABASE_URL: "postgres://user:canary-password@127.0.0.1:1/runnel" };
   const { find } = await examine(environment);
   expect(find("database")).toMatchObject({ outcome: "fail", found: expect.stringContaining("ECONNREFUSED") });
@@ -81,7 +81,7 @@ test("a database that is down is told, with exit code 1 and without its password
   expect(stdout).not.toContain("canary");
 });
 
-test("commits that would not wait for the disk are told", async () => {
+test("commits that do not wait for the disk are reported", async () => {
   const url = new URL(await testDatabase());
   url.searchParams.set("options", "-c synchronous_commit=off");
   const { find } = await examine({ DATABASE_URL: url.href });
@@ -92,7 +92,7 @@ test("commits that would not wait for the disk are told", async () => {
   });
 });
 
-test("an empty database lacks its schema, and still does afterwards", async () => {
+test("an empty database is reported without its schema, and stays empty", async () => {
   const server = inject("databaseUrl");
   const name = `runnel_test_doctor_${process.pid}`;
   await createDatabase(server, name, undefined);
@@ -107,14 +107,14 @@ test("an empty database lacks its schema, and still does afterwards", async () =
   expect(tables).toEqual([]);
 });
 
-test("a schema of a newer version is told", async () => {
+test("a schema of a newer version is reported", async () => {
   const DATABASE_URL = await testDatabase();
   await query(DATABASE_URL, "insert into kysely_migration (name, timestamp) values ('9999_future', 'now')");
   const { find } = await examine({ DATABASE_URL });
   expect(find("schema")).toMatchObject({ outcome: "fail", found: expect.stringContaining("9999_future") });
 });
 
-test("pools that the server has no connections for are told", async () => {
+test("pools larger than the server's free connections are reported", async () => {
   const DATABASE_URL = await testDatabase();
   const [{ max = "" } = {}] = await query<{ max: string }>(
     DATABASE_URL,
@@ -125,7 +125,7 @@ test("pools that the server has no connections for are told", async () => {
   expect((await examine({ DATABASE_URL })).find("connections")).toMatchObject({ outcome: "ok" });
 });
 
-test("a port is free, taken by a Runnel, or taken by something else", async () => {
+test("a port is free, taken by a Runnel, or taken by another program", async () => {
   const DATABASE_URL = await testDatabase();
   const { url } = await startProcess({ DATABASE_URL });
   const port = async (number: number) => (await examine({ DATABASE_URL }, ["--port", String(number)])).find("port");
@@ -141,7 +141,7 @@ test("a port is free, taken by a Runnel, or taken by something else", async () =
   expect(await port(silent.port)).toMatchObject({ outcome: "ok", found: expect.stringContaining("is free") });
 });
 
-test("the ports of HTTP/2 and of metrics are looked at too", async () => {
+test("the ports of HTTP/2 and of metrics are checked too", async () => {
   const ports = { RUNNEL_METRICS_PORT: String(await freePort()), RUNNEL_SERVER_H2_PORT: String(await freePort()) };
   const DATABASE_URL = await testDatabase();
   const { find } = await examine({ DATABASE_URL, ...ports });
@@ -156,7 +156,7 @@ test("the ports of HTTP/2 and of metrics are looked at too", async () => {
   }
 });
 
-test("a provider that is not there is told; one that is there is not called", async () => {
+test("an unreachable provider is reported; a reachable one is not called", async () => {
   const DATABASE_URL = await testDatabase();
   let calls = 0;
   const provider = await listenHttp((_request, response) => {
@@ -177,7 +177,7 @@ test("a provider that is not there is told; one that is there is not called", as
   expect(calls).toBe(0);
 });
 
-test("--deep asks providers for their models with their keys, which are told nowhere, even when they quote them", async () => {
+test("--deep requests the models of providers with their keys, and shows no key even when a provider quotes it", async () => {
   const DATABASE_URL = await testDatabase();
   const asked: unknown[] = [];
   const provider = await listenHttp((request, response) => {
@@ -204,7 +204,7 @@ test("--deep asks providers for their models with their keys, which are told now
   expect(JSON.stringify(checks)).not.toContain("canary");
 });
 
-test("TLS files that cannot be used are told", async () => {
+test("unusable TLS files are reported", async () => {
   const folder = await ownFolder();
   const { server, client } = await makeCertificates();
   const files = { cert: server.cert, key: server.key, otherKey: client.key, none: "no PEM" };
@@ -220,7 +220,7 @@ test("TLS files that cannot be used are told", async () => {
   expect(await tls("missing", "key")).toMatchObject({ outcome: "fail", found: expect.stringContaining("ENOENT") });
 });
 
-test("a port of a service that wants client certificates cannot be asked, which is told", async () => {
+test("a service that requires client certificates cannot be queried, and the report says so", async () => {
   const folder = await ownFolder();
   const { server, ca } = await makeCertificates();
   const files = { cert: server.cert, key: server.key, ca };
@@ -247,7 +247,7 @@ test("a port of a service that wants client certificates cannot be asked, which 
   });
 });
 
-test("few open files and a work root that is none are told", async () => {
+test("a low limit of open files and an invalid work root are reported", async () => {
   const DATABASE_URL = await testDatabase();
   const folder = await ownFolder();
   await writeFile(join(folder, "file"), "");
@@ -263,7 +263,7 @@ test("few open files and a work root that is none are told", async () => {
   });
 });
 
-test("settings that are wrong are findings, and everything else is looked at all the same", async () => {
+test("invalid settings are findings, and all other checks still run", async () => {
   const { checks, find } = await examine({ DATABASE_URL: await testDatabase(), RUNNEL_RUNS_SLOTS: "0" });
   expect(checks.filter(({ name }) => name === "settings")).toMatchObject([
     { outcome: "fail", found: expect.stringContaining("RUNNEL_RUNS_SLOTS") },
@@ -274,7 +274,7 @@ test("settings that are wrong are findings, and everything else is looked at all
   expect(open.find("credentials")).toMatchObject({ outcome: "ok", found: expect.stringMatching(/^none/) });
 });
 
-test("an embedded database is neither made, started, migrated nor stopped", async () => {
+test("an embedded database is not created, started, migrated or stopped", async () => {
   const folder = await ownFolder();
   const directory = join(folder, "database");
   const environment = { RUNNEL_DATABASE_DIR: directory, DATABASE_URL: "" };
@@ -302,7 +302,7 @@ test("an embedded database is neither made, started, migrated nor stopped", asyn
   });
 });
 
-test("no character of a secret is told, by people's or machines' output, whatever is wrong", async () => {
+test("no character of a secret is shown, in text or JSON, for any finding", async () => {
   const environment = {
     RUNNEL_AUTH_HMAC_SECRET: "canary-hmac-secret",
     RUNNEL_AUTH_HMAC_SECRET_PREVIOUS: "canary-hmac-before",

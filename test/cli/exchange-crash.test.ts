@@ -28,7 +28,7 @@ const deaths = [
   ["file.moved", 2],
 ] as const;
 
-test("a command that is killed at any place has executed each answer once when another one has gone on", async () => {
+test("after a kill at any failpoint and a second command each answer has been executed once", async () => {
   const service = await startService();
   await Promise.all(
     deaths.map(async ([failpoint, sequence]) => {
@@ -68,14 +68,14 @@ test("a command that is killed at any place has executed each answer once when a
   );
 });
 
-test("commands were killed at every place that they have", () => {
+test("commands were killed at each of their failpoints", () => {
   const tried: readonly string[] = deaths.map(([name]) => name.replace(/:\d+$/, ""));
   expect(folderFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
 });
 
 // The story: the command waits for an answer. The service dies and comes back on the same port and database. The command then
 // takes an answer that was saved meanwhile.
-test("a command outlasts kill -9 and restart of the service, and says so once", async () => {
+test("a command survives kill -9 and restart of the service, and reports it once", async () => {
   const environment = { DATABASE_URL: await testDatabase() };
   const first = await startProcess(environment);
   const stage = await openStage(first);
@@ -93,7 +93,7 @@ test("a command outlasts kill -9 and restart of the service, and says so once", 
   expect(stage.read("workspace/count.txt")).toBe("one\nmore\n");
 });
 
-test("a file is not taken while somebody writes to it, nor for half a second after", async () => {
+test("a file is not taken while a program writes to it, nor for half a second after", async () => {
   const directory = mkdtempSync(join(tmpdir(), "runnel-inbox-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const folders = await openFolders({ dir: directory });

@@ -9,7 +9,7 @@ import { done, stageIn } from "./exchange-stage.ts";
 
 // The story: one command watches. Another command beside it, with a service of its own on the same database, sends what ends
 // the exchange. The last command to leave stops Postgres.
-test("needs no service, no key and no database, and another command may work beside it", async () => {
+test("needs no service, key or database, and another command may run beside it", async () => {
   const directory = await ownFolder();
   const stage = stageIn(directory, []);
   const isStopped = (): boolean => !readdirSync(join(directory, ".runnel/postgres")).includes("postmaster.pid");

@@ -12,7 +12,7 @@ import { addLine, done, eventsOf, firstLine, openStage, stageIn } from "./exchan
 const id = "[0-9a-f]{8}";
 
 describe("new", () => {
-  test("writes an outbox, takes answers from the inbox, and ends with what DONE said", async () => {
+  test("writes an outbox, takes answers from the inbox, and ends with the summary of DONE", async () => {
     const stage = await openStage();
     const running = stage.start(["new", "Say hello."]);
     await until("the first outbox", () => running.stdout().includes("chat window"));
@@ -68,7 +68,7 @@ describe("new", () => {
     expect(stage.list("outbox")).toHaveLength(2);
   });
 
-  test("takes the oldest file first, whatever their names, leaves what is no answer, and tells machines all of it", async () => {
+  test("takes the oldest file first by time, leaves invalid answers, and prints each event as JSON", async () => {
     const stage = await openStage();
     stage.put("inbox/z.txt", "first", 1);
     stage.put("inbox/bad.txt", Buffer.from([0x61, 0xc3, 0xa4, 0xff]), 2);
@@ -141,7 +141,7 @@ describe("new", () => {
     expect(stage.session()).toMatchObject({ task: "From standard input" });
   });
 
-  test("and the others refuse what cannot be, with what is wrong", async () => {
+  test("and the other commands refuse invalid arguments with the reason", async () => {
     const stage = await openStage();
     stage.put("file", "text");
     const refused: [words: string[], code: number, told: string][] = [
@@ -165,7 +165,7 @@ describe("new", () => {
 });
 
 describe("resume", () => {
-  test("by default takes the incomplete session that changed last, and writes an outbox that is not there", async () => {
+  test("by default takes the incomplete session that changed last, and writes its missing outbox", async () => {
     const stage = await openStage();
     for (const task of ["one", "two"]) {
       expect(await stage.start(["new", task, "--no-watch"]).ended).toMatchObject({ code: 0 });
@@ -180,7 +180,7 @@ describe("resume", () => {
     expect(stage.read(`outbox/${name}`)).toContain("Task: two");
   });
 
-  test("imports a session that the service does not know, at the sequence where it stands", async () => {
+  test("imports a session that the service does not know, at its current sequence", async () => {
     const stage = await openStage();
     stage.put("workspace/a.txt", "text of a");
     stage.put("inbox/1.txt", '[READ_FILE path="a.txt"]\n');
@@ -205,7 +205,7 @@ describe("resume", () => {
 });
 
 describe("watch", () => {
-  test("at Ctrl-C says how to go on, and leaves as interrupted", async () => {
+  test("at Ctrl-C says how to continue, and exits as interrupted", async () => {
     const stage = await openStage();
     const running = stage.start(["new", "x"]);
     await until("the first outbox", () => running.stdout().includes("chat window"));
@@ -222,7 +222,7 @@ describe("watch", () => {
     expect(JSON.parse(outcome.stderr)).toEqual({ note: "interrupted", sessionId });
   });
 
-  test("of an exchange that is cancelled ends as runs do that are followed", async () => {
+  test("of a cancelled exchange ends as other commands that follow a run", async () => {
     const stage = await openStage();
     const running = stage.start(["new", "x", "--json"]);
     await until("the first outbox", () => running.stdout().includes('"outbox"'));
@@ -235,7 +235,7 @@ describe("watch", () => {
     });
   });
 
-  test("writes the outbox that follows an answer which somebody sent over the API", async () => {
+  test("writes the outbox that follows an answer sent over the API", async () => {
     const stage = await openStage();
     const running = stage.start(["new", "x"]);
     await until("the first outbox", () => running.stdout().includes("chat window"));
@@ -252,7 +252,7 @@ describe("watch", () => {
   });
 
   // The story: a folder in processed/ has the name that the answered file should get.
-  test("of a file that cannot be moved tells so and does not take it again; one that was saved anew is another answer", async () => {
+  test("reports a file that cannot be moved and does not take it again; saved anew it is another answer", async () => {
     const stage = await openStage();
     stage.put("workspace/count.txt", firstLine);
     stage.put("inbox/a.txt", addLine, 1);
@@ -283,7 +283,7 @@ describe("watch", () => {
 });
 
 describe("submit", () => {
-  test("sends standard input or a file, and writes what follows; the same text again gets the first answer", async () => {
+  test("sends standard input or a file, and writes the next outbox; the same text again gets the first answer", async () => {
     const stage = await openStage();
     await stage.start(["new", "x", "--no-watch"]).ended;
     const { sessionId } = stage.session();
@@ -321,7 +321,7 @@ function blockOf(name: string): string {
   return block;
 }
 
-test("the commands of the page about exchanges do as pasted what the page says", async () => {
+test("the commands of the page about exchanges work as pasted, with the documented results", async () => {
   const stage = await openStage();
   const paste = (commands: string): Promise<Outcome> =>
     runShell(`set -eo pipefail; runnel() { $runnel "$@" --url "$URL"; }; ${commands}`, {

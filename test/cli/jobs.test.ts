@@ -30,7 +30,7 @@ async function submit(stage: SignedStage, changes: object = {}): Promise<string>
 }
 
 describe("a job", () => {
-  test("is submitted and watched to its end, a line a change, and exit code 0", async () => {
+  test("is submitted and watched to its end, with a line for each change, and exit code 0", async () => {
     const stage = await setSignedStage();
     const file = await stage.sign("signed.json");
     const { code, stdout, stderr } = await stage.runnel("jobs", "submit", file, "--watch");
@@ -65,7 +65,7 @@ describe("a job", () => {
     expect(linesOf(seen.stdout).filter((line) => line.startsWith("\u001b[32m✓ "))).toHaveLength(3);
   });
 
-  test("is told to machines as the contract has it, a job a line", async () => {
+  test("is printed as JSON of the contract, one job a line", async () => {
     const stage = await setSignedStage();
     const { code, stdout, stderr } = await stage.runnel(
       "jobs",
@@ -89,7 +89,7 @@ describe("a job", () => {
     expect(list.jobs.map((job: { id: string }) => job.id)).toEqual([JSON.parse(other.stdout).id, id]);
   });
 
-  test("that fails is told with its error, and exit code 3", async () => {
+  test("that fails is printed with its error, and exit code 3", async () => {
     const stage = await setSignedStage({ RUNNEL_JOBS_SERVED_REGIONS: "US" });
     const file = await stage.sign("signed.json", { constraints: { regions: ["US", "EU"], min_regions: 2 } });
     const { code, stdout } = await stage.runnel("jobs", "submit", file, "--watch");
@@ -108,7 +108,7 @@ describe("a job", () => {
     });
   });
 
-  test("that is cancelled ends whoever watches it, with exit code 3", async () => {
+  test("that is cancelled ends the commands that watch it, with exit code 3", async () => {
     const stage = await setSignedStage();
     const id = await submit(stage, endless);
     const watch = stage.start("jobs", "watch", id);
@@ -124,7 +124,7 @@ describe("a job", () => {
     expect((await stage.runnel("jobs", "get", id)).stdout).toMatch(/cancel asked for \S+Z, ended \S+Z$/m);
   });
 
-  test("goes as the bytes that were signed, also from standard input and in a wrapper", async () => {
+  test("is sent as the signed bytes, also from standard input and in a wrapper", async () => {
     const stage = await setSignedStage();
     const spaced = JSON.stringify(specOf({ rate: 1 }), null, "\t").replace(
       '"rate": 1',
@@ -144,7 +144,7 @@ describe("a job", () => {
     }
   });
 
-  test("is made once by calls with one key", async () => {
+  test("is made once by calls with one idempotency key", async () => {
     const stage = await setSignedStage();
     const file = await stage.sign("signed.json");
     const first = await stage.runnel("jobs", "submit", file, "--idempotency-key", "retry-1");
@@ -164,7 +164,7 @@ describe("a job", () => {
   });
 });
 
-test("list shows the newest, as many as are asked for, and that there are more", async () => {
+test("list shows the newest jobs, up to the limit, and says that there are more", async () => {
   const stage = await setSignedStage();
   expect((await stage.runnel("jobs", "list")).stdout).toMatch(/^JOB +STATE +WELL +SPEC +MADE\n$/);
   const ids = [];
@@ -181,7 +181,7 @@ test("list shows the newest, as many as are asked for, and that there are more",
   expect((await stage.runnel("jobs", "list", "--limit", "0")).code).toBe(2);
 });
 
-test("what is refused is told with the contract's code and what to do, and makes no job", async () => {
+test("a refused job is reported with the contract's code and a fix, and is not made", async () => {
   const stage = await setSignedStage();
   const text = await stage.read(await stage.sign("signed.json"));
   const stale = { ...JSON.parse(text), metadata: { timestamp: "2001-02-03T04:05:06.789Z", nonce: "n".repeat(22) } };
@@ -233,7 +233,7 @@ test("what is refused is told with the contract's code and what to do, and makes
   expect(replayed).toMatchObject({ errorCode: "replay_detected", fix: expect.stringContaining("--idempotency-key") });
 });
 
-test("what is not there is told, of files and of jobs", async () => {
+test("missing files and unknown jobs are reported", async () => {
   const stage = await setSignedStage();
   const long = await stage.put("long.json", " ".repeat(1_048_577));
   const unknown = "01890000-0000-7000-8000-000000000000";
@@ -259,7 +259,7 @@ test("what is not there is told, of files and of jobs", async () => {
   );
 });
 
-test("Ctrl-C ends watch with 130 and tells how to go on, and the job goes on", async () => {
+test("Ctrl-C ends watch with 130 and a hint how to continue, and the job continues", async () => {
   const stage = await setSignedStage();
   const watch = stage.start("jobs", "submit", await stage.sign("signed.json", endless), "--watch", "--json");
   const id = await watchedJob(watch);
@@ -297,7 +297,7 @@ function commandsOf(name: string): string {
   return new RegExp(`\`\`\`sh ${name}\\n([^\`]*)\`\`\``).exec(page)?.[1] ?? "false";
 }
 
-test("the commands of the page about signed jobs work as pasted, from a new key to a receipt that is right", async () => {
+test("the commands of the page about signed jobs work as pasted, from a new key to a valid receipt", async () => {
   const directory = await ownFolder();
   const paste = (commands: string, environment: Record<string, string> = {}): Promise<Outcome> =>
     runShell(`set -eo pipefail; runnel() { $runnel "$@"; }; ${commands}`, { directory, environment });

@@ -30,7 +30,7 @@ test("create prints the key alone, so that it can be piped into the environment 
   expect(await runShell(script, { environment: admin })).toMatchObject({ code: 0 });
 });
 
-test("list shows all keys, newest first, or those of a client; revoke ends one", async () => {
+test("list shows all keys, newest first, or those of one client; revoke ends one", async () => {
   const url = await startService();
   await keys(["create", "--client", "billing", "--expires", "30d", "--url", url]);
   const made = await keys(["create", "--client", "shipping", "--json", "--url", url]);
@@ -60,7 +60,7 @@ test("list shows all keys, newest first, or those of a client; revoke ends one",
   });
 });
 
-test("an end is a duration from now, or a date", async () => {
+test("an expiry is a duration from now, or a date", async () => {
   const url = await startService();
   const endOf = async (expires: string) => {
     const { stdout } = await keys(["create", "--client", "billing", "--expires", expires, "--json", "--url", url]);
@@ -74,7 +74,7 @@ test("an end is a duration from now, or a date", async () => {
   expect((await endOf("2100-02-03T04:05+01:00")).expireTime).toBe("2100-02-03T03:05:00Z");
 });
 
-test("without the admin token, or with a wrong one, the fix is told", async () => {
+test("a missing or wrong admin token is reported with the fix", async () => {
   const none = await keys(["list"], { RUNNEL_API_KEY: "" });
   expect(none).toEqual({
     code: 1,
@@ -95,7 +95,7 @@ test("without the admin token, or with a wrong one, the fix is told", async () =
   expect((await keys(["list", "--url", url], { RUNNEL_AUTH_ADMIN_TOKEN: token })).code).toBe(0);
 });
 
-test("what the service refuses keeps its reason, and its id finds the call in the log", async () => {
+test("a refusal of the service keeps its reason, and its id finds the call in the log", async () => {
   const { url, log } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_AUTH_ADMIN_TOKEN: token });
   const unknown = await keys(["revoke", "01890000-0000-7000-8000-000000000000", "--url", url]);
   expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 1, stdout: "" });
@@ -111,7 +111,7 @@ test("what the service refuses keeps its reason, and its id finds the call in th
   });
 });
 
-test("secret prints a fresh one each time, and calls nobody", async () => {
+test("secret prints a new secret each time, without a call", async () => {
   const [one, other] = await Promise.all([keys(["secret"], {}), keys(["secret", "--json"], {})]);
   expect(one).toEqual({ code: 0, stdout: expect.stringMatching(/^[\w-]{43}\n$/), stderr: "" });
   const { secret } = JSON.parse(other.stdout);

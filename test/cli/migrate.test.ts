@@ -4,7 +4,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { createDatabase, databaseUrl, dropDatabase } from "../harness/database.ts";
 import { runCommand } from "./command.ts";
 
-test("migrate --json tells what it applied, and then nothing", async () => {
+test("migrate --json prints the applied migrations, and none the second time", async () => {
   const server = inject("databaseUrl");
   const name = `runnel_test_migrate_json_${process.pid}`;
   await createDatabase(server, name, undefined);

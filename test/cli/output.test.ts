@@ -10,7 +10,7 @@ const eraseLine = "\r\u001b[K";
 const words = ["config", "explain"];
 const doctor = ["doctor", "--port", "0"];
 
-test("a terminal gets colours, and progress on one line that is taken back", async () => {
+test("a terminal gets colours, and progress on one line that is erased", async () => {
   expect((await runInTerminal(words)).stdout).toContain(colour);
   const { stdout } = await runInTerminal(doctor);
   const lastProgress = stdout.lastIndexOf(eraseLine);
@@ -25,7 +25,7 @@ test.each([
   ["TERM=dumb", { TERM: "dumb" }, []],
   ["--no-color", {}, ["--no-color"]],
   ["--json", {}, ["--json"]],
-] as const)("%s keeps colours off a terminal", async (_name, environment, flags) => {
+] as const)("%s turns colours off on a terminal", async (_name, environment, flags) => {
   const { stdout } = await runInTerminal([...words, ...flags], { environment });
   expect(stdout).toMatch(/server\.port/);
   expect(stdout).not.toContain("\u001b");
@@ -39,7 +39,7 @@ test("a pipe gets neither colours nor moving lines; progress is lines on standar
   expect(stdout).toMatch(/^✓ node /);
 });
 
-test("--json may stand anywhere, gives one document and no progress", async () => {
+test("--json may be at any position, gives one document and no progress", async () => {
   for (const line of [
     ["--json", ...doctor],
     [...doctor, "--json"],
@@ -51,7 +51,7 @@ test("--json may stand anywhere, gives one document and no progress", async () =
   }
 });
 
-test("colours are for a terminal, and every word against them counts", () => {
+test("colours are for a terminal, and every setting against them wins", () => {
   const terminal = { isTty: true, environment: { TERM: "xterm" } };
   expect(mayColour(terminal)).toBe(true);
   expect(mayColour({ ...terminal, environment: { NO_COLOR: "", CI: "" } })).toBe(true);

@@ -52,7 +52,7 @@ async function putKeys(stage: SignedStage, name = "jwks.json"): Promise<string> 
 }
 
 describe("receipt", () => {
-  test("writes what REST answers, and the log with its stored bytes; both are right without a service", async () => {
+  test("writes the receipt as REST returns it, and the log with its stored bytes; both verify without a service", async () => {
     const stage = await setSignedStage();
     const { runId, receipt, lines } = await fetchReceipt(stage, brokenWords);
     const rest = await fetch(`${stage.service.url}/v1/runs/${runId}/receipt`, { headers: credentialsOf() });
@@ -91,7 +91,7 @@ describe("receipt", () => {
     });
   });
 
-  test("goes to standard output alone, from where verify takes it, also as a bare JWS", async () => {
+  test("is printed alone on standard output, where verify reads it, also as a bare JWS", async () => {
     const stage = await setSignedStage();
     const runId = await run(stage, words);
     const { code, stdout, stderr } = await stage.runnel("receipt", runId);
@@ -116,7 +116,7 @@ describe("receipt", () => {
 
   // The story: the connection breaks twice while the command reads a long log. The command keeps what arrived completely and
   // reads the rest from there.
-  test("reads on where a broken connection left off", async () => {
+  test("resumes the download after a broken connection", async () => {
     const stage = await setSignedStage();
     const questions = Array.from({ length: 40 }, (_, index) => `question ${index}? pace=0 words=4000`);
     const file = await stage.sign("signed.json", { questions, constraints: { regions: ["EU"] } });
@@ -167,7 +167,7 @@ describe("receipt", () => {
     expect(await verify(stage, "again.json", "broken.jsonl")).toMatchObject({ code: 0, answer: { verify: "ok" } });
   });
 
-  test("leaves nothing behind when it is interrupted", async () => {
+  test("leaves no file behind when it is interrupted", async () => {
     const stage = await setSignedStage();
     const runId = await run(stage, words);
     const { hostname, port } = new URL(stage.service.url);
@@ -190,7 +190,7 @@ describe("receipt", () => {
     expect(await readdir(stage.folder)).toEqual(before);
   });
 
-  test("never writes over a file without --force, and leaves nothing of what did not work", async () => {
+  test("overwrites a file only with --force, and leaves no partial file after a failure", async () => {
     const stage = await setSignedStage();
     const { runId, receipt } = await fetchReceipt(stage);
     const before = [await stage.read("receipt.json"), await stage.read("log.jsonl")];
@@ -232,7 +232,7 @@ describe("receipt", () => {
 });
 
 describe("verify", () => {
-  test("names the first bad entry of a log, whatever was done to it", async () => {
+  test("names the first bad entry of a damaged log, for any kind of damage", async () => {
     const stage = await setSignedStage();
     const { lines } = await fetchReceipt(stage);
     const other = await run(stage, words);
@@ -270,7 +270,7 @@ describe("verify", () => {
     });
   });
 
-  test("does not take for the log what is decoded of it for people, and needs none of it", async () => {
+  test("ignores the readable copy of the log, and works without it", async () => {
     const stage = await setSignedStage();
     const { lines } = await fetchReceipt(stage);
     const lied = lines.map((line) => line.replaceAll("demo model", "best model"));
@@ -292,7 +292,7 @@ describe("verify", () => {
     expect(await verify(stage, "receipt.json", "bare.jsonl")).toMatchObject({ code: 0, answer: { verify: "ok" } });
   });
 
-  test("tells whose key signed: the service's, or nobody knows whose", async () => {
+  test("reports whether the service's key signed or the key is unknown", async () => {
     const stage = await setSignedStage();
     const { receipt } = await fetchReceipt(stage);
     await putKeys(stage);
@@ -385,7 +385,7 @@ describe("verify", () => {
     );
   });
 
-  test("takes no flags of the other kind, and says what it cannot read", async () => {
+  test("refuses flags of the other kind, and reports unreadable files", async () => {
     const stage = await setSignedStage();
     await fetchReceipt(stage);
     const spec = await stage.sign("signed.json");

@@ -19,7 +19,7 @@ import {
   startInTerminal,
 } from "./command.ts";
 
-test("run prints the text of the model and its tools, and nothing for a terminal to act on", async () => {
+test("run prints the text of the model and its tools, and no control character", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const directory = await ownFolder();
   const { code, stdout, stderr } = await runCommand(["run", "list the files pace=0", "--url", url], { directory });
@@ -29,7 +29,7 @@ test("run prints the text of the model and its tools, and nothing for a terminal
   expect(stdout + stderr).not.toContain("\u001b");
 });
 
-test("run --json prints one result a line, numbered from 1; tail --after goes on with the next one", async () => {
+test("run --json prints one result a line, numbered from 1; tail --after prints the results after that", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const { code, stdout, stderr } = await runCommand(["run", "hello pace=0 words=30", "--json", "--url", url]);
   expect(code).toBe(0);
@@ -43,7 +43,7 @@ test("run --json prints one result a line, numbered from 1; tail --after goes on
   expect(readSequences(tail.stdout)).toEqual(sequences.slice(2));
 });
 
-test("a run that fails makes run and tail exit with 3", async () => {
+test("a failed run makes run and tail exit with 3", async () => {
   await using provider = await startFakeProvider();
   provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));
   const { url } = await startProcess({
@@ -60,7 +60,7 @@ test("a run that fails makes run and tail exit with 3", async () => {
   expect(tail).toEqual({ code: 3, stdout: run.stdout, stderr: "" });
 });
 
-test("what the service refuses is told with the id of the call, and exit code 1", async () => {
+test("a refusal of the service is printed with the id of the call, and exit code 1", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const refused: [words: string[], told: RegExp][] = [
     [["run", "hi", "--model", "gpt-4o"], /gpt-4o/],
@@ -83,7 +83,7 @@ test("what the service refuses is told with the id of the call, and exit code 1"
   }
 });
 
-test("a missing --work-dir is made when a person says so; a program gets a usage error with the fix", async () => {
+test("a missing --work-dir is made when a person agrees; a program gets a usage error with the fix", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const missing = join(await ownFolder(), "it's", "new");
   const words = ["run", "list the files pace=0", "--work-dir", missing, "--url", url];
@@ -106,7 +106,7 @@ test("a missing --work-dir is made when a person says so; a program gets a usage
   expect(made.stdout).toContain("✓ completed");
 });
 
-test("Ctrl-C ends run with 130 and tells how to go on, and the run goes on", async () => {
+test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues", async () => {
   const service = await startProcess({ DATABASE_URL: await testDatabase() });
   const { run, runId } = await startLongRun(service);
   await until("the run to be in the middle", () => run.stdout().split("\n").length > 10);
@@ -123,7 +123,7 @@ test("Ctrl-C ends run with 130 and tells how to go on, and the run goes on", asy
   expect(readSequences(tail.stdout)[0]).toBe(seen.length + 1);
 });
 
-test("a reader that closes the pipe early ends run without a word", async () => {
+test("a reader that closes the pipe early ends run silently", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const script = `set -o pipefail; $runnel run 'hello words=200 pace=2' --json --url ${url} | head -1`;
   const { code, stdout, stderr } = await runShell(script);
@@ -160,7 +160,7 @@ test("tail survives kill -9 and restart of the service", async () => {
 
 // The model has sent half of its answer when the service dies. Text on a terminal or in a pipe cannot be taken back, so the
 // line between the two attempts says which text to ignore.
-test("run says which text is void when a turn starts again", async () => {
+test("run says which text to ignore when a turn starts again", async () => {
   await using provider = await startFakeProvider();
   provider.respond(async (wire) => {
     wire.text("half of\nan answer");

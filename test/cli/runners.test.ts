@@ -75,7 +75,7 @@ async function* echo({ context }: Run): AsyncGenerator<Result> {
 }
 
 describe("a runner", () => {
-  test("is listed with its state and shown with what it says of itself", async () => {
+  test("is listed with its state and shown with its own description", async () => {
     const stage = await openStage();
     const none = await stage.runners("list");
     expect(none).toMatchObject({ code: 0, stderr: "" });
@@ -97,7 +97,7 @@ describe("a runner", () => {
     expect((await stage.ask("show", testRunnerId)).runner).toMatchObject({ runnerId: testRunnerId, workerId: "tests" });
   });
 
-  test("that is not there is told with what to do, and an id that is none needs no service", async () => {
+  test("that is unknown is reported with a fix, and an invalid id needs no service", async () => {
     const stage = await openStage();
     const { code, stderr } = await stage.runners("show", "plugin:a/b/c", "--json");
     expect(code).toBe(1);
@@ -155,7 +155,7 @@ runner_id: ${testRunnerId}
     ["nothing", "", "nothing is in it"],
     ["no object", "[1]", "object"],
     ["a number that YAML would change", "runner_config: {n: 9007199254740993}", "9007199254740993"],
-  ])("of a file with %s are refused before anything is called", async (_, content, told) => {
+  ])("of a file with %s are refused before any call", async (_, content, told) => {
     const directory = await ownFolder();
     await writeFile(join(directory, "b"), content);
     const { code, stdout, stderr } = await runCommand(["runners", "bind", "b", "--json"], { directory });
@@ -163,7 +163,7 @@ runner_id: ${testRunnerId}
     expect(JSON.parse(stderr)).toMatchObject({ reason: "INVALID_FILE", error: expect.stringContaining(told) });
   });
 
-  test("keep large numbers of JSON as they are", async () => {
+  test("keep large numbers of JSON exact", async () => {
     const stage = await openStage();
     const text = `{"binding_id":"n","runner_id":"${testRunnerId}","runner_config":{"n":9007199254740993,"x":1.0}}`;
     const { bindings } = await stage.ask("bind", await stage.put("b.json", text));
@@ -223,7 +223,7 @@ describe("a run", () => {
     expect(followed).toMatchObject({ code: 3, stdout: "\n✗ agent.away: no agent\n" });
   });
 
-  test("that nothing is bound to is refused with what to do", async () => {
+  test("for an event without a binding is refused with a fix", async () => {
     const stage = await openStage();
     const { code, stderr } = await stage.runners("start", await stage.put("e.json", event), "--json");
     expect(code).toBe(1);
@@ -233,7 +233,7 @@ describe("a run", () => {
     });
   });
 
-  test("has verdicts on what was dropped, and an audit of what it asked for", async () => {
+  test("has verdicts on dropped results, and an audit of its host calls", async () => {
     const stage = await openStage();
     await stage.work(async function* ({ host }) {
       yield { type: "message.delta", data: { text: "no chunk" } };
@@ -278,7 +278,7 @@ describe("an approval", () => {
     return { ...stage, worker, run, followed, payload, id: approvals[0].approvalId, digest: approvals[0].digest };
   }
 
-  test("is listed, shown whole, and approved by the line that is shown", async () => {
+  test("is listed, shown whole, and approved by the printed command", async () => {
     const stage = await asked();
     await until("the question to be followed", () => stage.followed.stdout().includes(`approval ${stage.id})`));
     expect(stage.followed.stdout()).toContain('→ asks for ban {"user":"u-2"}');
@@ -304,7 +304,7 @@ describe("an approval", () => {
     expect(await stage.followed.ended).toMatchObject({ code: 0 });
   });
 
-  test("is rejected, once, for the digest that was seen", async () => {
+  test("is rejected, once, for the digest that the person saw", async () => {
     const stage = await asked();
     const fail = async (...words: string[]) => {
       const { code, stderr } = await stage.runners(...words, "--json");
@@ -337,7 +337,7 @@ function blockOf(language: string, name: string): string {
 }
 
 test.each(["serve", "dev"] as const)(
-  "the runner of the page, and its commands, work as pasted with %s",
+  "the runner of the page and its commands work as pasted with %s",
   async (command) => {
     const { place, put, url, runners } = await openStage(command);
     const checkout = fileURLToPath(new URL("../../", import.meta.url));

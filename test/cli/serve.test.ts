@@ -16,7 +16,7 @@ import { ownFolder, pasteInto, runCommand, startCommand } from "./command.ts";
 /** Without a provider `serve` starts only when the settings name the demo model explicitly. */
 const demo = { RUNNEL_DEFAULTS_MODEL: "demo" };
 
-test("a port that is taken is told with the fix", async () => {
+test("a taken port is reported with the fix", async () => {
   const DATABASE_URL = await testDatabase();
   const { url } = await startProcess({ DATABASE_URL });
   const { port } = new URL(url);
@@ -41,7 +41,7 @@ test.each([
 });
 
 // The signal is sent again and again: within the first second it is a copy of the first one.
-test("a second signal ends a service at once that still waits for an open call", async () => {
+test("a second signal ends a service at once, even while it waits for an open call", async () => {
   const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
   const socket = connect(serve.port, "127.0.0.1");
   onTestFinished(() => {
@@ -58,7 +58,7 @@ test("a second signal ends a service at once that still waits for an open call",
   expect((await serve.ended).code).toBe(130);
 });
 
-test("after SIGTERM a service is not ready any more but answers for a while, so that load balancers notice", async () => {
+test("after SIGTERM a service is no longer ready but still answers for a while, so that load balancers notice", async () => {
   const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "10" });
   const url = `http://127.0.0.1:${serve.port}`;
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -76,7 +76,7 @@ test.each([
   [{ ...demo, AGENT_RUNNER_DEFAULTS_TIMEOUT_SECS: "0" }, "defaults.timeout_secs must be positive, got 0"],
   [{ ...demo, AGENT_RUNNER_CALLBACK_TIMEOUT_SEC: "-1" }, "callback.timeout_sec must not be negative, got -1"],
   [{ ...demo, AGENT_RUNNER_SESSIONS_TTL_MINUTES: "0" }, "sessions.ttl_minutes must be positive, got 0"],
-])("serve with %j refuses to start, in the words of the document", async (environment, words) => {
+])("serve with %j refuses to start, with the message of the document", async (environment, words) => {
   const nothing = { DATABASE_URL: "postgres://127.0.0.1:1/none" };
   const { code, stdout, stderr } = await runCommand(["serve", "--no-config"], {
     environment: { ...nothing, ...(environment as Record<string, string>) },
@@ -87,7 +87,7 @@ test.each([
   expect(stderr.includes("`runnel dev`")).toBe(words.startsWith("missing"));
 });
 
-test("a file, the environment and the command line set up a service, in this order", async () => {
+test("a file, the environment and the command line configure a service, in this order", async () => {
   const directory = await ownFolder();
   const file = "auth: {hmac_secret: of the file}\ndefaults: {model: demo}\nserver: {port: 1, reflection: true}\n";
   await writeFile(join(directory, "named.yaml"), file, { mode: 0o644 });
@@ -111,7 +111,7 @@ test("a file, the environment and the command line set up a service, in this ord
   expect((await runCommand(["run", "hello pace=0", "--url", url], { environment: secret })).code).toBe(0);
 });
 
-test("an account without a home has no file there", async () => {
+test("an account without a home directory has no file there", async () => {
   const directory = await ownFolder();
   await mkdir(join(directory, ".config", "agent-runner"), { recursive: true });
   await writeFile(join(directory, ".config", "agent-runner", "config.yaml"), "xyzzy: 1\n");
@@ -120,7 +120,7 @@ test("an account without a home has no file there", async () => {
   expect((await refused(directory)).stderr).toContain("unknown key xyzzy");
 });
 
-test("a file that is named and missing, and secrets among the arguments, keep every command from starting", async () => {
+test("a missing config file, or secrets among the arguments, keep every command from starting", async () => {
   for (const command of ["serve", "dev", "migrate"]) {
     const outcome = await runCommand([command, "--config", "nothing.yaml", "--set", "auth.hmac_secret=s3cret"]);
     expect(outcome.code).toBe(1);
@@ -130,7 +130,7 @@ test("a file that is named and missing, and secrets among the arguments, keep ev
   }
 });
 
-test("dev listens on loopback whatever file and environment say, and elsewhere only if callers prove who they are", async () => {
+test("dev listens on loopback despite file and environment, and elsewhere only with authentication", async () => {
   const directory = await ownFolder();
   await writeFile(join(directory, "config.yaml"), "server: {host: 0.0.0.0}\nlog: {level: silent}\n");
   const environment = { DATABASE_URL: await testDatabase(), RUNNEL_SERVER_HOST: "0.0.0.0", RUNNEL_AUTH_API_KEYS: "" };
@@ -208,7 +208,7 @@ test("HTTP/2 may have a port of its own, and both ports speak TLS", async () => 
   expect(run.code).toBe(0);
 });
 
-test("with an authority of clients, only those that it vouches for are served", async () => {
+test("with a client CA, only clients with its certificates are served", async () => {
   const folder = await ownFolder();
   const { ca, server, client, strangerClient } = await makeCertificates();
   const files = { cert: server.cert, key: server.key, ca };
@@ -241,7 +241,7 @@ test.each([
     "tls cert_file not readable: ENOENT",
   ],
   [{ RUNNEL_TLS_CLIENT_CA_FILE: "/nowhere/ca.pem" }, "tls: client_ca_file needs cert_file and key_file"],
-])("%j is told before anything is served", async (environment, problem) => {
+])("%j is reported before the service starts", async (environment, problem) => {
   const DATABASE_URL = await testDatabase();
   const { code, stderr } = await runCommand(["serve", "--port", "0"], {
     environment: { ...demo, DATABASE_URL, RUNNEL_LOG_LEVEL: "silent", ...environment },
@@ -256,7 +256,7 @@ test("the REST surface describes itself", async () => {
   expect(await described.json()).toMatchObject({ openapi: "3.1.0", paths: { "/v1/sessions": { post: {} } } });
 });
 
-test("migrate tells what it applied, and then that there is nothing to do", async () => {
+test("migrate prints the applied migrations, and then that there is nothing to do", async () => {
   const environment = { DATABASE_URL: await emptyDatabase() };
   const first = await runCommand(["migrate"], { environment });
   expect(first).toEqual({ code: 0, stdout: expect.stringMatching(/^(applied \d\S+\n)+$/), stderr: "" });

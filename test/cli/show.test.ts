@@ -26,7 +26,7 @@ function show(payloads: readonly Payload[], isBegun = false): string {
 const end = "\n✓ completed in 1 turns, 2 ms\n";
 const differs = "\n(the whole message differs from its chunks)\n";
 
-describe("text is shown once, and all of it", () => {
+describe("all text is shown exactly once", () => {
   test.each<[string, readonly Payload[], string]>([
     ["chunks and their message", [chunk("Hel"), chunk("lo"), message("Hello"), completed("Hello")], `Hello${end}`],
     ["chunks alone", [chunk("Hel"), chunk("lo"), completed()], `Hello${end}`],
@@ -49,7 +49,7 @@ describe("text is shown once, and all of it", () => {
     expect(show(payloads)).toBe(expected);
   });
 
-  test("of a run whose beginning was seen elsewhere", () => {
+  test("of a run whose beginning was shown before", () => {
     expect(show([chunk("lo"), message("Hello"), completed("Hello")], true)).toBe(`lo${end}`);
     expect(show([message("Hello"), completed("Hello")], true)).toBe(end);
   });

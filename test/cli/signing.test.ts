@@ -61,7 +61,7 @@ const privateForms: Readonly<Record<string, string | Buffer>> = {
 };
 
 describe("keys new", () => {
-  test("writes a private key for its owner alone, shows its public side, and never writes over a file", async () => {
+  test("writes a private key for its owner alone, shows its public side, and never overwrites a file", async () => {
     const { code, answer } = await jsonOf(runnel("keys", "new", "--out", "key.pem", "--json"));
     expect(code).toBe(0);
     expect(answer).toEqual({
@@ -88,7 +88,7 @@ describe("keys new", () => {
     expect(nowhere).toMatchObject({ code: 1, failure: { reason: "FILE_UNWRITABLE" } });
   });
 
-  test("prints the private key alone on standard output, and another one each time", async () => {
+  test("prints only the private key on standard output, a new one each time", async () => {
     const [one, other] = await Promise.all([runnel("keys", "new"), runnel("keys", "new")]);
     expect(one.stdout).toMatch(/^-----BEGIN PRIVATE KEY-----\n[A-Za-z0-9+/=]{64}\n-----END PRIVATE KEY-----\n$/);
     expect(one.stderr).toMatch(/^kid +\S{43}\npublic key +\S{44}\ntrusted +\{"kid":.*"status":"active"\}\n$/);
@@ -107,7 +107,7 @@ describe("keys show", () => {
       "SPKI as DER": spki,
       "SPKI as DER in base64": spki.toString("base64"),
     }).filter(([name]) => name !== "the seed in base64"),
-  )("tells the public side of %s", async (_name, content) => {
+  )("shows the public side of %s", async (_name, content) => {
     expect(await jsonOf(runnel("keys", "show", await put("key", content), "--json"))).toEqual({
       code: 0,
       answer: side,
@@ -115,7 +115,7 @@ describe("keys show", () => {
     });
   });
 
-  test("wants to be told what 32 bytes are, and shows none of them before", async () => {
+  test("requires the kind of 32 bare bytes, and shows none of them before", async () => {
     const file = await put("key", seed.toString("base64"));
     const { code, stdout, stderr } = await runnel("keys", "show", file);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -125,7 +125,7 @@ describe("keys show", () => {
     expect((await jsonOf(runnel("keys", "show", file, "--as", "public", "--json"))).answer).toEqual(side);
   });
 
-  test("refuses a key with which one signature fits any text", async () => {
+  test("refuses a weak key, under which one signature is valid for any text", async () => {
     const file = await put("key", Buffer.alloc(32, 0).toString("base64"));
     expect(await jsonOf(runnel("keys", "show", file, "--as", "public", "--json"))).toMatchObject({
       code: 1,
@@ -139,14 +139,14 @@ const spec =
   '{ "version" : "v1",\n\t"id":"job-1", "rate": 1.50e3, "big": 9007199254740993, "text": "\\u0041\\/ <b>",\n "metadata": { "nonce": "old" } }\n';
 
 describe("sign", () => {
-  test.each(Object.entries(privateForms))("takes a private key as %s", async (_name, content) => {
+  test.each(Object.entries(privateForms))("accepts a private key as %s", async (_name, content) => {
     const signed = await pipe(spec, "sign", "--key", await put("key", content));
     expect({ code: signed.code, stderr: signed.stderr }).toEqual({ code: 0, stderr: "" });
     const verified = await jsonOf(pipe(signed.stdout, "verify", "-", "--json"));
     expect(verified).toMatchObject({ code: 0, answer: { verify: "ok", version: 1, kid, publicKey: side.publicKey } });
   });
 
-  test("prints what it read, to the byte, with the members that it sets behind the last one", async () => {
+  test("prints its input byte for byte, with its members after the last one", async () => {
     const key = await put("key", pem(privateKey));
     const { stdout } = await pipe(spec, "sign", "--key", key);
     const before = spec.slice(0, spec.lastIndexOf(" }\n"));
@@ -167,7 +167,7 @@ describe("sign", () => {
     });
   });
 
-  test("puts an inner spec back into its wrapper, and signs nothing of the wrapper", async () => {
+  test("puts an inner spec back into its wrapper, and signs no part of the wrapper", async () => {
     const key = await put("key", pem(privateKey));
     const wrapper = `{"target_regions":["EU"], "jobspec":${spec}, "min_regions":3}\n`;
     const { stdout } = await pipe(wrapper, "sign", "--key", key);
@@ -180,7 +180,7 @@ describe("sign", () => {
     });
   });
 
-  test("stamps anew, in the metadata that are there or in new ones", async () => {
+  test("stamps with a new nonce and time, in existing metadata or in new ones", async () => {
     const key = await put("key", pem(privateKey));
     const nonces = new Set<string>();
     for (const text of [spec, "{}", '{"metadata":null}', '{"metadata":{}}']) {
@@ -211,7 +211,7 @@ describe("sign", () => {
     expect(await jsonOf(pipe(back, "verify", "-", "--json"))).toMatchObject({ code: 0, answer: { version: 1 } });
   });
 
-  test("tells when the key of somebody else is replaced", async () => {
+  test("reports that it has replaced the key of another key pair", async () => {
     const other = await put("other", pem(generateKeyPairSync("ed25519").privateKey));
     const theirs = (await pipe(spec, "sign", "--key", other)).stdout;
     const key = await put("key", pem(privateKey));
@@ -236,7 +236,7 @@ describe("sign", () => {
     ["33 bytes", Buffer.alloc(33).toString("base64"), "is not a valid key: expected PKCS#8"],
     ["nothing", "", "is not a valid key: expected PKCS#8"],
     ["hex", seed.toString("hex"), "is not a valid key: expected PKCS#8"],
-  ])("refuses %s as its key, and shows nothing of it", async (_name, content, told) => {
+  ])("refuses %s as a key, and shows no part of the file", async (_name, content, told) => {
     const { code, answer, failure } = await jsonOf(pipe("{}", "sign", "--key", await put("key", content), "--json"));
     expect({ code, answer }).toEqual({ code: 1, answer: undefined });
     expect(failure).toEqual({ error: expect.stringContaining(told), reason: "INVALID_KEY", fix: expect.any(String) });
@@ -281,7 +281,7 @@ describe("sign", () => {
     });
   });
 
-  test("files that are not there, and words that do not go together, are told", async () => {
+  test("missing files and conflicting options are reported", async () => {
     const key = await put("key", pem(privateKey));
     const none = await runnel("sign", "none.json", "--key", key);
     expect(none).toEqual({
@@ -305,7 +305,7 @@ describe("verify", () => {
     return { file: await put("signed.json", text), text };
   }
 
-  test("tells people what was found", async () => {
+  test("prints its findings for people", async () => {
     const { file } = await putSigned();
     const { code, stdout, stderr } = await runnel("verify", file);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -319,7 +319,7 @@ describe("verify", () => {
     ]);
   });
 
-  test("tells why a signature is not right, and where the bytes that were signed differ", async () => {
+  test("reports why a signature is invalid, and where the signed bytes differ", async () => {
     const { text } = await putSigned();
     const canonical = '{"id":"job-1","version":"v1"}';
     const signature = sign(null, Buffer.from(canonical), privateKey).toString("base64");
@@ -368,7 +368,7 @@ describe("verify", () => {
     expect(answer.canonicalLen).toBe(canonicalLen);
   });
 
-  test("holds the key to a list when one is given", async () => {
+  test("checks the key against a list when one is given", async () => {
     const { file } = await putSigned();
     const judge = async (list: unknown) =>
       jsonOf(runnel("verify", file, "--trusted-keys", await put("list.json", JSON.stringify(list)), "--json"));
@@ -392,7 +392,7 @@ describe("verify", () => {
     });
   });
 
-  test("what cannot be read is told as a failure", async () => {
+  test("an unreadable input is reported as a failure", async () => {
     expect(await jsonOf(runnel("verify", "none.json", "--json"))).toMatchObject({
       code: 1,
       answer: undefined,

@@ -72,7 +72,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("signals soon after the first one are copies of it; a later one is a decision, and there is only one", () => {
+test("signals soon after the first one are copies of it; only one later signal is a second decision", () => {
   const clock = createManualClock();
   const judge = createSignalJudge(clock);
   expect([judge(), judge()]).toEqual(["first", "copy"]);
@@ -84,7 +84,7 @@ test("signals soon after the first one are copies of it; a later one is a decisi
 
 // The story: a call stays open, so the drain would take an hour. The operator signals again, and the service ends at once. Its
 // Postgres ends too, although the service closed nothing.
-test("a second decision ends a service at once, and its Postgres with it", { timeout }, async () => {
+test("a second decision ends a service and its Postgres at once", { timeout }, async () => {
   const folder = await ownDatabaseFolder();
   const dev = await startDev(folder, { RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
   await openCall(dev);
@@ -93,7 +93,7 @@ test("a second decision ends a service at once, and its Postgres with it", { tim
   expect(findServers(folder)).toEqual([]);
 });
 
-test("a forced end leaves Postgres to another process that uses it", { timeout }, async () => {
+test("a forced end leaves Postgres running for another process that uses it", { timeout }, async () => {
   const folder = await ownDatabaseFolder();
   const other = await startDev(folder);
   const dev = await startDev(folder, { RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
@@ -107,7 +107,7 @@ test("a forced end leaves Postgres to another process that uses it", { timeout }
   expect(findServers(folder)).toEqual([]);
 });
 
-test("after kill -9 the next start adopts Postgres: dev says so in words, serve in one structured line", {
+test("after kill -9 the next start adopts Postgres: dev says so in text, serve in one structured line", {
   timeout,
 }, async () => {
   const folder = await ownDatabaseFolder();

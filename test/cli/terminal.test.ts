@@ -30,30 +30,30 @@ const acting = /\r(?!\n)|[\u202a-\u202e\u2066-\u2069]|(?![\r\n\t])\p{Cc}/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const ownColours = /\u001b\[\d+m/g;
 
-test.each(Object.entries(attacks))("%s shows as what it is and does nothing", (_name, attack) => {
+test.each(Object.entries(attacks))("%s is shown as text and has no effect", (_name, attack) => {
   expect(makeVisible(attack)).not.toMatch(acting);
   expect(makeVisible(attack).length).toBeGreaterThanOrEqual(attack.length);
 });
 
-test("newlines, tabs, joined, wide and right-to-left characters stay", () => {
+test("newlines, tabs, joined, wide and right-to-left characters are unchanged", () => {
   expect(makeVisible(harmless)).toBe(harmless);
   expect(makeVisible("a\r\nb")).toBe("a\nb");
 });
 
-test("own colours reach a terminal, those of others do not, and a pipe gets both", () => {
+test("own colours reach a terminal, foreign ones do not, and a pipe gets both", () => {
   const mixed = `${markOwn("\u001b[1mown\u001b[22m")} \u001b[1mother`;
   expect(forPeople(mixed, { isTTY: true })).toBe("\u001b[1mown\u001b[22m ␛[1mother");
   expect(forPeople(mixed, {})).toBe("\u001b[1mown\u001b[22m \u001b[1mother");
 });
 
-test("JSON on a terminal is the same value without a character that acts", () => {
+test("JSON on a terminal is the same value without control characters", () => {
   const json = JSON.stringify({ [text]: [text] });
   expect(forPrograms(json, {})).toBe(json);
   expect(forPrograms(json, { isTTY: true })).not.toMatch(acting);
   expect(JSON.parse(forPrograms(json, { isTTY: true }))).toEqual({ [text]: [text] });
 });
 
-test("a run of a model that attacks the terminal shows every sign of it there, and is exact in a pipe and as JSON", async () => {
+test("the output of a model that attacks the terminal is shown as text there, and is exact in a pipe and as JSON", async () => {
   await using provider = await startFakeProvider();
   const { url } = await startProcess({
     DATABASE_URL: await testDatabase(),
@@ -90,7 +90,7 @@ test("a run of a model that attacks the terminal shows every sign of it there, a
   expect(results.some(isExact)).toBe(true);
 });
 
-test("an id in a question shows as what it is", async () => {
+test("an id in a question is shown as text", async () => {
   const purge = startInTerminal([process.execPath, programPath, "purge", text]);
   await until("the question", () => purge.stdout().includes("[y/N]"));
   purge.type("n\r");
@@ -104,7 +104,7 @@ test.each([
   ["a word that is no command", [text]],
   ["an option that is unknown", ["serve", `--${text}`]],
   ["a file in a failure", ["sign", text, "--key", text]],
-])("%s does nothing to a terminal", async (_name, words) => {
+])("%s has no effect on a terminal", async (_name, words) => {
   const { stdout } = await runInTerminal([...words], { environment: { RUNNEL_SERVER_PORT: "1" } });
   expect(stdout.replaceAll(ownColours, "")).not.toMatch(acting);
   expect(stdout).toContain("␛[8mhidden");

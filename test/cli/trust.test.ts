@@ -26,7 +26,7 @@ async function openStage(more?: Record<string, string>) {
   return { trust, ask };
 }
 
-test("a key is added by what it is, under its thumbprint or a name, listed, and revoked", async () => {
+test("a key is added by its public key, under its thumbprint or a name, listed, and revoked", async () => {
   const set = freshKey().toString("base64");
   const { trust } = await openStage({ TRUSTED_KEYS_JSON: JSON.stringify([{ kid: "from-settings", public_key: set }]) });
   const [one, other] = [freshKey(), freshKey()];
@@ -50,7 +50,7 @@ test("a key is added by what it is, under its thumbprint or a name, listed, and 
   expect((await trust("list")).stdout).toMatch(/^portal +revoked +database /m);
 });
 
-test("update changes what is said and nothing else, and takes away what it is told to", async () => {
+test("update changes the given fields only, and removes what the options remove", async () => {
   const { ask } = await openStage();
   const publicKey = freshKey().toString("base64");
   await ask("add", publicKey, "--kid", "k", "--from", "2020-01-01", "--client", "ada", "--region", "EU");
@@ -71,7 +71,7 @@ test("update changes what is said and nothing else, and takes away what it is to
   expect(await ask("list")).toEqual({ keys: [freed.key] });
 });
 
-test("events tell who did what, newest first, all or of one type", async () => {
+test("events show the actions and their actors, newest first, all or of one type", async () => {
   const { trust, ask } = await openStage();
   await ask("add", freshKey().toString("base64"), "--kid", "k");
   await ask("update", "k", "--region", "EU");
@@ -90,8 +90,8 @@ test("events tell who did what, newest first, all or of one type", async () => {
   expect(JSON.parse(events[0].detail)).toMatchObject({ before: { regions: [] }, after: { regions: ["EU"] } });
 });
 
-describe("what is refused", () => {
-  test("keeps its reason and tells the fix", async () => {
+describe("a refusal", () => {
+  test("keeps its reason and shows the fix", async () => {
     const set = freshKey().toString("base64");
     const { trust, ask } = await openStage({ TRUSTED_KEYS_JSON: JSON.stringify([{ kid: "set", public_key: set }]) });
     const fail = async (...words: string[]) => {
@@ -116,7 +116,7 @@ describe("what is refused", () => {
     expect(await fail("update", "k", "--region", "EU")).toMatchObject({ reason: "KEY_REVOKED" });
   });
 
-  test("without an admin token the service has none to compare with, or we have none to send", async () => {
+  test("without an admin token says whether the service or the caller lacks it", async () => {
     const none = await runCommand(["trust", "list"], { environment: { RUNNEL_API_KEY: "" } });
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("set RUNNEL_ADMIN_TOKEN") });
     const url = await startService({ RUNNEL_AUTH_ADMIN_TOKEN: "" });
@@ -127,7 +127,7 @@ describe("what is refused", () => {
     });
   });
 
-  test("by the words of the command line needs no service", async () => {
+  test("of invalid arguments needs no service", async () => {
     for (const words of [
       ["add"],
       ["add", "AQID", "--until", "2001-01-01"],
@@ -141,7 +141,7 @@ describe("what is refused", () => {
   });
 });
 
-test("what keeps `serve` from starting for its trust list is told, with the place", async () => {
+test("an invalid trust list keeps `serve` from starting, and is reported with the place", async () => {
   const environment = {
     RUNNEL_AUTH_ADMIN_TOKEN: token,
     RUNNEL_DEFAULTS_MODEL: "demo",

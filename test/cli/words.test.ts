@@ -12,7 +12,7 @@ import { type Outcome, runCommand } from "./command.ts";
 const nobody = "http://127.0.0.1:1";
 
 test.each([["--help"], ["serve", "--help"], ["help", "tail"], ["keys", "--help"]])(
-  "%s %s helps on standard output",
+  "%s %s prints help on standard output",
   async (...words) => {
     const { code, stdout, stderr } = await runCommand(words.filter((word) => word !== undefined));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -20,7 +20,7 @@ test.each([["--help"], ["serve", "--help"], ["help", "tail"], ["keys", "--help"]
   },
 );
 
-test("--version tells the version of the package", async () => {
+test("--version prints the version of the package", async () => {
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
   expect(await runCommand(["--version"])).toEqual({ code: 0, stdout: `runnel ${version}\n`, stderr: "" });
 });
@@ -44,7 +44,7 @@ const printModules = `data:text/javascript,${encodeURIComponent(`
   registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
   process.on("exit", () => process.stderr.write(urls.join("\\n")));`)}`;
 
-test("help tells the exit codes, and what every command takes besides its own", async () => {
+test("help lists the exit codes, and the global options of every command", async () => {
   expect((await runCommand(["--help"])).stdout).toMatch(
     /^ {2}0 +done\n {2}1 +failed\n {2}2 +.*\n {2}3 +.*\n {2}130 +/m,
   );
@@ -63,7 +63,7 @@ test.each([
   [["jobs", "list", "--limit", "0"], "[^\\n]+expected a number from 1 to 99999", "[^\\n]+"],
   [["receipt"], "missing required argument 'run'", "[^\\n]+"],
   [["run", "hi", "--url", "localhost:8090"], "[^\\n]+expected a URL such as http://127.0.0.1:8090", "[^\\n]+"],
-])("%j is refused with one line and what to do, and exit code 2", async (words, told, fix) => {
+])("%j is refused with one line and a fix, and exit code 2", async (words, told, fix) => {
   const { code, stdout, stderr } = await runCommand(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(new RegExp(`^runnel: ${told}\\n {2}fix {6}${fix.replaceAll("?", "\\?")}\\n$`));
@@ -95,7 +95,7 @@ test.each([
   expect(failure.error).not.toContain("\n");
 });
 
-test("settings that are wrong are all told at once, and secrets are not shown", async () => {
+test("all invalid settings are reported at once, without secrets", async () => {
   const environment = {
     RUNNEL_SERVER_PORT: "http",
     RUNNEL_RUNS_SLOTS: "0",
@@ -140,23 +140,26 @@ const calls = [
   ["receipt", "01890000-0000-7000-8000-000000000000"],
 ];
 
-test.each(calls.map((words) => [words]))("%j tells where no service is and how to start one", async (words) => {
-  const environment = { RUNNEL_ADMIN_TOKEN: "a token that nobody sees" };
-  const { code, stdout, stderr } = await runCommand([...words, "--url", nobody], { environment });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(
-    /^runnel: no service at http:\/\/127\.0\.0\.1:1 \([^\n]+\)\n {2}fix {6}start one with `runnel serve`/,
-  );
-  const json = await runCommand([...words, "--url", nobody, "--json"], { environment });
-  expect({ code: json.code, stdout: json.stdout }).toEqual({ code: 1, stdout: "" });
-  expect(JSON.parse(json.stderr)).toEqual({
-    error: expect.stringContaining("no service at"),
-    reason: "UNAVAILABLE",
-    fix: expect.stringContaining("runnel serve"),
-  });
-});
+test.each(calls.map((words) => [words]))(
+  "%j reports the address without a service and how to start one",
+  async (words) => {
+    const environment = { RUNNEL_ADMIN_TOKEN: "a token that nobody sees" };
+    const { code, stdout, stderr } = await runCommand([...words, "--url", nobody], { environment });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^runnel: no service at http:\/\/127\.0\.0\.1:1 \([^\n]+\)\n {2}fix {6}start one with `runnel serve`/,
+    );
+    const json = await runCommand([...words, "--url", nobody, "--json"], { environment });
+    expect({ code: json.code, stdout: json.stdout }).toEqual({ code: 1, stdout: "" });
+    expect(JSON.parse(json.stderr)).toEqual({
+      error: expect.stringContaining("no service at"),
+      reason: "UNAVAILABLE",
+      fix: expect.stringContaining("runnel serve"),
+    });
+  },
+);
 
-test("what is no Runnel is not taken for one", async () => {
+test("a server that is not Runnel is reported as such", async () => {
   await using server = await startPlainServer();
   const { code, stderr } = await runCommand(["usage", "--url", server.url]);
   expect(code).toBe(1);

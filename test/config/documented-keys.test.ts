@@ -41,7 +41,7 @@ const documented: readonly Documented[] = [
 ];
 
 test.each(documented)(
-  "the document's key %s is understood by both of its names and in YAML, and has its default",
+  "the document's key %s works by both of its names and in YAML, and has its default",
   async (key, variable, name, fallback, other) => {
     expect(loadConfig({})[name]).toBe(fallback);
     expect(loadConfig({ [`AGENT_RUNNER_${variable}`]: String(other) })[name]).toBe(other);
@@ -53,7 +53,7 @@ test.each(documented)(
   },
 );
 
-test("the document's whole file is understood", async () => {
+test("the document's whole file is accepted", async () => {
   const config = await readYamlConfig(`
 server:
   host: "0.0.0.0"              # Listen address

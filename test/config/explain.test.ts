@@ -27,7 +27,7 @@ test("every key is explained, in the order of the table, with its default and it
   expect(new Set(table.map(({ path }) => path)).size).toBe(table.length);
 });
 
-test("values are shown as they would be set; secrets only as set or not, and what is wrong as wrong", async () => {
+test("values are shown as they would be set, secrets only as set or not, and invalid values as invalid", async () => {
   const { sources, write } = await makePlace({
     RUNNEL_SERVER_CORS_ORIGINS: "https://a.example, https://b.example",
     RUNNEL_SERVER_H2_PORT: "0",
@@ -66,7 +66,7 @@ const secretValue = fc
 
 type Put = (text: string, key: Key<unknown>) => Promise<Partial<ConfigSources>>;
 
-test("whatever a secret is and wherever it is put, nothing that is told has it", async () => {
+test("no secret from any source appears in any output", async () => {
   const place = await makePlace();
   const inFile = async (text: string): Promise<Partial<ConfigSources>> => {
     await place.write("config.yaml", text, 0o644);
@@ -103,7 +103,7 @@ test("whatever a secret is and wherever it is put, nothing that is told has it",
   await fc.assert(property, { numRuns: 600 });
 });
 
-test("without files, the environment alone is what loadConfig reads", async () => {
+test("without files loadConfig reads the environment alone", async () => {
   expect(loadConfig({ RUNNEL_SERVER_PORT: "1" }).serverPort).toBe(1);
 });
 

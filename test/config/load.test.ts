@@ -19,7 +19,7 @@ function refusal(environment: Record<string, string>): Fault {
   throw new Error("it was accepted");
 }
 
-test("without anything set every key has its default, and every default is one that could be set", () => {
+test("without any setting every key has its default, and every default is a valid value", () => {
   const config = loadConfig({});
   for (const [name, key] of Object.entries(settings.keys)) {
     expect(config[name as keyof Config]).toBe(key.fallback);
@@ -45,14 +45,14 @@ test("no two keys share a variable, and all are ours or documented names", () =>
   }
 });
 
-test("the environment sets a key, its first variable counts, and flags come last", () => {
+test("the environment sets a key, its first variable wins, and flags override it", () => {
   const environment = { RUNNEL_SERVER_PORT: "1234", DATABASE_URL: "b", RUNNEL_LOG_LEVEL: "debug" };
   expect(loadConfig(environment)).toMatchObject({ serverPort: 1234, databaseUrl: "b", logLevel: "debug" });
   expect(loadConfig({ ...environment, RUNNEL_DATABASE_URL: "a" }).databaseUrl).toBe("a");
   expect(loadConfig(environment, { serverPort: 99 }).serverPort).toBe(99);
 });
 
-test("a documented setting goes by its documented name, which gives way to ours", () => {
+test("a documented setting may use its documented name, which gives way to ours", () => {
   const environment = { AGENT_RUNNER_SERVER_PORT: "1", AGENT_RUNNER_AUTH_HMAC_SECRET: "a", RUNNEL_SERVER_PORT: "2" };
   expect(loadConfig(environment)).toMatchObject({ serverPort: 2, authHmacSecret: "a" });
 });
@@ -73,7 +73,7 @@ test("a secret may come from a file, trimmed; the variable itself wins, and no o
   expect(missing.message).toContain("names a file that cannot be read");
 });
 
-test("keys of clients are read line by line, and one bad line is told without its key", () => {
+test("keys of clients are read line by line, and an invalid line is reported without its key", () => {
   const text = "ada=a-key-of-16-chars\n\n ada=another-key-with=equals \r\nbob=the-one-key-of-bob\n";
   expect(loadConfig({ RUNNEL_AUTH_API_KEYS: text }).authApiKeys).toEqual([
     { client: "ada", key: "a-key-of-16-chars" },
@@ -93,7 +93,7 @@ test.each([
   ["RUNNEL_SERVER_REFLECTION", "yes"],
   ["RUNNEL_AUTH_ADMIN_TOKEN", "short"],
   ["RUNNEL_AUTH_ADMIN_TOKEN", "long enough but with spaces"],
-])("%s is not %j", (name, value) => {
+])("%s is refused with the value %j", (name, value) => {
   expect(refusal({ [name]: value }).violations).toMatchObject([{ field: name }]);
 });
 
@@ -104,7 +104,7 @@ test("an empty variable counts as unset", () => {
   });
 });
 
-test.each(["80.5", "8e3", "0x50", " 80", "eighty"])("a port of %j is refused, with what would do", (port) => {
+test.each(["80.5", "8e3", "0x50", " 80", "eighty"])("a port of %j is refused with the valid range", (port) => {
   const fault = refusal({ RUNNEL_SERVER_PORT: port });
   expect(fault.reason).toBe("CONFIG_INVALID");
   expect(fault.message).toBe(
@@ -112,12 +112,12 @@ test.each(["80.5", "8e3", "0x50", " 80", "eighty"])("a port of %j is refused, wi
   );
 });
 
-test("a long value is told in part, on one line", () => {
+test("a long value is quoted in part, on one line", () => {
   const { message } = refusal({ RUNNEL_LOG_LEVEL: `a\n${"b".repeat(10_000)}` });
   expect(message).toMatch(/RUNNEL_LOG_LEVEL is "a\\nb{78}…": expected one of/);
 });
 
-test("of very many mistakes the first ones are told, and how many more there are", () => {
+test("of many mistakes the first 20 are listed, with the number of the rest", () => {
   const many = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`RUNNEL_X${index}_OF_NO_USE`, "1"]));
   const { message, violations } = refusal(many);
   expect(message.match(/unknown variable/g)).toHaveLength(20);
@@ -131,17 +131,17 @@ test.each([
   ["RUNNEL_AUTH_HMAC_SECERT_FILE", "RUNNEL_AUTH_HMAC_SECRET_FILE"],
   // Not a key of the document, so its prefix does not apply.
   ["AGENT_RUNNER_DATABASE_URL", "RUNNEL_DATABASE_URL"],
-])("%s is unknown, and %s is offered", (name, meant) => {
+])("%s is unknown, and %s is suggested", (name, meant) => {
   const { message } = refusal({ [name]: "s3cret-v4lue" });
   expect(message).toBe(`Invalid config: unknown variable ${name}: did you mean ${meant}?`);
 });
 
-test("a variable that resembles nothing is unknown all the same", () => {
+test("a variable that resembles no setting is unknown too", () => {
   const { message } = refusal({ RUNNEL_XYZZY: "1" });
   expect(message).toBe("Invalid config: unknown variable RUNNEL_XYZZY: `runnel config explain` lists those there are");
 });
 
-test("what the commands call with, and what Kubernetes tells of a service called runnel, is no mistake", () => {
+test("variables of the commands, and of Kubernetes for a service named runnel, are accepted", () => {
   const links = {
     RUNNEL_SERVICE_HOST: "10.0.0.1",
     RUNNEL_SERVICE_PORT: "8090",
@@ -177,7 +177,7 @@ test.each([
   expect(refusal({ [name]: value }).violations).toMatchObject([{ field: name }]);
 });
 
-test("decimals, numbers below zero where they mean something, and other programs' names are read", () => {
+test("decimals, meaningful negative numbers and names of other programs are accepted", () => {
   const environment = {
     RUNNEL_BUDGETS_RUN_USD: "0.25",
     RUNNEL_DEFAULTS_MAX_TURNS: "-1",
@@ -189,7 +189,7 @@ test("decimals, numbers below zero where they mean something, and other programs
   expect(loadConfig(both).tracingEndpoint).toBe("http://127.0.0.1:9");
 });
 
-test("everything that is wrong is named at once, and secrets are not", () => {
+test("all mistakes are named at once, without secrets", () => {
   const secret = "s3cret-v4lue";
   const fault = refusal({
     RUNNEL_SERVER_PORT: "x",

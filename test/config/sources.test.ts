@@ -8,7 +8,7 @@ import { readConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 import { makePlace, refusalOf } from "./place.ts";
 
-test("each source counts more than the one before, and explain tells which it was", async () => {
+test("each source overrides the previous one, and explain names the source", async () => {
   const place = await makePlace();
   const at = (more: Partial<ConfigSources>): [string | undefined, string | undefined] => {
     const row = explainConfig({ ...place.sources, ...more }).find(({ key }) => key === "server.port");
@@ -33,7 +33,7 @@ test("each source counts more than the one before, and explain tells which it wa
   expect(at({ defaults: { serverPort: 9 }, file: false })).toEqual(["9", "default"]);
 });
 
-test("a secret comes from the file, the file of a variable or the variable, and the last of them counts", async () => {
+test("a secret comes from the config file, the file of a variable or the variable; the last one wins", async () => {
   const place = await makePlace();
   const secretFile = await place.write("secret", " of the variable's file \n");
   const originOf = (environment: Record<string, string>): [string, string | undefined] => {
@@ -53,7 +53,7 @@ test("a secret comes from the file, the file of a variable or the variable, and 
   }
 });
 
-test("the file is the one that is named, else ./config.yaml, else the one in the home, else none", async () => {
+test("the file is the given one, else ./config.yaml, else the one in the home directory, else none is read", async () => {
   const { sources, write } = await makePlace();
   const modelOf = (more: Partial<ConfigSources> = {}): string => readConfig({ ...sources, ...more }).defaultModel;
   expect(modelOf()).toBe("");
@@ -72,7 +72,7 @@ test("the file is the one that is named, else ./config.yaml, else the one in the
   expect(modelOf({ home: join(sources.directory, "other/named.yaml") })).toBe("");
 });
 
-test("a file that is named and missing, or that is no file, is told", async () => {
+test("a given file that is missing or not a file is refused", async () => {
   const { sources } = await makePlace();
   const missing = join(sources.directory, "nothing.yaml");
   expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain(`config file ${missing} cannot be read (ENOENT`);
@@ -80,7 +80,7 @@ test("a file that is named and missing, or that is no file, is told", async () =
   expect(refusalOf({ ...sources, file: "." })).toContain(`config file ${sources.directory} cannot be read (EISDIR`);
 });
 
-test("mistakes of every source are told at once", async () => {
+test("mistakes of every source are reported at once", async () => {
   const place = await makePlace({ RUNNEL_SERVER_PROT: "1", RUNNEL_RUNS_SLOTS: "0" });
   const path = await place.write("config.yaml", "log: {level: loud}\nlgo: {}\n");
   const settings = ["retention.days=never", "retention.dasy=1"];
@@ -106,14 +106,14 @@ test.each([
     "seen by everybody on this machine: set RUNNEL_AUTH_HMAC_SECRET or RUNNEL_AUTH_HMAC_SECRET_FILE",
   ],
   ["database.url=postgres://a:s3cret@b/c", "set RUNNEL_DATABASE_URL or RUNNEL_DATABASE_URL_FILE instead"],
-])("--set %s is refused, and its value is not told", async (setting, told) => {
+])("--set %s is refused without showing the value", async (setting, told) => {
   const { sources } = await makePlace();
   const message = refusalOf({ ...sources, settings: [setting] });
   expect(message).toContain(told);
   expect(message).not.toContain("s3cret");
 });
 
-test("whoever else can read a file with secrets is worth a warning, and nothing more", async () => {
+test("a file with secrets that other users can read gives a warning only", async () => {
   const place = await makePlace();
   const warnings = (): string[] => {
     const told: string[] = [];

@@ -50,7 +50,7 @@ test.each([
   { RUNNEL_AUTH_API_KEYS: "ada=a-key-of-16-chars" },
   { RUNNEL_AUTH_ADMIN_TOKEN: "a-token-of-16-chars" },
   { RUNNEL_AUTH_HMAC_SECRET: "a" },
-])("callers can prove who they are by %j", async (environment: Record<string, string>) => {
+])("%j is enough to authenticate callers", async (environment: Record<string, string>) => {
   const { sources } = await makePlace({ RUNNEL_PROVIDERS_OPENAI_KEY: "b", ...environment });
   expect(readServeConfig(sources)).toMatchObject({ openaiKey: "b" });
 });
@@ -64,12 +64,12 @@ test.each([
   { RUNNEL_PROVIDERS_ANTHROPIC_BASE_URL: "http://127.0.0.1:1" },
   { RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL: "http://127.0.0.1:1" },
   { RUNNEL_DEFAULTS_MODEL: "demo" },
-])("%j is a model to talk to", async (environment: Record<string, string>) => {
+])("%j is enough as a model", async (environment: Record<string, string>) => {
   const { sources } = await makePlace({ RUNNEL_AUTH_HMAC_SECRET: "a", ...environment });
   expect(readServeConfig(sources)).toMatchObject({ authHmacSecret: "a" });
 });
 
-test("the default base URL is no provider, and a key for no server is told", async () => {
+test("the default base URL does not count as a provider, and a key without a server is reported", async () => {
   const environment = {
     RUNNEL_AUTH_HMAC_SECRET: "a",
     RUNNEL_PROVIDERS_OPENAI_BASE_URL: keys.openaiBaseUrl.fallback,
@@ -84,7 +84,7 @@ test("the default base URL is no provider, and a key for no server is told", asy
   ]);
 });
 
-test("everything is told at once, what is missing first, and the prefix stands once", async () => {
+test("all problems are reported at once, missing settings first, under one prefix", async () => {
   const { sources } = await makePlace({ RUNNEL_SERVER_PORT: "0", RUNNEL_TLS_CERT_FILE: "/nowhere" });
   const [first] = serveRefusal(sources).split("\n");
   expect(first).toBe(
@@ -93,7 +93,7 @@ test("everything is told at once, what is missing first, and the prefix stands o
   );
 });
 
-test("what is set but wrong, or may stand in a file that cannot be read, is not told to be missing", async () => {
+test("a setting that is invalid, or may be in an unreadable file, is not reported as missing", async () => {
   const wrong = await makePlace({ RUNNEL_AUTH_API_KEYS: "ada", RUNNEL_PROVIDERS_OPENAI_KEY: "a b" });
   expect(serveRefusal(wrong.sources)).not.toContain("missing");
   const badUrl = { RUNNEL_PROVIDERS_COMPATIBLE_KEY: "b", RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL: "c" };
@@ -110,7 +110,7 @@ test("what is set but wrong, or may stand in a file that cannot be read, is not 
   expect(told).toContain("did you mean auth.hmac_secret?");
 });
 
-test("certificates that cannot be read are all told, by the check and by whoever reads them", async () => {
+test("all unreadable certificates are reported, by the check and by their reader", async () => {
   const { sources, write } = await makePlace();
   const [cert, key, ca] = ["cert.pem", "key.pem", "ca.pem"].map((name) => join(sources.directory, name)) as [
     string,

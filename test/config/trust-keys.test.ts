@@ -5,7 +5,7 @@ import { loadConfig } from "../../src/app/settings.ts";
 import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
 import { makePlace } from "./place.ts";
 
-test("each goes by the name that the signing contract's own service knows it by", () => {
+test("each setting also has the name from the signing contract's own service", () => {
   const environment = {
     TRUST_ENFORCE: "false",
     TRUSTED_KEYS_JSON: "[]",
@@ -21,7 +21,7 @@ test("each goes by the name that the signing contract's own service knows it by"
   });
 });
 
-test("trust is enforced unless somebody says otherwise, and the regions are those of the contract", () => {
+test("trust is enforced by default, and the regions are those of the contract", () => {
   expect(loadConfig({})).toMatchObject({
     trustEnforce: true,
     trustReloadSeconds: 0,
@@ -33,7 +33,7 @@ test("trust is enforced unless somebody says otherwise, and the regions are thos
   expect(loadConfig({ RUNNEL_JOBS_REGIONS: "eu-1, eu-2" }).jobsRegions).toEqual(["eu-1", "eu-2"]);
 });
 
-test("a served region that no JobSpec may name is told before the start", async () => {
+test("a served region that no JobSpec may name is reported before the start", async () => {
   const startable = { RUNNEL_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "demo" };
   const { sources } = await makePlace({ ...startable, RUNNEL_JOBS_SERVED_REGIONS: "EU,MARS" });
   expect(checkConfig(sources)).toEqual(['jobs.served_regions has "MARS", which jobs.regions has not: add it']);

@@ -24,7 +24,7 @@ test("nothing is called, allowed or paid by default", () => {
   });
 });
 
-test("a YAML file may have them as they are, in lists or in one text", async () => {
+test("a YAML file may have them as lists or as one text", async () => {
   const tx = (allow: string) =>
     `decisions:\n  tx:\n    chain_id: 1\n    private_key: ${privateKey}\n    allow: ${allow}\n    value_max_wei: 10000000000000000000000`;
   for (const allow of [`["${contract}:pay", "${contract}:$_1"]`, `"${contract}:pay, ${contract}:$_1"`]) {
@@ -37,7 +37,7 @@ test("a YAML file may have them as they are, in lists or in one text", async () 
   }
 });
 
-test("key and address of the node come from files too, and are shown nowhere", async () => {
+test("key and URL of the node may come from files, and are never shown", async () => {
   const { sources, write } = await makePlace();
   const environment = {
     RUNNEL_DECISIONS_TX_RPC_URL_FILE: await write("url", `${url}\n`),
@@ -56,7 +56,7 @@ test.each([
   ["ALLOW", [contract, `${contract}:`, `${contract}:*`, "pay", `${contract.slice(0, -1)}:pay`, `${contract}:pay()`]],
   ["VALUE_MAX_WEI", ["-1", "1.5", "1e18", "1 ether", "0x10"]],
   ["GAS_MAX", ["0", "1e9"]],
-])("%s is refused where it is none, without a secret in the words", async (name, values) => {
+])("an invalid %s is refused, and the message has no secret", async (name, values) => {
   for (const value of values) {
     const { sources } = await makePlace({ [`RUNNEL_DECISIONS_TX_${name}`]: value });
     const words = refusalOf(sources);
@@ -65,7 +65,7 @@ test.each([
   }
 });
 
-test("what is missing once transactions are on is told before the start", async () => {
+test("settings that transactions require are reported as missing before the start", async () => {
   const on = { ...startable, RUNNEL_DECISIONS_TX_ENABLED: "true" };
   const { sources } = await makePlace({ ...on, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" });
   expect(checkConfig(sources)).toEqual([

@@ -29,7 +29,7 @@ test.each([
   ['auth:\n  hmac_secret: "s3cret\n', "is missing"],
   ["server:\n  port: 80\n---\nserver:\n", "3:1: only one document fits into the file"],
   ["{{{}: 1}: 1}", "1:3: a key has to be a word"],
-])("%j is no YAML, and told with line and column", async (text, told) => {
+])("%j is not valid YAML, and is refused with line and column", async (text, told) => {
   const message = await yamlRefusal(text);
   expect(message).toContain(told);
   expect(message).not.toContain("s3cret");
@@ -49,7 +49,7 @@ test.each([
   expect(await yamlRefusal(text)).toContain(`Invalid config: ${told}`);
 });
 
-test("numbers, words, lists and texts are what is meant by them", async () => {
+test("numbers, words, lists and texts are read with their usual meaning", async () => {
   const text = `
 server: {port: "80", host: 127.1, reflection: true, h2_port: ~, cors_origins: [https://a.example, "https://b.example"]}
 auth:
@@ -81,13 +81,13 @@ callback:
 });
 
 test.each(["", "\n", "# nothing\n", "---\n", "{}", "server:\n", "\ufeffserver:\n"])(
-  "%j says nothing, which is fine",
+  "%j is accepted as empty",
   async (text) => {
     expect((await readYamlConfig(text)).serverPort).toBe(8090);
   },
 );
 
-test("what is no text, too long or too deep is refused before it costs anything", async () => {
+test("a file that is not text, too long or too deep is refused cheaply", async () => {
   const place = await makePlace();
   const path = await place.write("config.yaml", "#".repeat(256 * 1_024 + 1));
   expect(refusalOf(place.sources)).toContain(`config file ${path} cannot be read (longer than 262144 bytes)`);

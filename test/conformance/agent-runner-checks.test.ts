@@ -19,7 +19,7 @@ async function post(service: TestService, path: string, body: unknown): Promise<
 const agent = { name: "checks" };
 
 describe("creating a session", () => {
-  test("refuses in the document's order", async () => {
+  test("checks in the document's order", async () => {
     const service = await startService();
     const create = (body: object) => post(service, "/v1/sessions", body);
     const wrong = {
@@ -57,7 +57,7 @@ describe("creating a session", () => {
     expect(await create(taken)).toEqual([409, { error: 'session "taken" already exists' }]);
   });
 
-  describe("looks at the callback's address", () => {
+  describe("checks the callback's address", () => {
     const cases = [
       ["https://app.example/api", undefined],
       ["http://app.example:8080", undefined],
@@ -86,7 +86,7 @@ describe("creating a session", () => {
       [`https://app.example/${"x".repeat(2_000)}`, /^callback URL too long$/],
     ] as const;
 
-    test("and says what is wrong with it", async () => {
+    test("and names its problem", async () => {
       const service = await startService();
       for (const [baseUrl, problem] of cases) {
         const [status, body] = await post(service, "/v1/sessions", { agent, callback: { base_url: baseUrl } });
@@ -97,7 +97,7 @@ describe("creating a session", () => {
       }
     });
 
-    test("but not at where a host is that the settings name", async () => {
+    test("but allows a host that the settings list", async () => {
       const service = await startService({
         securityCallbackAllow: ["127.0.0.1@127.0.0.0/8", "localhost@127.0.0.1/32"],
       });
@@ -110,7 +110,7 @@ describe("creating a session", () => {
       }
     });
 
-    test("but not at where it is, when private networks are allowed", async () => {
+    test("but allows any host when private networks are allowed", async () => {
       const service = await startService({ securityAllowPrivateNetworks: true });
       for (const [baseUrl, problem] of cases) {
         const isPrivate = problem !== undefined && /are not allowed/.test(problem.source);
@@ -122,7 +122,7 @@ describe("creating a session", () => {
 });
 
 describe("sending a message", () => {
-  test("looks for the session before it looks at the body", async () => {
+  test("looks up the session before it checks the body", async () => {
     const service = await startService();
     expect((await post(service, "/v1/sessions", { session_id: "here", agent }))[0]).toBe(201);
     const notFound = [404, { error: "session not found" }];
@@ -151,7 +151,7 @@ describe("sending a message", () => {
     });
   });
 
-  test("takes one message only where the service is set so", async () => {
+  test("is limited to one message where the service is set so", async () => {
     const service = await startService({ sessionsSingleMessage: true });
     await post(service, "/v1/sessions", { session_id: "once", agent });
     const path = "/v1/sessions/once/messages";

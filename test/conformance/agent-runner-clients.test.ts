@@ -35,7 +35,7 @@ describe("a query parameter that the service does not know", () => {
     expect(await call(service, "DELETE", `/v1/sessions/s-1?${query}`)).toBe(200);
   });
 
-  test("leaves the known ones checked, and is refused on routes of other services", async () => {
+  test("does not disable the checks of known ones, and is refused on routes of other services", async () => {
     const { service } = await setStage(rest);
     expect(await call(service, "GET", "/v1/sessions?_=1&page_size=ten")).toBe(400);
     expect(await call(service, "GET", "/v1/sessions?page_size=1&page_size=2")).toBe(400);
@@ -65,7 +65,7 @@ describe("a session without a message", () => {
     ["", { "last-event-id": "0" }],
     ["", { "last-event-id": foreignId }],
     ["", { "last-event-id": "of another server" }],
-  ])("takes the position %s %o, and its reader gets everything", async (query, headers) => {
+  ])("accepts the position %s %o, and its reader gets everything", async (query, headers) => {
     const [status, events] = await readAfter(query, headers);
     expect(status).toBe(200);
     expect(events).toMatch(/event: text\ndata: \{"content":"hello"\}\n\n[\s\S]*event: done\n/);
@@ -76,7 +76,7 @@ describe("a session without a message", () => {
   });
 });
 
-describe("a request in bytes", () => {
+describe("a raw request", () => {
   /** Sends the head exactly as given and reads until the service closes the connection. */
   async function send(service: TestService, lines: readonly string[], body = ""): Promise<string> {
     const { hostname, port } = new URL(service.url);
@@ -89,7 +89,7 @@ describe("a request in bytes", () => {
   const { authorization } = credentialsOf();
   const auth = `Authorization: ${authorization}`;
 
-  test("with two Host headers is refused, whatever it asks for", async () => {
+  test("with two Host headers is refused on every route", async () => {
     const service = await startService();
     for (const path of ["/health", "/v1/sessions", "/nothing"]) {
       const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Host: b", auth];
@@ -100,7 +100,7 @@ describe("a request in bytes", () => {
     expect(await send(service, ["GET /health HTTP/1.1", "Host: a", "host: a"])).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("with an absolute target is served as one with a path", async () => {
+  test("with an absolute target is served like one with a path", async () => {
     const { service, provider } = await setStage(rest);
     provider.respond(answer("hello"));
     const at = (path: string) => `http://runner.example:8090${path}`;
@@ -117,7 +117,7 @@ describe("a request in bytes", () => {
     expect(await get("")).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  test("with an absolute target names its host there, not in its Host header", async () => {
+  test("with an absolute target has its host there, not in its Host header", async () => {
     const service = await startService({ authApiKeys: [] });
     const ask = (target: string, host: string) => send(service, [`GET ${target} HTTP/1.1`, `Host: ${host}`]);
     expect(await ask("http://localhost/v1/sessions", "evil.example")).toMatch(/^HTTP\/1\.1 200 /);
@@ -125,8 +125,8 @@ describe("a request in bytes", () => {
   });
 });
 
-describe("deleting a session that runs", () => {
-  test("ends its stream with `done`, cancelled, and with no error", async () => {
+describe("deleting a running session", () => {
+  test("ends its stream with `done`, cancelled, and without an error", async () => {
     const { service, provider } = await setStage(rest);
     provider.respond((wire) => {
       wire.text("Once upon");

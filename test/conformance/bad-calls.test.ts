@@ -29,7 +29,7 @@ function taken(tool: string, args: string | object, content: string | RegExp): B
   return { tool, args, told: { content } };
 }
 
-test("every bad call of a file tool is answered in the documented words, and the run goes on", async () => {
+test("every invalid call of a file tool gets the documented message, and the run continues", async () => {
   const stage = await setStage(rest);
   const workDir = await openFolder();
   await expectTold(stage, workDir, [...badReads(workDir), ...badWrites(workDir), ...badSearches(workDir)]);
@@ -106,7 +106,7 @@ function badSearches(at: string): BadCall[] {
   ];
 }
 
-test("a call of what is no tool, or with what are no arguments, is told so, and the run goes on", async () => {
+test("a call of an unknown tool or with invalid arguments gets an error, and the run continues", async () => {
   const stage = await setStage(rest);
   const notJson = /^invalid arguments: not valid JSON \(.+\): send one JSON object$/;
   const notObject = (what: string) => `invalid arguments: expected a JSON object, got ${what}`;
@@ -129,7 +129,7 @@ test("a call of what is no tool, or with what are no arguments, is told so, and 
   ]);
 });
 
-test("arguments of 1 and of 5 MiB are taken, and what is more than a file may have is not", async () => {
+test("arguments of 1 and 5 MiB are accepted, and content over the maximum of a file is refused", async () => {
   const { provider, api } = await setStage(rest);
   const workDir = await openFolder();
   const sizes = [1_048_576, 5_242_880, 11_534_336];
@@ -155,7 +155,7 @@ function lengthOfContent({ args }: Plain): number {
   return (args as { content: string }).content.length;
 }
 
-test("a work directory that is gone, or a file by then, is told to the model, and the run goes on", async () => {
+test("the model gets an error when the work directory is gone or has become a file, and the run continues", async () => {
   const { provider, api } = await setStage(rest);
   const workDir = await openFolder();
   const everyTool = [
@@ -190,7 +190,7 @@ test("a work directory that is gone, or a file by then, is told to the model, an
   expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
 });
 
-test("the directory that a session was given is made again when it is gone", async () => {
+test("the directory of a session is created again when it is gone", async () => {
   const sessionsWorkRoot = await openFolder();
   const { provider, api } = await setStage(rest, { sessionsWorkRoot });
   const list = (id: string) => callTools({ id, name: "list_dir", arguments: "{}" });
@@ -208,7 +208,7 @@ test("the directory that a session was given is made again when it is gone", asy
 });
 
 test.runIf(canMount())(
-  "a full disk is told to the model, spoils no file, and the run goes on with room again",
+  "a full disk gives the model an error and damages no file, and the run continues once there is room",
   async () => {
     const { provider, api } = await setStage(rest);
     const disk = openSmallDisk(4_194_304);

@@ -292,7 +292,7 @@ const badCalls: readonly BadCall[] = [
 ];
 
 describe.each(surfaces)("over $name", ({ connect }) => {
-  test("every bad call names its field and changes nothing", async () => {
+  test("every invalid call names its field and changes nothing", async () => {
     const { service, api, before } = await setUp(connect);
     for (const { what, call, field, text, grpcCode = "INVALID_ARGUMENT", httpStatus = 400 } of badCalls) {
       const error = await refusalOf(call(api)).catch((cause: unknown) => {
@@ -339,7 +339,7 @@ describe.each(surfaces)("over $name", ({ connect }) => {
       text: /already registered: list_dir$/,
     },
   ];
-  test("a session whose agent cannot work is refused when a message is sent, and nothing is started", async () => {
+  test("a session with an invalid agent is refused when a message is sent, and no run starts", async () => {
     const { service, api } = await setUp(connect);
     for (const [index, { agent: bad }] of badAgents.entries()) {
       await api.createSession({ sessionId: `bad-${index}`, agent: { name: "a", ...bad } });
@@ -354,7 +354,7 @@ describe.each(surfaces)("over $name", ({ connect }) => {
     expect(await countRows(service)).toEqual(before);
   });
 
-  test("texts with NULs and other oddities that are no ids are taken and given back as they are", async () => {
+  test("texts with NULs and other odd characters are accepted and returned unchanged, except in ids", async () => {
     const { api } = await setUp(connect);
     const odd = "a\0b\u0001\u2028\u{1f600}\ufeff";
     const { session_id: sessionId } = await api.createSession({
@@ -533,7 +533,7 @@ describe("over plain HTTP", () => {
     { what: "GET of a cancel", path: `/v1/runs/${runId}:cancel`, status: 405, text: /^$/, allow: "POST" },
   ];
 
-  test("every bad request says what is wrong with it and changes nothing", async () => {
+  test("every invalid request gets an error that names the problem, and changes nothing", async () => {
     const { service, before } = await setUp((each) => connectGrpc(each.target, credentialsOf()));
     for (const { what, method = "GET", path = "/", body, headers = {}, status: expected, text, allow } of badRequests) {
       const response = await fetch(`${service.url}${path}`, {
@@ -564,7 +564,7 @@ describe("over plain HTTP", () => {
     expect(shown).toMatchObject({ name: "a\ufffdb" });
   });
 
-  test("a work_dir may hold whatever a path may hold", async () => {
+  test("a work_dir may have all characters of a path", async () => {
     const service = await startService();
     const workDir = await mkdtemp(join(tmpdir(), "runnel ä\u{1f600}'\"$(x)-"));
     onTestFinished(() => rm(workDir, { recursive: true }));
@@ -633,7 +633,7 @@ describe("over gRPC frames", () => {
     { what: "no request of a stream", path: tailPath, body: Buffer.alloc(0), ends: [INVALID_ARGUMENT, UNIMPLEMENTED] },
   ];
 
-  test("all that cannot be read ends at once with a status, and changes nothing", async () => {
+  test("every unreadable request ends at once with a status, and changes nothing", async () => {
     const service = await startService();
     const before = await countRows(service);
     for (const { what, path = createPath, body, headers = {}, ends } of badFrames) {
@@ -646,7 +646,7 @@ describe("over gRPC frames", () => {
     expect((await callRaw(service.url, createPath, frame(good))).grpcStatus).toBe(status.OK);
   });
 
-  test("the reference client is told when its message is over 4 MiB", async () => {
+  test("the reference client gets RESOURCE_EXHAUSTED for a message over 4 MiB", async () => {
     const service = await startService();
     const call = connectGrpc(service.target, credentialsOf()).createSession({
       agent: { name: "a".repeat(5 * 1_048_576) },
@@ -654,7 +654,7 @@ describe("over gRPC frames", () => {
     expect((await refusalOf(call)).grpcCode).toBe("RESOURCE_EXHAUSTED");
   });
 
-  test("a bomb of compressed zeros is refused by its size unpacked", async () => {
+  test("a bomb of compressed zeros is refused by its unpacked size", async () => {
     const service = await startService();
     const bomb = gzipSync(Buffer.alloc(64 * 1_048_576));
     const end = await callRaw(service.url, createPath, frame(bomb, { flag: 1 }), { "grpc-encoding": "gzip" });
@@ -669,14 +669,14 @@ describe("over gRPC frames", () => {
     }
   });
 
-  test("fields that this version does not know are passed over", async () => {
+  test("unknown fields are ignored", async () => {
     const service = await startService();
     // Field 1000, a string.
     const unknown = Buffer.concat([good, Buffer.from([0xc2, 0x3e, 0x01, 0x78])]);
     expect((await callRaw(service.url, createPath, frame(unknown))).grpcStatus).toBe(status.OK);
   });
 
-  test("the largest message that fits is taken", async () => {
+  test("the largest message within the maximum is accepted", async () => {
     const service = await startService();
     await callRaw(service.url, createPath, frame(createRequest("big")));
     const request = create(SendMessageRequestSchema, { sessionId: "big", message: "x".repeat(4_000_000) });

@@ -47,7 +47,7 @@ async function ownDirectory(): Promise<string> {
 }
 
 describe.runIf(inject("hasJail"))("with a jail", () => {
-  test("a session's commands work in its directory, and its other tools see what they did", async () => {
+  test("a session's commands work in its directory, and its other tools see their changes", async () => {
     const { provider, api } = await setStage(rest);
     provider.respond(
       calls([bash("echo one > a.txt; pwd; echo $HOME")]),
@@ -72,7 +72,7 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
     ]);
   });
 
-  test("commands that pass every limit are ended or cut, each with its reason, and the run goes on", async () => {
+  test("commands beyond a limit are ended or cut, each with its reason, and the run continues", async () => {
     const { provider, api, service } = await setStage(rest, { metricsPort: 0, toolsDiskMb: 32 });
     const within = (seconds: number, command: string): Call => ({ name: "bash", args: { command, timeout: seconds } });
     provider.respond(
@@ -110,7 +110,7 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
     expect(kills).toEqual([2, 1]);
   });
 
-  test("what is wrong with a call, or has become of the work directory, is told, and the run goes on", async () => {
+  test("invalid calls and a changed work directory give errors, and the run continues", async () => {
     const { provider, api } = await setStage(rest);
     const workDir = await ownDirectory();
     provider.respond(
@@ -142,7 +142,7 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
     expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
   });
 
-  test("no tool of a service process reads its secrets, not from /proc and not from the files they came from", async () => {
+  test("no tool of a service process reads its secrets, from /proc or from their files", async () => {
     const canary = "canary-41c0-of-this-service";
     const provider = await startFakeProvider();
     onTestFinished(() => provider.close());
@@ -192,7 +192,7 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
   });
 });
 
-test("without a jail agents that ask for bash are refused, with what to do, and others are served", async () => {
+test("without a jail agents that request bash are refused with a fix, and others are served", async () => {
   const { PATH } = process.env;
   process.env.PATH = "/nowhere";
   onTestFinished(() => {

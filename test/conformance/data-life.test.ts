@@ -68,7 +68,7 @@ async function isGone(api: Surface, sessionId: string): Promise<boolean> {
   );
 }
 
-describe("sessions that nobody uses any more", () => {
+describe("unused sessions", () => {
   test("expire as if they had been deleted: the id is free again, the run stays readable", async () => {
     const service = await startService();
     const api = grpc.connect(service);
@@ -92,7 +92,7 @@ describe("sessions that nobody uses any more", () => {
 
   // Messages and the upkeep compete for the same sessions. Each session is either deleted before its message or stays for its
   // run.
-  test("either go or take the message that comes at that moment", async () => {
+  test("either expire or accept the message that arrives at that moment", async () => {
     const service = await startService({ sessionsMaxConcurrent: 0 });
     const api = grpc.connect(service);
     const created = await Promise.all(
@@ -117,7 +117,7 @@ describe("sessions that nobody uses any more", () => {
   });
 });
 
-describe("what is older than the retention", () => {
+describe("data past the retention", () => {
   test("is erased with its directory, once its session is deleted", async () => {
     const sessionsWorkRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
     onTestFinished(() => rm(sessionsWorkRoot, { recursive: true }));
@@ -145,7 +145,7 @@ describe("what is older than the retention", () => {
     }
   });
 
-  test("answers that its results are no longer kept, on every surface, while the run is still known", async () => {
+  test("gives RESULTS_EXPIRED on every surface, while the run is still known", async () => {
     const { service, api } = await setStage(grpc);
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", model: "demo" } });
     const { run_id: runId } = await api.sendMessage({ sessionId, message: "words=3" });
@@ -162,7 +162,7 @@ describe("what is older than the retention", () => {
     expect(await api.getRun(runId)).toMatchObject({ state: "completed", last_sequence: results.length });
   });
 
-  test("is no empty success when it is listed", async () => {
+  test("gives an error instead of an empty list", async () => {
     const { service, api } = await setStage(grpc);
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", model: "demo" } });
     const { run_id: runId } = await api.sendMessage({ sessionId, message: "words=3" });
@@ -241,7 +241,7 @@ async function tellSecrets(stage: Stage, secret: string): Promise<{ sessionId: s
 describe("a purge", () => {
   const secret = "Rumpelstiltskin";
 
-  test("leaves sequence, type, figures and hashes of what was said, and nothing of it", async () => {
+  test("keeps sequence, type, usage and hashes of the content, and erases the content", async () => {
     const stage = await setStage(grpc);
     const { service, api } = stage;
     const client = new GrpcClient(service.target);
@@ -290,7 +290,7 @@ describe("a purge", () => {
     expect(await api.getSession(sessionId)).toMatchObject({ name: "tester" });
   });
 
-  test("covers the sessions of the id that were deleted before, and no other", async () => {
+  test("covers earlier sessions with the same id, and no other session", async () => {
     const { api, provider, service } = await setStage(grpc);
     const client = new GrpcClient(service.target);
     const say = async (sessionId: string): Promise<string> => {
@@ -311,7 +311,7 @@ describe("a purge", () => {
     expect(await api.getSession("other")).toMatchObject({ output: secret });
   });
 
-  test("that was cut off anywhere is finished by the next one", async () => {
+  test("that was interrupted anywhere is finished by the next one", async () => {
     const stage = await setStage(grpc);
     const { databaseUrl, target } = stage.service;
     const { sessionId, runIds } = await tellSecrets(stage, secret);
@@ -334,7 +334,7 @@ describe("a purge", () => {
     expect(hashes).toEqual(before.map(({ payload }) => createHash("sha256").update(payload).digest("hex")));
   });
 
-  test("that is asked for twice at once counts every entry once", async () => {
+  test("that is requested several times at once counts every entry once", async () => {
     const stage = await setStage(grpc);
     const { sessionId } = await tellSecrets(stage, secret);
     const [row] = await query<{ count: string }>(stage.service.databaseUrl, "select count(*) from run_result");
@@ -343,7 +343,7 @@ describe("a purge", () => {
     expect(purged.reduce((sum, { results }) => sum + results, 0n)).toBe(BigInt(row?.count ?? -1));
   });
 
-  test("waits for no active run: it is refused, and changes nothing", async () => {
+  test("is refused while a run is active, and changes nothing", async () => {
     const { api, provider, service } = await setStage(grpc);
     const client = new GrpcClient(service.target);
     const gate = Promise.withResolvers<void>();
@@ -364,7 +364,7 @@ describe("a purge", () => {
     expect(await client.call(purgeSession, { sessionId })).toMatchObject({ runs: 1 });
   });
 
-  test("is for the session's client alone: for others, as for unknown ids, there is nothing", async () => {
+  test("is for the session's client only: other clients get NOT_FOUND, as for unknown ids", async () => {
     const { api, service } = await setStage(grpc);
     const { sessionId } = await startConversation(api);
     await readSession(api, sessionId);
@@ -406,7 +406,7 @@ describe("a purge", () => {
 
   // A slow reader keeps the run's newest entries in the memory of its replica. A reader that comes after the purge must not get
   // them, on any replica.
-  test("reaches what replicas keep in memory for slow readers", async () => {
+  test("reaches the results that replicas keep in memory for slow readers", async () => {
     const { api, provider, service } = await setStage(grpc);
     const replicas = [service, await startService({ databaseUrl: service.databaseUrl })];
     const listening = Promise.withResolvers<void>();

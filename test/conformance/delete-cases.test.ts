@@ -173,7 +173,7 @@ const states = [...idle, ...active, ...(inject("hasJail") ? [inBash] : [])].flat
   [rest, withoutFeeds(rest)].map((kind) => ({ ...each, kind, name: kind.name })),
 );
 
-test.each(states)("a session that is $state is gone at once, and told once ($name)", async (each) => {
+test.each(states)("a session that is $state is gone at once, with one status callback ($name)", async (each) => {
   const scene = await setScene(each);
   const { api, service, host } = scene;
   await each.reach(scene);
@@ -205,7 +205,7 @@ test.each(states)("a session that is $state is gone at once, and told once ($nam
   }
 });
 
-test.each([rest, findSurface("gRPC")])("a session that expired is not there to be deleted ($name)", async (kind) => {
+test.each([rest, findSurface("gRPC")])("an expired session cannot be deleted ($name)", async (kind) => {
   const { api, service } = await setStage(kind);
   await api.createSession({ sessionId, agent: { name: "old" } });
   await query(service.databaseUrl, "update session set create_time = create_time - interval '1 day'");

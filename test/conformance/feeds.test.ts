@@ -182,7 +182,7 @@ async function askBoth(
   return { fed: toldBy(method, codec, one), plain: toldBy(method, codec, other) };
 }
 
-test("a run and a session are told in the same bytes, from any place on", async () => {
+test("with and without feeds a run and a session have the same bytes, from any position", async () => {
   const both = await startBoth();
   const { sessionId, runId } = await finishRun(both, sayEverything);
   const last = (await Array.fromAsync(both.api.followRun(runId))).length;
@@ -207,28 +207,31 @@ test("a run and a session are told in the same bytes, from any place on", async 
   }
 });
 
-test.each(shapes)("whatever else is asked over $protocol in $codec gets the same answer", async (shape) => {
-  const both = await startBoth();
-  const { sessionId, runId } = await finishRun(both, [answer("well")]);
-  const { ticket } = await new GrpcClient(both.fed.target).call(AuthService.method.createStreamTicket, {
-    target: { target: { case: "sessionId", value: sessionId } },
-  });
-  const { codec, contentType } = shape;
-  for (const [what, different] of Object.entries(unusualRequests(shape, { runId, ticket }))) {
-    const request: WholeRequest = {
-      httpVersion: "2",
-      path: pathOf(tailRun),
-      headers: { "content-type": contentType },
-      body: frame(encode(tailRun, codec, { runId })),
-      ...different,
-    };
-    const told = await askBoth(both, { method: tailRun, codec, request });
-    expect.soft(told.fed, what).toEqual(told.plain);
-    expect.soft((told.fed as WholeAnswer).status, what).toBeGreaterThan(0);
-  }
-});
+test.each(shapes)(
+  "all unusual requests over $protocol in $codec get the same answer with and without feeds",
+  async (shape) => {
+    const both = await startBoth();
+    const { sessionId, runId } = await finishRun(both, [answer("well")]);
+    const { ticket } = await new GrpcClient(both.fed.target).call(AuthService.method.createStreamTicket, {
+      target: { target: { case: "sessionId", value: sessionId } },
+    });
+    const { codec, contentType } = shape;
+    for (const [what, different] of Object.entries(unusualRequests(shape, { runId, ticket }))) {
+      const request: WholeRequest = {
+        httpVersion: "2",
+        path: pathOf(tailRun),
+        headers: { "content-type": contentType },
+        body: frame(encode(tailRun, codec, { runId })),
+        ...different,
+      };
+      const told = await askBoth(both, { method: tailRun, codec, request });
+      expect.soft(told.fed, what).toEqual(told.plain);
+      expect.soft((told.fed as WholeAnswer).status, what).toBeGreaterThan(0);
+    }
+  },
+);
 
-test("readers of a run while it runs are told the same, whenever they come and wherever they begin", async () => {
+test("readers of an active run get the same results, at any time and from any position", async () => {
   const both = await startBoth();
   const { fed, plain, api, provider } = both;
   const steps = ["one", "two", "three"].map((word) => ({ word, ...Promise.withResolvers<void>() }));
@@ -268,7 +271,7 @@ test("readers of a run while it runs are told the same, whenever they come and w
   expect(readers).toHaveLength(steps.length * shapes.length * 4);
 });
 
-test("readers that take compressed messages, or send them, get what all others get", async () => {
+test("readers that accept or send compressed messages get the same as all others", async () => {
   const both = await startBoth();
   const { sessionId, runId } = await finishRun(both, sayEverything);
   const results = await Array.fromAsync(both.api.followRun(runId));
@@ -284,7 +287,7 @@ test("readers that take compressed messages, or send them, get what all others g
   }
 });
 
-test("a request that can never be read is answered at once, though its end does not come", async () => {
+test("an unreadable request is answered at once, even when it never ends", async () => {
   const { fed, plain } = await startBoth();
   const hopeless: Record<string, Buffer> = {
     "claims 4 GiB": frame(Buffer.alloc(100), { claimedBytes: 0xffff_ffff }),
@@ -386,7 +389,7 @@ describe("a reader that leaves", () => {
 const largeRunBytes = 16 * 1_048_576;
 const largePieceChars = 65_536;
 
-test("readers that never read cost no memory, and lose nothing", { timeout: 120_000 }, async () => {
+test("readers that never read cost no memory, and lose no result", { timeout: 120_000 }, async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   provider.respond((wire) => {

@@ -17,7 +17,7 @@ const rest = findSurface("REST");
 const list = (id: string, args = "{}") => ({ id, name: "list_dir", arguments: args });
 const loopText = "LOOP DETECTED: Tool 'list_dir' called 3 times with same arguments. Try a different approach.";
 
-test("a call that comes for the third time is answered by the intervention, and no tool of that turn runs", async () => {
+test("the third identical call gets the intervention as its result, and no tool of that turn runs", async () => {
   const { provider, api } = await setStage(rest);
   const workDir = await folderWith({ "a.txt": "a" });
   provider.respond(
@@ -44,7 +44,7 @@ test("a call that comes for the third time is answered by the intervention, and 
   ]);
 });
 
-test("calls beyond the tenth of a turn are answered as skipped, in their place", async () => {
+test("calls beyond the tenth of a turn are skipped, with their results in order", async () => {
   const { provider, api } = await setStage(rest);
   const calls = Array.from({ length: 12 }, (_, index) => list(`c${index}`, `{"path":".","n":${index}}`));
   provider.respond(callTools(...calls), answer("done"));
@@ -94,7 +94,7 @@ test("an agent writes, edits, finds and searches files in its work directory", a
   expect(await readFile(file, "utf8")).toBe("1\n2\n");
 });
 
-test("an agent's own settings are what the model is asked with, else the service's", async () => {
+test("the model gets the agent's own settings, else the service's", async () => {
   const { provider, api } = await setStage(rest, { defaultMaxTokens: 777 });
   provider.respond(answer("own"), answer("service's"));
   const own = { model: "gpt-4o", systemPrompt: "Be thorough.", maxTokens: 99, temperature: 0.7 };
@@ -113,14 +113,14 @@ test("an agent's own settings are what the model is asked with, else the service
   ]);
 });
 
-test("without any limit of turns a run has one", async () => {
+test("a run without a limit of turns has a maximum of one turn", async () => {
   const { provider, api } = await setStage(rest, { defaultMaxTurns: 0 });
   provider.respond(callTools(list("1")));
   const events = await converse(api, { workDir: await folderWith({}), builtin: ["list_dir"] });
   expect(events.at(-2)?.payload).toEqual({ message: "agent reached maximum turn limit (1)" });
 });
 
-test("a model sees the first message and the newest ones of a long past, each exchange whole", async () => {
+test("a model sees the first message and the newest ones of a long history, each exchange whole", async () => {
   const { provider, api } = await setStage(rest, { sessionsHistoryMessages: 4 });
   const { session_id: sessionId } = await api.createSession({ agent: { name: "chat" } });
   for (const number of [1, 2, 3, 4, 5]) {
@@ -133,7 +133,7 @@ test("a model sees the first message and the newest ones of a long past, each ex
   expect(shown).toEqual(["ask 1", "ask 4", "answer 4", "ask 5"]);
 });
 
-test("what does not fit into a model's context is left out, whole exchanges first", async () => {
+test("messages beyond a model's context are dropped, whole exchanges first", async () => {
   const { provider, api } = await setStage(rest, { defaultModel: "openai:gpt-3.5-turbo", defaultMaxTokens: 100 });
   const { session_id: sessionId } = await api.createSession({ agent: { name: "chat" } });
   const long = "x".repeat(20_000);
@@ -149,7 +149,7 @@ test("what does not fit into a model's context is left out, whole exchanges firs
   expect(shown).toEqual(["ask 1", "ask 2", "answer 2", "ask 3", "answer 3", "ask 4"]);
 });
 
-test("a refusal of the provider fails the run with the provider's words", async () => {
+test("a refusal of the provider fails the run with the provider's message", async () => {
   const { provider, api } = await setStage(rest);
   provider.respond((wire) => {
     wire.text("Well, ");
@@ -163,7 +163,7 @@ test("a refusal of the provider fails the run with the provider's words", async 
   ]);
 });
 
-test("a response that is cut in the middle of a call is asked for again, and nothing of the half call runs", async () => {
+test("a response that is cut in the middle of a call is requested again, and the half call does not run", async () => {
   const { provider, api } = await setStage(rest);
   const workDir = await folderWith({ "a.txt": "a" });
   const write = { name: "write_file", arguments: '{"file_path":"b.txt","content":"b"}' };
@@ -197,7 +197,7 @@ const usage = (prompt: number, completion: number) => ({
   total_tokens: prompt + completion,
 });
 
-test("a cancelled run tells what it had used by then, its own count marked as an estimate", async () => {
+test("a cancelled run has its usage so far, with its own count marked as an estimate", async () => {
   const { provider, api } = await setStage(rest, { defaultModel: "gpt-4o" });
   const workDir = await folderWith({});
   provider.respond(
@@ -229,7 +229,7 @@ test("a cancelled run tells what it had used by then, its own count marked as an
   expect(used).toMatchObject({ cost_micro_usd: Math.ceil(prompt * 2.5 + 120) });
 });
 
-test("what a whole response cost is the provider's figures at the price of the table, cached tokens at theirs", async () => {
+test("the cost of a whole response is the provider's usage at the table's prices, cached tokens at their own price", async () => {
   const { provider, api } = await setStage(rest);
   provider.respond((wire) => {
     wire.text("x");
@@ -250,7 +250,7 @@ test("a model without a known price has usage and no cost", async () => {
   expect(used).toEqual({ prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 });
 });
 
-test("a run is stopped in mid-stream at its budget of tokens, by the piece that reaches it", async () => {
+test("a run is stopped in mid-stream by the piece that reaches its token budget", async () => {
   const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
   const closed = speakForEver(provider, 40);
   const runId = await begin(api, {});
@@ -264,7 +264,7 @@ test("a run is stopped in mid-stream at its budget of tokens, by the piece that 
   expect(await closed).toBe(false);
 });
 
-test("a budget ends with the piece that reached it, however many come at once", async () => {
+test("a run ends with the piece that reaches its budget, even when many pieces arrive at once", async () => {
   const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
   const piece = "word".repeat(10);
   provider.respond((wire) => say(wire, Array(400).fill(piece), usage(10, 4_000)));
@@ -275,7 +275,7 @@ test("a budget ends with the piece that reached it, however many come at once", 
   expect(Number(prompt) + Number(said)).toBeLessThan(1_000 + 10);
 });
 
-test("a call that never ends is stopped by the budget as well", async () => {
+test("a call that never ends is stopped by the budget too", async () => {
   const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
   provider.respond(async (wire, request) => {
     let isOpen = true;
@@ -291,7 +291,7 @@ test("a call that never ends is stopped by the budget as well", async () => {
   expect(await ended(api, await begin(api, {}))).toMatchObject({ failure_code: "runner.budget_exceeded" });
 });
 
-test("the smaller of the service's budget and the session's counts, and money is a budget too", async () => {
+test("the smaller budget of service and session counts, in tokens or in money", async () => {
   const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000_000, defaultModel: "gpt-4o" });
   void speakForEver(provider, 40);
   const { session_id: sessionId } = await api.createSession({
@@ -305,7 +305,7 @@ test("the smaller of the service's budget and the session's counts, and money is
   expect(cost).toBeLessThan(5_000 + 40 * 10);
 });
 
-test("a budget that is used up already makes no request", async () => {
+test("an exhausted budget prevents the request", async () => {
   const { provider, api } = await setStage(rest, { budgetRunTokens: 20 });
   const { session_id: sessionId } = await api.createSession({ agent: { name: "x", systemPrompt: "y".repeat(400) } });
   const { run_id: runId } = await api.sendMessage({ sessionId, message: "go" });
@@ -313,7 +313,7 @@ test("a budget that is used up already makes no request", async () => {
   expect(provider.requests).toHaveLength(0);
 });
 
-test("a budget of money is refused for a model whose price nobody knows", async () => {
+test("a budget in money is refused for a model without a known price", async () => {
   const { api } = await setStage(rest, { budgetClientDayUsd: 1, defaultModel: "openai:my-own" });
   const { session_id: sessionId } = await api.createSession({ agent: { name: "x" } });
   await expectRefused(api.sendMessage({ sessionId, message: "go" }), {
@@ -324,7 +324,7 @@ test("a budget of money is refused for a model whose price nobody knows", async 
   });
 });
 
-test("the runs of a client share its day, however many go on side by side, and another client has its own", async () => {
+test("concurrent runs of a client share its daily budget, and another client has its own", async () => {
   const { provider, api, service } = await setStage(rest, { budgetClientDayTokens: 5_000, sessionsMaxConcurrent: 0 });
   const pieceTokens = 25;
   for (let index = 0; index < 6; index++) {
@@ -351,7 +351,7 @@ test("the runs of a client share its day, however many go on side by side, and a
   expect(await ended(other, await begin(other, { model: "demo" }))).toMatchObject({ state: "completed" });
 });
 
-test("what was not used goes back to the day", async () => {
+test("unused reservations return to the daily budget", async () => {
   const { provider, api } = await setStage(rest, { budgetClientDayTokens: 1_500 });
   for (let index = 0; index < 3; index++) {
     provider.respond((wire) => say(wire, ["x"], usage(10, 1)));
@@ -360,7 +360,7 @@ test("what was not used goes back to the day", async () => {
   expect(await api.getUsage()).toMatchObject({ tokens: 33, cost_micro_usd: 3 * Math.ceil(10 * 0.15 + 0.6) });
 });
 
-test("an open circuit refuses at once in the document's words", async () => {
+test("an open circuit refuses at once with the document's message", async () => {
   const { provider, api } = await setStage(rest, { circuitMaxFailures: 2, circuitResetTimeoutSec: 3_600 });
   provider.respond(fail(500, "down"), fail(500, "down"));
   const first = await ended(api, await begin(api, {}));
@@ -371,7 +371,7 @@ test("an open circuit refuses at once in the document's words", async () => {
   expect(provider.requests).toHaveLength(2);
 });
 
-test("an open circuit closes when the provider is back", async () => {
+test("an open circuit closes when the provider works again", async () => {
   const { provider, api } = await setStage(rest, { circuitMaxFailures: 2, circuitResetTimeoutSec: 1 });
   provider.respond(fail(500, "down"), fail(500, "down"));
   expect(await ended(api, await begin(api, {}))).toMatchObject({ state: "failed" });

@@ -82,7 +82,7 @@ function followBySignature({ url, target }: TestService, { sessionId, runId }: I
   };
 }
 
-test("every client that may follow a run is told the same, as it happens", async () => {
+test("every client that may follow a run gets the same results as they happen", async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const all = Promise.withResolvers<void>();

@@ -39,7 +39,7 @@ async function ask(service: TestService, { method = "POST", path = "/v1/sessions
 const withAgent = (fields: object): string => JSON.stringify({ agent: { name: "a", ...fields } });
 const withRemote = (...remote: readonly object[]): string => withAgent({ tools: { remote } });
 
-test("a size or a count beyond its limit is refused when the session is created, with the field's name", async () => {
+test("a size or a count beyond its limit is refused with the field's name when the session is created", async () => {
   const service = await start();
   const tool = { name: "t" };
   const deep = `{"agent":{"name":"a"},"x":${"[".repeat(100)}${"]".repeat(100)}}`;
@@ -66,7 +66,7 @@ test("a size or a count beyond its limit is refused when the session is created,
   }
 });
 
-test("JSON may have what protobuf's JSON may have", async () => {
+test("JSON may have all forms of protobuf's JSON", async () => {
   const service = await start();
   for (const body of [
     '{"agent":{"name":"a","max_turns":"3","temperature":"1"}}',
@@ -118,7 +118,7 @@ test("created_at has milliseconds", async () => {
   expect(JSON.parse(body).created_at).toMatch(/:\d\d(\.\d{1,3})?Z$/);
 });
 
-test("a client may list its sessions, and OPTIONS says what else there is", async () => {
+test("a client may list its sessions, and OPTIONS lists the methods of a route", async () => {
   const service = await start();
   await ask(service, { body: '{"session_id":"s-1","agent":{"name":"a"}}' });
   const { status, body } = await ask(service, { method: "GET" });
@@ -132,7 +132,7 @@ test("a client may list its sessions, and OPTIONS says what else there is", asyn
   expect(await ask(service, { method: "PROPFIND", path: "/v1/nowhere" })).toMatchObject({ status: 404 });
 });
 
-test("HTTP is read strictly", async () => {
+test("HTTP is parsed strictly", async () => {
   const { app } = await start();
   const strange: Readonly<Record<string, string>> = {
     "lines that end without CR": "GET /health HTTP/1.1\nHost: a\nConnection: close\n\n",

@@ -85,7 +85,7 @@ async function toolsTold(provider: FakeProvider): Promise<unknown> {
 
 const openStage = (flags: Partial<Config> = {}): Promise<Stage> => setStage(rest, { securityCallbackAllow, ...flags });
 
-test("a remote tool is offered with its own schema, called with a signature, and answered for", async () => {
+test("a remote tool is offered with its own schema, called with a signature, and its result returned", async () => {
   const host = await openHost();
   const stage = await openStage();
   host.answer({ success: true, content: "3 documents" });
@@ -117,7 +117,7 @@ test("a remote tool is offered with its own schema, called with a signature, and
   expect(headers).toMatchObject({ "idempotency-key": "call_7", "content-type": "application/json" });
 });
 
-test("what the host says of a failure, and what is wrong with arguments, reaches reader and model", async () => {
+test("errors of the host and of the arguments reach both reader and model", async () => {
   const host = await openHost();
   const stage = await openStage();
   host.answer({ success: false, error: "none found" });
@@ -133,7 +133,7 @@ test("what the host says of a failure, and what is wrong with arguments, reaches
   expect(host.calls).toHaveLength(2);
 });
 
-test("five calls of a turn run at a time, after all of them were told", async () => {
+test("at most five calls of a turn run at once, after all of them were announced", async () => {
   const host = await openHost();
   const { provider, api } = await openStage();
   const waiting: (() => void)[] = [];
@@ -172,8 +172,8 @@ test("five calls of a turn run at a time, after all of them were told", async ()
   expect(types).toEqual([...Array(7).fill("tool_call"), ...Array(7).fill("tool_result"), "text", "done"]);
 });
 
-describe("who is called", () => {
-  test("is the global host, unless the session names one", async () => {
+describe("the callback host", () => {
+  test("is the global one, unless the session names one", async () => {
     const [own, global] = [await openHost(), await openHost()];
     const stage = await openStage({ callbackBaseUrl: global.baseUrl });
     await converse({ stage });
@@ -182,7 +182,7 @@ describe("who is called", () => {
     expect([own.calls.length, global.calls.length]).toEqual([1, 1]);
   });
 
-  test("has the global time to answer, where the session has none of its own", async () => {
+  test("has the global timeout when the session has none of its own", async () => {
     const host = await openHost();
     const stage = await openStage({ callbackTimeoutSec: 1 });
     const hungUp = Promise.withResolvers<void>();
@@ -196,7 +196,7 @@ describe("who is called", () => {
     await stage.api.deleteSession(String(sent.session_id));
   });
 
-  test("is signed to with the shared secret where clients have no keys", async () => {
+  test("gets calls signed with the shared secret when clients have no keys", async () => {
     const secret = "the secret that all callers share";
     const host = await openHost(secret);
     const stage = await openStage({ authApiKeys: [], authHmacSecret: secret, callbackBaseUrl: host.baseUrl });
@@ -217,7 +217,7 @@ describe("who is called", () => {
     expect(host.refusals).toEqual([]);
   });
 
-  test("gets no signature from a service that asks nobody for one", async () => {
+  test("gets no signature from a service without authentication", async () => {
     const seen: IncomingHttpHeaders[] = [];
     const port = await listen((request, response) => {
       // Status callbacks of the run come here as well.
@@ -236,7 +236,7 @@ describe("who is called", () => {
     expect(seen[0]).not.toHaveProperty("x-signature");
   });
 
-  test("is nobody at a private address that no setting names", async () => {
+  test("is refused at a private address that no setting lists", async () => {
     const host = await openHost();
     const stage = await openStage({ metricsPort: 0 });
     const name = `http://localhost:${new URL(host.baseUrl).port}/`;
@@ -311,7 +311,7 @@ describe("a host", () => {
     { what: "says that it is down", answer: status(503, "down"), error: "callback returned 503: down" },
   ];
 
-  test("that is down, slow or breaks off is asked four times in all; the model reads why, and the run goes on", async () => {
+  test("that is down, slow or breaks off is called four times; the model gets the reason, and the run continues", async () => {
     const stage = await openStage();
     await Promise.all(
       breaking.map(async (faulty) => {
@@ -353,7 +353,7 @@ describe("a host", () => {
     { what: "fails with an object", answer: { success: false, error: { code: 1 } }, error: "error is not a string" },
   ];
 
-  test("that lies is asked once; the model reads what was wrong, and the run goes on", async () => {
+  test("that sends an invalid answer is called once; the model gets the reason, and the run continues", async () => {
     const stage = await openStage();
     await Promise.all(
       lying.map(async (faulty) => {
@@ -363,7 +363,7 @@ describe("a host", () => {
     );
   });
 
-  test("may call its JSON what it likes", async () => {
+  test("may use any content type for its JSON", async () => {
     const stage = await openStage();
     const faulty = {
       what: "calls its JSON a picture",
@@ -373,7 +373,7 @@ describe("a host", () => {
     expect(await callAt(stage, faulty)).toEqual(toldOf({ content: "lie" }, 1));
   });
 
-  test("that never answers holds up no cancel", async () => {
+  test("that never answers does not delay a cancel", async () => {
     const host = await openHost();
     const stage = await openStage();
     const hungUp = Promise.withResolvers<void>();
@@ -450,7 +450,7 @@ describe("a message is refused", () => {
     ],
   ] as const;
 
-  test("for a tool that could not be called", async () => {
+  test("for an invalid tool", async () => {
     const stage = await openStage({ callbackBaseUrl: "https://app.example" });
     for (const [remote, problem] of cases) {
       const [code, { error = "" }] = await sendFirst({ stage, remote, builtin: ["list_dir"] });
@@ -459,7 +459,7 @@ describe("a message is refused", () => {
     }
   });
 
-  test("without a host to call", async () => {
+  test("without a callback host", async () => {
     expect(await sendFirst({ stage: await openStage() })).toEqual([
       400,
       {
@@ -468,7 +468,7 @@ describe("a message is refused", () => {
     ]);
   });
 
-  test("of a client whose key is kept as a hash, where nothing is shared", async () => {
+  test("of a client whose key is stored as a hash, when no secret is shared", async () => {
     const stage = await openStage({
       callbackBaseUrl: "https://app.example",
       authAdminToken: "the-admin-token-of-tests",
@@ -501,7 +501,7 @@ test("a call belongs to the trace of its run, below the span of its tool", async
   expect(host.calls[0]?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
 });
 
-test("a tool that no provider would take is left out, and the run has the others", async () => {
+test("a tool that no provider supports is left out, and the run has the others", async () => {
   const host = await openHost();
   const stage = await openStage();
   const deep = Array.from({ length: 40 }).reduce<object>((inner) => ({ properties: { a: inner } }), {});
@@ -536,7 +536,7 @@ test("arguments that cannot be checked here reach the host", async () => {
   expect(await toolsTold(stage.provider)).toMatchObject([{ function: { parameters } }]);
 });
 
-test("PHP's empty array of parameters is no parameters", async () => {
+test("PHP's empty array as parameters means no parameters", async () => {
   const host = await openHost();
   const stage = await openStage();
   const remote = [{ ...searchDocs, parameters: [] }];
@@ -547,7 +547,7 @@ test("PHP's empty array of parameters is no parameters", async () => {
   expect(JSON.parse(host.calls[0]?.body ?? "")).toMatchObject({ arguments: {} });
 });
 
-test("arguments of 1 MiB reach the host, and those of 5 MiB the model as an error", async () => {
+test("arguments of 1 MiB reach the host, and those of 5 MiB give the model an error", async () => {
   const host = await openHost();
   const stage = await openStage();
   const { provider } = stage;
@@ -569,7 +569,7 @@ test("arguments of 1 MiB reach the host, and those of 5 MiB the model as an erro
   expect((await provider.request(2)).body.messages.at(-1)).toMatchObject({ content: `Error: ${error}` });
 });
 
-test("half a character in an answer is replaced before anybody reads it", async () => {
+test("half a character in an answer is replaced before any reader gets it", async () => {
   const host = await openHost();
   const stage = await openStage();
   host.answer({ success: true, content: "a\ud83d" }, { success: false, error: "\ude00b" });

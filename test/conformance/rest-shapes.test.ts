@@ -34,7 +34,7 @@ function json(status: number, text: string): Answer {
   return [status, "application/json", `${text}\n`];
 }
 
-test("creating a session answers 201 with its id and status", async () => {
+test("creating a session returns 201 with its id and status", async () => {
   const { service } = await setStage(rest);
   const create = (body: string) => ask(service.url, "POST", "/v1/sessions", body);
   expect(await create('{"session_id":"s-1","agent":{"name":"a"}}')).toEqual(
@@ -57,7 +57,7 @@ test("a body is read as leniently as documented", async () => {
   );
 });
 
-test("creating a session is refused in the documented words and order", async () => {
+test("an invalid session is refused with the documented messages in order", async () => {
   const { service } = await setStage(rest);
   const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -83,7 +83,7 @@ test("creating a session is refused in the documented words and order", async ()
   await refused({ session_id: "taken", agent }, 'session "taken" already exists', 409);
 });
 
-test("a session shows its keys in the documented order, and leaves out what is empty", async () => {
+test("a session has its keys in the documented order, and leaves out empty ones", async () => {
   const { service, provider, api } = await setStage(rest);
   provider.respond(answer("done & <dusted>"));
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
@@ -103,7 +103,7 @@ test("a session shows its keys in the documented order, and leaves out what is e
   );
 });
 
-test("sending a message answers 202 with the tools", async () => {
+test("sending a message returns 202 with the tools", async () => {
   const { service, provider } = await setStage(rest);
   provider.respond(answer("a"), answer("b"));
   const send = async (id: string, tools: object) => {
@@ -120,7 +120,7 @@ test("sending a message answers 202 with the tools", async () => {
   expect((await send("s-2", {}))[2]).toMatch(answered("s-2", String.raw`\[\]`));
 });
 
-test("sending a message is refused in the documented words", async () => {
+test("an invalid message is refused with the documented messages", async () => {
   const { service, provider, api } = await setStage(rest);
   provider.respond((wire) => wire.hang());
   const create = (id: string, agent: object) =>
@@ -169,7 +169,7 @@ test("sending a message is refused in the documented words", async () => {
   await api.deleteSession("plain");
 });
 
-test("deleting a session answers once that it is deleted, and then 404", async () => {
+test("deleting a session returns once it is deleted, and then 404", async () => {
   const { service } = await setStage(rest);
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
   expect(await ask(service.url, "DELETE", "/v1/sessions/s-1")).toEqual(json(200, '{"status":"deleted"}'));
@@ -223,7 +223,7 @@ test("a stream is framed as documented, with ids and an opening comment", async 
   ]);
 });
 
-test("a failed run tells its error and then that it is done; after that there is nothing", async () => {
+test("a failed run ends its stream with an error and done, and later reads get 204", async () => {
   const { service, provider } = await setStage(rest);
   provider.respond(fail(401, "bad key"));
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
@@ -260,7 +260,7 @@ test("a body over the limit is refused with 413 before it is read", async () => 
   expect(text).toBe('{"error":"the request body is larger than 10485760 bytes"}\n');
 });
 
-test("what is no route is answered as documented, and every answer has a request id", async () => {
+test("unknown routes are answered as documented, and every answer has a request id", async () => {
   const { service } = await setStage(rest);
   const request = async (method: string, path: string) => {
     const headers = { ...credentialsOf(), "x-request-id": "mine" };
@@ -286,7 +286,7 @@ test("what is no route is answered as documented, and every answer has a request
   expect(headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("calling too often is refused in exactly 31 bytes", async () => {
+test("the refusal over the rate limit has exactly 31 bytes", async () => {
   const { service } = await setStage(rest, { rateLimitRps: 1, rateLimitBurst: 1 });
   const call = () => fetch(`${service.url}/v1/sessions/s-1`, { headers: credentialsOf() });
   expect((await call()).status).toBe(404);
@@ -339,7 +339,7 @@ const exampleMessage = `{
   "message": "Analyze the code in /src and find potential security vulnerabilities"
 }`;
 
-test("the document's example of a session to create is taken as it stands", async () => {
+test("the document's example of creating a session is accepted exactly as printed", async () => {
   const { service } = await setStage(rest);
   const request = `{
   "session_id": "my-custom-id",
@@ -380,7 +380,7 @@ test("the document's example of a session to create is taken as it stands", asyn
   expect(await ask(service.url, "POST", "/v1/sessions", request)).toEqual(json(201, example(response)));
 });
 
-test("the document's examples of a message, of the session that it leaves and of its deletion are what is answered", async () => {
+test("the document's examples of a message, of the session after it and of its deletion match the answers", async () => {
   const { service, provider, api } = await setStage(rest);
   provider.respond(...readInTurns(4), answer("I found 3 issues in the codebase..."));
   expect(await createReviewer(service.url, await makeProject())).toEqual(
@@ -411,7 +411,7 @@ test("the document's examples of a message, of the session that it leaves and of
   );
 });
 
-test("the document's examples of events are what is streamed", async () => {
+test("the document's examples of events match the stream", async () => {
   const { service, provider } = await setStage(rest);
   const firstIsRead = Promise.withResolvers<void>();
   provider.respond(
@@ -451,7 +451,7 @@ test("the document's examples of events are what is streamed", async () => {
   );
 });
 
-test("the document's example of an error is what a run says that takes too long", async () => {
+test("the document's example of an error is the one of a run past its time limit", async () => {
   const { service, provider } = await setStage(rest, { defaultTimeoutSecs: 1 });
   provider.respond((wire) => wire.hang());
   await createReviewer(service.url, await makeProject());
@@ -462,7 +462,7 @@ test("the document's example of an error is what a run says that takes too long"
   expect(text).toMatch(/event: done\ndata: \{"status":"failed"[^\n]*\}\n\n$/);
 });
 
-test("the document's example of health has these numbers, with its keys sorted as the service that it is about sorts them", async () => {
+test("the document's example of health has these numbers, with its keys in the order of the original service", async () => {
   const { service, provider, api } = await setStage(rest);
   provider.respond(
     (wire) => wire.hang(),

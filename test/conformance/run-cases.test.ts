@@ -14,7 +14,7 @@ import type { Plain, Surface } from "./surface.ts";
 import { withoutFeeds } from "./surfaces.ts";
 
 describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (kind) => {
-  test("streams text and ends with what it said", async () => {
+  test("streams text and ends with the whole text", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond((wire) => {
       wire.text("Hel");
@@ -35,7 +35,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     ]);
   });
 
-  test("needs no reader: it says two hundred words though nobody listens", async () => {
+  test("needs no reader: it writes two hundred words while no client listens", async () => {
     const { provider, api, service } = await setStage(kind);
     const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
     provider.respond((wire) => {
@@ -52,7 +52,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(service.app.countReaders()).toBe(0);
   });
 
-  test("calls tools of one turn together and tells their results in call order", async () => {
+  test("runs tools of one turn together and returns their results in call order", async () => {
     const { provider, api } = await setStage(kind);
     const workDir = await directoryWith({ "0.txt": "zero", "1.txt": "one", "3.txt": "three", "4.txt": "four" });
     const ids = [0, 1, 2, 3, 4].map((index) => `call_${index}`);
@@ -139,7 +139,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(results.find(({ type }) => type === "reasoning.delta")?.payload).toEqual({ content: "because" });
   });
 
-  test("answers calls that cannot be made and goes on", async () => {
+  test("answers invalid calls with errors and continues", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(
       callTools(
@@ -162,7 +162,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "well", turns: 2 });
   });
 
-  test("stops at its most turns, after the tools of the last one", async () => {
+  test("stops at its maximum of turns, after the tools of the last one", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(callList("call_1"), callList("call_2"), answer("too late"));
     const { sessionId } = await startConversation(api, { maxTurns: 2, tools: { builtin: ["list_dir"] } });
@@ -177,7 +177,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(provider.requests).toHaveLength(2);
   });
 
-  test("asks again when the provider is busy for a moment", async () => {
+  test("retries when the provider is busy for a moment", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(fail(429, "slow down", { "retry-after": "0.1" }), answer("at last"));
     const { sessionId } = await startConversation(api);
@@ -226,7 +226,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       script: (wire) => wire.frame({ error: { message: "overloaded" } }),
     },
   ];
-  test.each(hiccups)("asks again after $what", async ({ script }) => {
+  test.each(hiccups)("retries after $what", async ({ script }) => {
     const { provider, api } = await setStage(kind);
     provider.respond(script, answer("again"));
     const { sessionId } = await startConversation(api);
@@ -260,7 +260,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(provider.requests).toHaveLength(1);
   });
 
-  test("passes over frames that are no JSON", async () => {
+  test("ignores frames that are not JSON", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond((wire) => {
       wire.text("a");

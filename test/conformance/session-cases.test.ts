@@ -19,7 +19,7 @@ import { surfaces, surfacesWithoutFeeds } from "./surfaces.ts";
 const unknownRunId = "01900000-0000-7000-8000-000000000000";
 
 describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (kind) => {
-  test("live from creation over a run to deletion", async () => {
+  test("can be created, run and deleted", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(answer("hello yourself"));
     const created = await api.createSession({ agent: { name: "tester", model: "gpt-4o-mini" } });
@@ -78,7 +78,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await api.listRuns({ sessionId })).runs.map((run) => run.run_id)).toEqual([secondRunId, runId]);
   });
 
-  test("go on after a run that failed or was cancelled", async () => {
+  test("continue after a failed or cancelled run", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(
       (wire) => wire.reply(401, "no"),
@@ -95,7 +95,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ status: "completed", output: "fine" });
   });
 
-  test("are refused beyond the most that may run, and taken when there is room again", async () => {
+  test("are refused beyond the maximum of concurrent runs, and accepted when there is room again", async () => {
     const { provider, api } = await setStage(kind, { sessionsMaxConcurrent: 1 });
     provider.respond((wire) => wire.hang(), answer("my turn"));
     const first = await startConversation(api);
@@ -115,7 +115,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ output: "my turn" });
   });
 
-  test("are refused beyond the most that their client may run, and tell of that limit", async () => {
+  test("are refused beyond their client's maximum of concurrent runs, with that limit in the error", async () => {
     const { provider, api } = await setStage(kind, { sessionsClientMaxConcurrent: 1 });
     provider.respond((wire) => wire.hang());
     await startConversation(api);
@@ -128,7 +128,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     });
   });
 
-  test("take one message at a time", async () => {
+  test("accept one message at a time", async () => {
     const { provider, api, service } = await setStage(kind);
     provider.respond((wire) => wire.hang());
     const { sessionId, runId } = await startConversation(api);
@@ -142,7 +142,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     await api.cancelRun(runId);
   });
 
-  test("are created once per id, whoever is faster", async () => {
+  test("are created once per id by concurrent calls", async () => {
     const { api } = await setStage(kind);
     const exists: Refusal = {
       grpcCode: "ALREADY_EXISTS",
@@ -180,7 +180,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       expect((await api.listSessions({})).sessions).toHaveLength(1);
     });
 
-    test("start one run, also for a retry that comes after its end", async () => {
+    test("start one run, also for a retry after its end", async () => {
       const { provider, api, service } = await setStage(kind);
       provider.respond(answer("once"));
       const { session_id: sessionId } = await api.createSession({ agent: { name: "once" } });
@@ -193,7 +193,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       expect(provider.requests).toHaveLength(1);
     });
 
-    test("start one run for twenty twins at once, which all get its answer", async () => {
+    test("start one run for twenty identical concurrent calls, which all get its answer", async () => {
       const { provider, api, service } = await setStage(kind);
       provider.respond(answer("once"));
       const { session_id: sessionId } = await api.createSession({ agent: { name: "once" } });
@@ -206,7 +206,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     });
   });
 
-  test("page through every list, and only with its own tokens", async () => {
+  test("page through every list, and each list accepts only its own tokens", async () => {
     const { provider, api, service } = await setStage(kind);
     const { sessionId } = await startConversation(api);
     for (const message of ["n=1", "n=1"]) {
@@ -251,7 +251,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     await expectRefused(api.listSessions({ pageToken: `${pageToken.slice(0, -1)}~` }), foreign);
   });
 
-  test("of another client are exactly like unknown ones", async () => {
+  test("of another client look exactly like unknown ones", async () => {
     const { provider, api, service } = await setStage(kind);
     provider.respond((wire) => wire.hang());
     const { sessionId, runId } = await startConversation(api);
@@ -268,7 +268,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     await api.cancelRun(runId);
   });
 
-  test("may share an id with another client's", async () => {
+  test("may share an id with a session of another client", async () => {
     const { api, service } = await setStage(kind);
     const stranger = kind.connect(service, "stranger");
     await api.createSession({ sessionId: "same", agent: { name: "mine" } });
@@ -278,7 +278,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect(await api.getSession("same")).toMatchObject({ name: "mine" });
   });
 
-  test("of a deleted id can be created anew, without their past", async () => {
+  test("with a deleted id can be created again, without the history", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(answer("before"), answer("after"));
     const create = () => api.createSession({ sessionId: "phoenix", agent: { name: "phoenix" } });
@@ -306,7 +306,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await reading).map(({ type }) => type)).toEqual(["text", "done"]);
   });
 
-  test("replay a finished run, and go on after any of its events", async () => {
+  test("replay a finished run, and resume after any of its events", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond((wire) => wire.reply(401, "no"));
     const { sessionId, runId } = await startConversation(api);
@@ -328,7 +328,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
   });
 });
 
-test("a session, its run and its log look the same over every surface", async () => {
+test("a session, its run and its log are the same over every surface", async () => {
   const [first] = surfaces;
   if (first === undefined) {
     throw new Error("no surface to compare");

@@ -59,7 +59,7 @@ const readers = surfaces.flatMap(({ name, connect: open }) =>
 );
 
 describe.each(modes)("streams $name", (mode) => {
-  describe("end with DEADLINE_EXCEEDED at their reader's deadline, and the run goes on", () => {
+  describe("end with DEADLINE_EXCEEDED at their reader's deadline, and the run continues", () => {
     const tailPath = "/runnel.v1.RunService/TailRun";
 
     test("over gRPC", async () => {
@@ -152,7 +152,7 @@ describe.each(modes)("streams $name", (mode) => {
     await mode.connect(service).cancelRun(runId);
   });
 
-  test("are followed again after any of their results, and tell exactly the rest", async () => {
+  test("resume after any of their results, with exactly the rest", async () => {
     const { provider, service, api } = await setStage(mode);
     provider.respond(answer("well"));
     const { sessionId, runId } = await startConversation(api, { tools: { builtin: ["list_dir"] } });
@@ -171,7 +171,7 @@ describe.each(modes)("streams $name", (mode) => {
     }
   });
 
-  test("whose readers leave are forgotten while the run goes on", async () => {
+  test("whose readers leave are closed while the run continues", async () => {
     const { service, api, ...ids } = await startEndlessRun(mode);
     const leaveAll = await Promise.all(
       readers.map(async ({ who, open, follow }) => {
@@ -186,7 +186,7 @@ describe.each(modes)("streams $name", (mode) => {
     expect(await api.getRun(ids.runId)).toMatchObject({ state: "running" });
   });
 
-  test("tell their readers to come again when the service stops", async () => {
+  test("ask their readers to reconnect when the service stops", async () => {
     const { service, ...ids } = await startEndlessRun(mode);
     const watches = readers.map(({ who, open, follow }) => {
       const seen: string[] = [];
@@ -217,7 +217,7 @@ describe.each(modes)("streams $name", (mode) => {
     }
   });
 
-  test("that nobody reads do not hold up a stop", async () => {
+  test("that no client reads do not delay a stop", async () => {
     // More than all buffers on the way to a reader hold.
     const words = Array<string>(120).fill("x".repeat(100_000));
     const { service, runId, sessionId } = await startEndlessRun(mode, words);
@@ -254,7 +254,7 @@ test("a run is handed on when the service stops, so that its readers find it at 
   await next.close();
 });
 
-test("an EventSource that is cut off comes back by itself, and misses nothing", async () => {
+test("an EventSource that is cut off reconnects by itself, and misses nothing", async () => {
   const { service, api, provider } = await setStage(grpc);
   const words = ["one", "two"].map((word) => ({ word, ...Promise.withResolvers<void>() }));
   provider.respond(async (wire) => {

@@ -40,14 +40,14 @@ interface Linted {
 
 const deployed = [composePath, stackPath];
 
-test.each([...deployed, jailOverlayPath])("%s is what an engine takes, and a linter has nothing to say", (path) => {
+test.each([...deployed, jailOverlayPath])("%s is accepted by the engine's schema and the linter", (path) => {
   const linter = new DCLinter({ rules, quiet: false, debug: false, exclude: [] });
   const results: readonly Linted[] = linter.lintFiles([join(repositoryRoot, path)], false);
   expect(results.flatMap(({ messages }) => messages.map(({ line, message }) => `${line}: ${message}`))).toEqual([]);
   expect(results).toHaveLength(1);
 });
 
-test.each(deployed)("%s names settings that there are, and secrets by files alone", (path) => {
+test.each(deployed)("%s names known settings, and secrets only by files", (path) => {
   const file = readCompose(path);
   const { environment = {}, secrets = [] } = serviceOf(file);
   expect(unknownVariables(Object.keys(environment))).toEqual([]);
@@ -57,13 +57,13 @@ test.each(deployed)("%s names settings that there are, and secrets by files alon
   expect(Object.keys(file.secrets ?? {})).toEqual(expect.arrayContaining([...secrets]));
 });
 
-test.each(deployed)("%s gives a stop the time that it takes, and the port of the settings", (path) => {
+test.each(deployed)("%s gives a stop enough time, and publishes the port of the settings", (path) => {
   const { environment = {}, stop_grace_period, ports = [] } = serviceOf(readCompose(path));
   expect(secondsOf(stop_grace_period)).toBeGreaterThan(stopSecondsOf(environment));
   expect(ports.map((port) => port.split(":").at(-1))).toEqual([String(servedPort)]);
 });
 
-test.each(deployed)("%s gives the service a read-only root, the image's volume, and no rights", (path) => {
+test.each(deployed)("%s gives the service a read-only root, the image's volume, and no capabilities", (path) => {
   const { read_only, cap_drop, volumes = [], tmpfs = [], user } = serviceOf(readCompose(path));
   expect({ read_only, cap_drop, user }).toEqual({ read_only: true, cap_drop: ["ALL"], user: undefined });
   const writable = [
@@ -73,7 +73,7 @@ test.each(deployed)("%s gives the service a read-only root, the image's volume, 
   expect(writable.sort()).toEqual(["/tmp", wordsOfImage("VOLUME")]);
 });
 
-test("by default nothing is taken away from the engine's walls; what the jail needs is a file of its own", () => {
+test("by default the engine's confinement is complete; the exceptions for the jail are in a file of their own", () => {
   const file = readCompose(composePath);
   for (const name of Object.keys(file.services)) {
     expect(serviceOf(file, name).security_opt, name).toEqual(["no-new-privileges:true"]);
@@ -85,7 +85,7 @@ test("by default nothing is taken away from the engine's walls; what the jail ne
   ]);
 });
 
-test("the service waits for a Postgres that answers, which is never root and not reached from outside", () => {
+test("the service waits until Postgres is ready, which never runs as root and is not reachable from outside", () => {
   const file = readCompose(composePath);
   expect(serviceOf(file).depends_on).toEqual({ postgres: { condition: "service_healthy" } });
   const postgres = serviceOf(file, "postgres");

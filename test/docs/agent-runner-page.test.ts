@@ -83,13 +83,13 @@ test("every deviation has a reason and a test that exists", () => {
   expect(unknownOf(listed.flatMap(proofsOf))).toEqual([]);
 });
 
-test("what the page leaves to reading can be read", () => {
+test("every place that the page refers to can be read", () => {
   for (const { word, path } of readingsIn(page)) {
     expect(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).toContain(word);
   }
 });
 
-test("nothing stands on the page without a test, a deviation or a place to read", () => {
+test("every line of the page has a test, a deviation or a place to read", () => {
   const bare = rows.filter((cells) => {
     const shown = [...proofsOf(cells), ...deviationsOf(cells), ...readingsIn(cells.join(" | "))];
     return shown.length === 0;
@@ -97,7 +97,7 @@ test("nothing stands on the page without a test, a deviation or a place to read"
   expect(bare).toEqual([]);
 });
 
-test("each of the 42 faults is there once, with a test", () => {
+test("each of the 42 faults is listed once, with a test", () => {
   const numbered = rows.filter(([first = ""]) => /^\d+$/.test(first));
   expect(numbered.map(([number]) => Number(number))).toEqual(Array.from({ length: 42 }, (_, index) => index + 1));
   expect(numbered.filter((cells) => proofsOf(cells).length === 0)).toEqual([]);

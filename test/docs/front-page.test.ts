@@ -26,7 +26,7 @@ test("a first call takes at most 20 lines in each language", () => {
   expect(lines.filter(([, count]) => count > 20)).toEqual([]);
 });
 
-test.each(pages)("every link of %s leads to a file, and to a heading that is there", (page) => {
+test.each(pages)("every link of %s leads to an existing file and heading", (page) => {
   const prose = read(page).replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
   const local = links.filter((target) => !/^[a-z]+:/.test(target));

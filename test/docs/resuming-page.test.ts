@@ -56,7 +56,7 @@ test("the page's programs end with exactly the output of a run that was taken ov
   expect(ends).toMatchObject([{ runCompleted: {} }, { output }, { runCompleted: {} }, { output }]);
 });
 
-test("what the page says not to retry is what the service says with these reasons", async () => {
+test("the reasons that the page says not to retry are those of the service", async () => {
   const { final } = await readCodesTable();
   expect(final.flatMap(({ reasons: named }) => named).length).toBeGreaterThan(5);
   for (const { codes, reasons: named } of final) {
@@ -68,7 +68,7 @@ test("what the page says not to retry is what the service says with these reason
 
 // A page follows a run that takes longer than its ticket is valid. The open stream continues. When it ends after an hour, the
 // page's EventSource reconnects with the old ticket, is refused, and gives up. The page then opens a new one at its position.
-test("a page whose ticket has ended gets another one and misses nothing", async () => {
+test("a page whose ticket has expired gets another one and misses nothing", async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const [isOld, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

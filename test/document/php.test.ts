@@ -37,7 +37,7 @@ async function startApplication(): Promise<Application> {
 }
 
 test.runIf(hasPhp)(
-  "the document's PHP creates a session, follows its run and is called back, signed both ways",
+  "the document's PHP creates a session, follows its run and gets its callbacks, signed both ways",
   async () => {
     const application = await startApplication();
     const provider = await startFakeProvider();
@@ -89,13 +89,13 @@ test.runIf(hasPhp)(
   },
 );
 
-test.runIf(hasPhp)("the document's PHP is told why it may not call", async () => {
+test.runIf(hasPhp)("the document's PHP gets the reason of a refusal", async () => {
   const service = await startService({ authApiKeys: [], authHmacSecret: "another secret than that" });
   const args = [pathOf("client.php"), service.url, secret, "https://app.example", "find it"];
   await expect(runProgram("php", args)).rejects.toThrow('php ended with 1: 401: {"error":"invalid signature"}');
 });
 
-test.runIf(hasPhp)("what PHP makes of schemas is mended before a model reads it", async () => {
+test.runIf(hasPhp)("schemas from PHP are repaired before a model reads them", async () => {
   const { stdout } = await runProgram("php", [pathOf("schemas.php")]);
   const written = Object.entries(JSON.parse(stdout.toString()) as Record<string, unknown>);
   const read = written.map(([name, schema]) => [name, readSchema(JSON.stringify(schema), 20_000)]);
@@ -126,7 +126,7 @@ test.runIf(hasPhp)("what PHP makes of schemas is mended before a model reads it"
   });
 });
 
-test.runIf(hasPhp)("a controller as the document's answers what is signed, once, and nothing else", async () => {
+test.runIf(hasPhp)("a controller like the document's answers a signed call once, and refuses all others", async () => {
   const { baseUrl } = await startApplication();
   const call = async (name: string, headers: Readonly<Record<string, string>>) => {
     const response = await fetch(`${baseUrl}/tools/${name}`, { method: "POST", headers, body: bodyOf(name) });

@@ -60,7 +60,7 @@ async function startAsDocumented({ baseUrl }: FakeProvider): Promise<ServiceProc
   });
 }
 
-test("the quick start: variables and files of secrets are enough, and anybody may ask for health", async () => {
+test("the quick start: variables and files of secrets are enough, and health needs no credentials", async () => {
   const provider = await openProvider(answer("Hello."));
   const service = await startAsDocumented(provider);
   const health = await fetch(`${service.url}/health`);
@@ -73,7 +73,7 @@ test("the quick start: variables and files of secrets are enough, and anybody ma
   expect(service.log()).not.toMatch(/sk-test|the secret of/);
 });
 
-test("the document's JavaScript calls every route, signed, and gets what the document says", async () => {
+test("the document's JavaScript calls every route, signed, and gets the documented answers", async () => {
   const provider = await openProvider(answer("I found 3 issues"));
   const service = await startService({ ...modelFlags(provider), authApiKeys: [], authHmacSecret: secret });
   const { stdout, stderr } = await run("whole-life.ts", service.url, secret);
@@ -125,7 +125,7 @@ test("the document's client prints why a run failed", async () => {
   expect(stderr).toBe("Agent error: failed to send message: API error (status 401): bad key\n");
 });
 
-test("the document's client is told why it may not call when its secret is not the service's", async () => {
+test("the document's client prints the reason of a refusal when its secret is wrong", async () => {
   const service = await startService({ authApiKeys: [], authHmacSecret: "another secret than that" });
   await expect(run("client.ts", service.url, secret, "look around")).rejects.toThrow(
     'Error: 401: {"error":"invalid signature"}',
@@ -134,7 +134,7 @@ test("the document's client is told why it may not call when its secret is not t
 
 // The client sends the message before it opens the stream, as every client of the document does. The model has sent everything
 // long before the client reads.
-test("two hundred pieces at once arrive whole, however often", async () => {
+test("two hundred pieces at once arrive whole, every time", async () => {
   const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
   const burst: Script = (wire) => {
     words.forEach(wire.text);
@@ -151,7 +151,7 @@ test("two hundred pieces at once arrive whole, however often", async () => {
   }
 });
 
-test("a reader of an idle session holds up no stop", async () => {
+test("a reader of an idle session does not delay a stop", async () => {
   const provider = await openProvider();
   const service = await startAsDocumented(provider);
   const body = '{"session_id":"idle","agent":{"name":"idle"}}';

@@ -1,4 +1,4 @@
-// One question of a job, to a model that takes longer than the spec has time.
+// One question of a job to a model that takes longer than the spec allows.
 
 import { expect, onTestFinished, test } from "vitest";
 import { DayBudget } from "../../src/agent/budget/day-budget.ts";
@@ -12,7 +12,7 @@ import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { openStore } from "../runlog/store.ts";
 
-test("an answer that takes longer than constraints.provider_timeout fails by name, and a stop of the run does not", async () => {
+test("an answer past constraints.provider_timeout fails with the name of the setting, and a cancel does not", async () => {
   const { db } = await openStore({ poolSize: 1 });
   const clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
   const provider = await startFakeProvider();

@@ -1,4 +1,4 @@
-// The transcript as a model wants it: every call answered exactly once, right after it, and nothing out of order.
+// The transcript in the form that models require: each call answered exactly once, right after it, and everything in order.
 
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { assistantMessage, modelMessages, toolMessage } from "../../src/agent/loop/history.ts";
 import type { ModelMessage } from "../../src/agent/models/model.ts";
 
-/** How many calls an assistant message makes, and how many of them were answered before its run ended. */
+/** The number of calls of an assistant message, and how many were answered before its run ended. */
 interface Exchange {
   readonly said: string;
   readonly calls: number;
@@ -37,7 +37,7 @@ function answer(id: string, ending: { result?: string; error?: string } = { resu
   return toolMessage(create(ToolCallCompletedSchema, { toolCallId: id, toolName: "list_dir", ...ending }));
 }
 
-test("whatever was cut off, every call has one answer before anything else is said, and the order is kept", () => {
+test("every call has one answer before the next message, in order, also where a run was cut off", () => {
   fc.assert(
     fc.property(fc.array(exchange, { maxLength: 8 }), (exchanges) => {
       const messages = modelMessages(transcriptOf(exchanges));
@@ -59,7 +59,7 @@ test("whatever was cut off, every call has one answer before anything else is sa
   );
 });
 
-test("a call that was never answered says so to the model", () => {
+test("a call that was never answered is reported to the model as interrupted", () => {
   const messages = modelMessages(transcriptOf([{ said: "", calls: 2, answered: 1 }]));
   expect(messages.slice(-2).map(textOf)).toEqual(["ok", expect.stringContaining("interrupted")]);
 });

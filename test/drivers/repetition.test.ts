@@ -11,24 +11,24 @@ function call(name: string, args: string): ToolCall {
   return create(ToolCallSchema, { id: "x", name, arguments: args });
 }
 
-/** The turns one after the other, each with its interventions. */
+/** Plays the turns in order and returns the interventions of each. */
 function play(...turns: readonly (readonly ToolCall[])[]): string[][] {
   let counts: CallCounts = {};
   return turns.map((calls) => {
     const repetitions = countCalls(counts, calls);
-    // As it comes back out of a checkpoint.
+    // As read back from a checkpoint.
     counts = JSON.parse(JSON.stringify(repetitions.counts)) as CallCounts;
     return Array.from(repetitions.interventions, ([position, text]) => `${position} ${text}`);
   });
 }
 
-test("the third of the same calls is one too many, and the count starts again after it", () => {
+test("the third identical call gets an intervention, and the count starts again after it", () => {
   const same = [call("glob", '{"a":1}')];
   const text = `0 ${interventionText("glob")}`;
   expect(play(same, same, same, same, same, same, same)).toEqual([[], [], [text], [], [], [text], []]);
 });
 
-test("calls of one turn count each for itself", () => {
+test("each call of one turn counts", () => {
   const same = call("glob", "{}");
   expect(play([same, call("grep", "{}"), same, same])).toEqual([[`3 ${interventionText("glob")}`]]);
 });
@@ -44,7 +44,7 @@ test.each([
   expect(play([same], [same], [other])).toEqual([[], [], []]);
 });
 
-test("no arguments are the same as empty ones, and text that is no JSON is the same as itself", () => {
+test("missing arguments equal empty ones, and invalid JSON equals itself", () => {
   expect(play([call("a", "")], [call("a", "{}")], [call("a", " { } ")]).at(-1)).toHaveLength(1);
   expect(play([call("a", "{")], [call("a", "{")], [call("a", "{")]).at(-1)).toHaveLength(1);
 });

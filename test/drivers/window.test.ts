@@ -1,4 +1,4 @@
-// What of a conversation a model is shown when not all of it fits.
+// Which messages of a conversation a model sees when not all of them fit.
 
 import fc, { array, integer, property, record } from "fast-check";
 import { expect, test } from "vitest";
@@ -18,12 +18,12 @@ function shownTexts(messages: readonly ModelMessage[], tokensMax: number): strin
   return fitMessages(messages, tokensMax).map(({ text }) => text.slice(0, 3));
 }
 
-test("all of it is shown while it fits", () => {
+test("all messages are shown while they fit", () => {
   const messages = [user("a"), says("b"), user("c")];
   expect(fitMessages(messages, 1_000)).toBe(messages);
 });
 
-test("the oldest exchanges go first, whole, but never the first message", () => {
+test("the oldest exchanges are dropped first, as a whole, but never the first message", () => {
   const messages = [
     user("u1"),
     says(`a1${long}`, "1"),
@@ -39,7 +39,7 @@ test("the oldest exchanges go first, whole, but never the first message", () => 
   expect(shownTexts(messages, 60)).toEqual(["u1", "u3", "a3", "u4"]);
 });
 
-test("then the run's own turns go, each with all its results, but never the newest one", () => {
+test("the run's own turns are dropped next, each with all its results, but never the newest one", () => {
   const messages = [
     user("u1"),
     says("a1"),
@@ -56,7 +56,7 @@ test("then the run's own turns go, each with all its results, but never the newe
   expect(shownTexts(messages, 1)).toEqual(["u1", "u2", "t3", "xxx"]);
 });
 
-test("whatever is left out, calls and results stay together, in order, with the first message and the run's own", () => {
+test("calls and results stay together and in order, with the first message and the run's own, for any window", () => {
   const turn = record({ calls: integer({ min: 0, max: 3 }), size: integer({ min: 1, max: 600 }) });
   const exchange = array(turn, { minLength: 1, maxLength: 4 });
   fc.assert(

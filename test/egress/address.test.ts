@@ -1,11 +1,11 @@
-// Which addresses a host may have: public ones, those of its exception, and those of private networks if they are allowed.
+// Which addresses a host may have: public ones, those of its exception, and private ones if they are allowed.
 
 import { expect, test } from "vitest";
 import { createAddressPolicy } from "../../src/platform/egress/address.ts";
 
 const exceptions = ["allowed.internal@10.1.2.0/24", "allowed.internal@fd00:1::/64", "127.0.0.1@127.0.0.1/32"];
 
-test("an exception is a host with its network, and no sub-domain of it", () => {
+test("an exception covers a host within its network, and none of its subdomains", () => {
   const policy = createAddressPolicy({ allowsPrivate: false, exceptions });
   const allowed = [
     ["allowed.internal", "10.1.2.3"],
@@ -31,7 +31,7 @@ test("an exception is a host with its network, and no sub-domain of it", () => {
   expect(policy.isForbiddenName("localhost")).toBe(true);
 });
 
-test("private networks are not the places where clouds keep secrets, nor nobody's addresses", () => {
+test("with private networks allowed, metadata addresses of clouds and unspecified addresses stay refused", () => {
   const policy = createAddressPolicy({ allowsPrivate: true, exceptions: [] });
   const allowed = [
     "10.0.0.1",
@@ -66,6 +66,6 @@ test.each([
   "a@::/129",
   "a:80@10.0.0.0/8",
   "a/b@10.0.0.0/8",
-])("%s is no exception", (text) => {
+])("%s is not a valid exception", (text) => {
   expect(() => createAddressPolicy({ allowsPrivate: false, exceptions: [text] })).toThrow("no host@network");
 });

@@ -1,4 +1,4 @@
-// A connection for HTTP/2 to somebody else's host: the same guard as for a POST.
+// An outgoing connection for HTTP/2: the same guard as for a POST.
 
 import { once } from "node:events";
 import { connect, createSecureServer } from "node:http2";
@@ -22,7 +22,7 @@ async function listenHttp2({ server }: Certificates): Promise<number> {
   return (http2.address() as AddressInfo).port;
 }
 
-test("HTTP/2 is spoken with the name by the address that was checked", async () => {
+test("HTTP/2 uses the host's name at the address that was checked", async () => {
   const certificates = await makeCertificates(["runner.example"]);
   const internet = createInternet(answers, { http: 0, https: await listenHttp2(certificates) });
   const socket = await open(openEgress({ ...internet.options, ca: certificates.ca }), "https://runner.example/");
@@ -33,14 +33,14 @@ test("HTTP/2 is spoken with the name by the address that was checked", async () 
   expect(internet.dials).toEqual(["203.0.114.10:443"]);
 });
 
-test("a host whose TLS speaks HTTP/1.1 only is none", async () => {
+test("a host whose TLS speaks only HTTP/1.1 is refused", async () => {
   const { ca, server } = await makeCertificates(["runner.example"]);
   const internet = createInternet(answers, { http: 0, https: await listen((_, response) => response.end(), server) });
   const egress = openEgress({ ...internet.options, ca });
   await expect(open(egress, "https://runner.example/")).rejects.toMatchObject({ isRetryable: false });
 });
 
-test("a private address is not connected to, be it named or what a name leads to", async () => {
+test("a private address is refused, given directly or through a name", async () => {
   const internet = createInternet(
     { "inside.example": ["203.0.114.10", "10.0.0.8"], "turned.example": { seq: [["203.0.114.10"], ["10.0.0.8"]] } },
     { http: await listenRaw(() => {}) },
@@ -50,13 +50,13 @@ test("a private address is not connected to, be it named or what a name leads to
   await expect(open(egress, "http://localhost:9000/")).rejects.toThrow("localhost runners are not allowed");
   await expect(open(egress, "http://inside.example:9000/")).rejects.toThrow("private IP 10.0.0.8 is blocked");
   expect(internet.dials).toEqual([]);
-  // What was right when it was checked is what is dialled; the next look finds what is wrong.
+  // The address that was checked is the one that is dialled; the next lookup finds the private address.
   (await open(egress, "http://turned.example:9000/")).destroy();
   await expect(open(egress, "http://turned.example:9000/")).rejects.toThrow("private IP 10.0.0.8 is blocked");
   expect(internet.dials).toEqual(["203.0.114.10:9000"]);
 });
 
-test("an abort ends the way to a connection, and does not touch one that is there", async () => {
+test("an abort ends an attempt to connect, and leaves an open connection alone", async () => {
   const egress = openEgress({ allowsPrivate: true });
   const port = await listenRaw((socket) => socket.write("x"));
   const stop = new AbortController();

@@ -1,5 +1,5 @@
-// The internet of a test: names and addresses as the test has them, and behind every address one server on loopback that
-// answers as it is told. What was resolved and dialled is remembered.
+// The internet of a test: the names and addresses that the test sets, and behind every address the same loopback server.
+// Records lookups and dials.
 
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -17,14 +17,14 @@ import {
 import type { KeyPair } from "../harness/certificates.ts";
 
 export interface Internet {
-  /** The names that were asked for. */
+  /** The names that were looked up. */
   readonly lookups: readonly string[];
   /** `address:port`, in the order in which they were dialled. */
   readonly dials: readonly string[];
   readonly options: Pick<EgressOptions, "resolve" | "connect">;
 }
 
-/** The answers to one lookup after the other; the last ones stay. */
+/** The answers to successive lookups; the last one repeats. */
 export type Answers = readonly string[] | { readonly seq: readonly (readonly string[])[] };
 
 export interface Servers {
@@ -57,7 +57,7 @@ export function createInternet(dns: Readonly<Record<string, Answers>>, servers: 
   };
 }
 
-/** Its port. It is closed when the test is over. */
+/** Returns the port. The server closes with the test. */
 export async function listen(listener: RequestListener, tls?: KeyPair): Promise<number> {
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
   server.listen(0, "127.0.0.1");
@@ -70,7 +70,7 @@ export async function listen(listener: RequestListener, tls?: KeyPair): Promise<
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that writes bytes, not HTTP. */
+/** A server that writes raw bytes instead of HTTP. */
 export async function listenRaw(onSocket: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

@@ -1,4 +1,4 @@
-// One POST to somebody else's host, whatever that host does.
+// One POST to a host outside, and every way in which the host can fail.
 
 import { execFile } from "node:child_process";
 import { Socket } from "node:net";
@@ -15,7 +15,7 @@ import { createInternet, listen, listenRaw, openEgress, post } from "./internet.
 const answers = { "app.example": ["203.0.114.10"] };
 const url = "http://app.example/tools?key=1";
 
-test("sends what it was given, to the name by the address that was checked", async () => {
+test("sends the given request, to the host by name at the address that was checked", async () => {
   const seen: unknown[] = [];
   const port = await listen(async (request, response) => {
     const body = await request.setEncoding("utf8").toArray();
@@ -30,7 +30,7 @@ test("sends what it was given, to the name by the address that was checked", asy
   expect(internet.dials).toEqual(["203.0.114.10:80"]);
 });
 
-test("what is refused is told of by what speaks against it, and what is not is not", async () => {
+test("each refused target is counted by the rule that refused it, and other failures are not counted", async () => {
   const port = await listen((_, response) => response.end("here"));
   const names = { ...answers, "inside.example": ["203.0.114.10", "10.0.0.8"] };
   const internet = createInternet(names, { http: port });
@@ -55,8 +55,8 @@ test("on real sockets, an exception opens its own address and no other", async (
   await expect(post(egress, `http://localhost:${port}/`)).rejects.toThrow("localhost callbacks are not allowed");
 });
 
-// Node reads these variables when it starts, so it takes a process of its own.
-test("no proxy of the environment comes in between", async () => {
+// Node reads these variables at start, so this needs a process of its own.
+test("a proxy in the environment is ignored", async () => {
   const port = await listen((_, response) => response.end("direct"));
   const proxied: unknown[] = [];
   const proxyPort = await listen((request, response) => {
@@ -83,7 +83,7 @@ test("no proxy of the environment comes in between", async () => {
 });
 
 describe("a connection is kept", () => {
-  test("for the next call of the same host at the same addresses", async () => {
+  test("for the next call to the same host at the same address", async () => {
     const port = await listen((_, response) => response.end("ok"));
     const dns = {
       ...answers,
@@ -100,11 +100,11 @@ describe("a connection is kept", () => {
       expect(await post(egress, each)).toMatchObject({ status: 200, text: "ok" });
     }
     expect(internet.dials).toEqual(["203.0.114.10:80", "203.0.114.1:80"]);
-    // Each call asks and checks anew.
+    // Each call resolves and checks the name again.
     expect(internet.lookups).toHaveLength(5);
   });
 
-  test("and serves neither another name, nor another port, nor another address of the name", async () => {
+  test("and is not used for another name, another port, or another address of the name", async () => {
     const port = await listen((_, response) => response.end("ok"));
     const moved = { seq: [["203.0.114.10"], ["203.0.114.11"]] };
     const internet = createInternet(
@@ -124,7 +124,7 @@ describe("a connection is kept", () => {
     ]);
   });
 
-  test("and helps no name that now leads to a private address", async () => {
+  test("and is not used for a name that now leads to a private address", async () => {
     let calls = 0;
     const port = await listen((_, response) => {
       calls += 1;
@@ -164,7 +164,7 @@ describe("a connection is kept", () => {
     expect(internet.dials).toHaveLength(4);
   });
 
-  test("and closed with the service, and idle ones have a limit", async () => {
+  test("and closes with the service; idle ones have a maximum", async () => {
     const open = new Set<Socket>();
     const port = await listen((request, response) => {
       open.add(request.socket);
@@ -182,7 +182,7 @@ describe("a connection is kept", () => {
 });
 
 describe("over TLS", () => {
-  test("the certificate has to be good for the name", async () => {
+  test("the certificate must be valid for the name", async () => {
     const { ca, server } = await makeCertificates(["app.example", "203.0.114.10"]);
     const seen: unknown[] = [];
     const port = await listen((request, response) => {
@@ -200,7 +200,7 @@ describe("over TLS", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("a host that does not speak it is told of", async () => {
+  test("a host without TLS gives an error", async () => {
     const port = await listen((_, response) => response.end());
     const internet = createInternet(answers, { http: port, https: port });
     await expect(post(openEgress(internet.options), "https://app.example/")).rejects.toThrow(/^no trust|^connection/);
@@ -211,18 +211,18 @@ describe("a host", () => {
   const call = (port: number, request = {}) =>
     post(openEgress(createInternet(answers, { http: port }).options), url, request);
 
-  test("that is down", async () => {
+  test("that is down gives a retryable error", async () => {
     await expect(call(1)).rejects.toMatchObject({ message: "connection refused", isRetryable: true });
   });
 
-  test("that nobody knows", async () => {
+  test("that is unknown gives a retryable error", async () => {
     const egress = openEgress(createInternet({ "empty.example": [] }, { http: 1 }).options);
     const unknown = { message: "no such host", isRetryable: true };
     await expect(post(egress, url)).rejects.toMatchObject(unknown);
     await expect(post(egress, "http://empty.example/")).rejects.toMatchObject(unknown);
   });
 
-  test("that closes before, in the middle of and early in its answer", async () => {
+  test("that closes before, within or early in its answer gives a retryable error", async () => {
     const reset = { message: expect.stringMatching(/^connection reset/), isRetryable: true };
     for (const bytes of ["", "HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort"]) {
       const port = await listenRaw((socket) => socket.once("data", () => socket.end(bytes)));
@@ -230,7 +230,7 @@ describe("a host", () => {
     }
   });
 
-  test("that does not speak HTTP, or changes to something else", async () => {
+  test("that does not speak HTTP, or switches protocols, gives an error", async () => {
     for (const bytes of [
       "SSH-2.0-OpenSSH_9\r\n\r\n",
       "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
@@ -240,7 +240,7 @@ describe("a host", () => {
     }
   });
 
-  test("that has more to say than is wanted, without an end", async () => {
+  test("that sends an endless answer is cut at the maximum", async () => {
     const closed = Promise.withResolvers<void>();
     const port = await listen((_, response) => {
       response.once("close", () => closed.resolve());
@@ -252,7 +252,7 @@ describe("a host", () => {
     await closed.promise;
   });
 
-  test("that says exactly as much as is wanted", async () => {
+  test("that sends exactly the maximum is not cut", async () => {
     const port = await listen((_, response) => response.end("x".repeat(1_024)));
     expect(await call(port)).toMatchObject({ isCut: false });
   });
@@ -266,7 +266,7 @@ describe("a host", () => {
   });
 });
 
-describe("time", () => {
+describe("the timeout", () => {
   const late = { message: "no complete answer within 30 s", isRetryable: true };
 
   test.each([
@@ -289,7 +289,7 @@ describe("time", () => {
     await closed.promise;
   });
 
-  test("ends a call to a host that does not come to TLS", async () => {
+  test("ends a call to a host that never starts TLS", async () => {
     const clock = createManualClock();
     const greeted = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
@@ -305,7 +305,7 @@ describe("time", () => {
     await closed.promise;
   });
 
-  test("ends a call while its name is looked up, and nothing is dialled afterwards", async () => {
+  test("ends a call during the lookup of its name, and nothing is dialled afterwards", async () => {
     const clock = createManualClock();
     const name = Promise.withResolvers<readonly string[]>();
     const internet = createInternet(answers, { http: 1 });
@@ -318,7 +318,7 @@ describe("time", () => {
     expect(internet.dials).toEqual([]);
   });
 
-  test("is not all spent on an address that says nothing", async () => {
+  test("is not used up by one silent address", async () => {
     const port = await listen((_, response) => response.end("second"));
     const clock = createManualClock();
     const internet = createInternet({ "app.example": ["203.0.114.1", "203.0.114.2"] }, { http: port });
@@ -334,7 +334,7 @@ describe("time", () => {
     expect(await call).toMatchObject({ text: "second" });
   });
 
-  test("is over at once when the caller aborts, or the service stops", async () => {
+  test("gives way at once when the caller aborts or the service stops", async () => {
     const port = await listenRaw(() => {});
     const { options } = createInternet(answers, { http: port });
     const abort = new AbortController();

@@ -1,4 +1,4 @@
-// The cases of test/vectors/ssrf.json through the real way out, with the file's names in place of DNS.
+// The cases of test/vectors/ssrf.json through the real egress, with the file's names instead of DNS.
 
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// What gRPC in Go and Python makes of a service that is killed under it, as docs/resuming.md says; and curl, which only prints
-// what comes, ends with what it takes to show the right text.
+// gRPC clients in Go and Python when the service is killed, against docs/resuming.md; and curl, which only prints what arrives:
+// how to derive the correct text from its output.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -15,13 +15,13 @@ import { until } from "../harness/wait.ts";
 import { asClient, startCurl } from "./curl.ts";
 import { type Running, runProgram, startProgram } from "./program.ts";
 
-/** What a program of a language is called with: where the service is, who calls, and the run. */
+/** The arguments of a reader: the address of the service, the API key, and the run. */
 type Words = readonly [target: string, key: string, runId: string];
 
 interface Language {
   readonly client: string;
   readonly isHere: boolean;
-  /** Resolves with what starts the program. */
+  /** Resolves with a function that starts the program. */
   prepare(): Promise<(words: Words) => Running>;
 }
 
@@ -41,7 +41,7 @@ const languages: readonly Language[] = [
       const folder = await mkdtemp(join(tmpdir(), "runnel-tail-"));
       onTestFinished(() => rm(folder, { recursive: true }));
       const program = join(folder, "tail");
-      // With the modules of the runner in Go.
+      // With the modules of the Go runner.
       const place = join(import.meta.dirname, "runners/go");
       const words = ["build", "-C", place, "-o", program, join(readers, "tail.go")];
       await runProgram("go", words, { environment: { HOME: homedir() } });
@@ -56,7 +56,7 @@ const half: Script = async (wire) => {
 };
 
 describe.each(languages.filter(({ isHere }) => isHere))("$client", ({ client, prepare }) => {
-  test("calls a lost service by the name that the page lists", async () => {
+  test("reports a lost service with the code that the page lists", async () => {
     const start = await prepare();
     const { provider, environment } = await openProvider();
     provider.respond(half);
@@ -75,7 +75,7 @@ describe.each(languages.filter(({ isHere }) => isHere))("$client", ({ client, pr
   });
 });
 
-test("curl is sent what a reader has to drop after a takeover", async () => {
+test("curl receives text that a reader must drop after a takeover", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(half, answer("a whole answer"));
   const cluster = await openCluster(environment);

@@ -1,5 +1,5 @@
-// Readers in a browser, on a page of another origin, beside readers of every other kind: they are let in by a ticket, come
-// back by themselves when they are cut off, and are told what all others are told.
+// Readers in a browser, on a page of another origin, beside readers of all other kinds: tickets admit them, they reconnect by
+// themselves, and they get the same results as all others.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
@@ -30,7 +30,7 @@ interface Ids {
   readonly runId: string;
 }
 
-/** A run that says one word for each call of `goOn`, and ends after the last one. */
+/** A run that writes one word for each call of `goOn`, and ends after the last one. */
 async function startSteppedRun(words: readonly string[]) {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
@@ -54,7 +54,7 @@ async function startSteppedRun(words: readonly string[]) {
   };
 }
 
-/** Tickets to the session and to its run. */
+/** Tickets for the session and for its run. */
 async function makeTickets(
   { target }: TestService,
   { sessionId, runId }: Ids,
@@ -92,17 +92,17 @@ async function readToEnd(page: Page, name: string): Promise<PageReading> {
   return reading;
 }
 
-/** What an EventSource of a page was told of a run. */
+/** The results that an EventSource of a page got. */
 function resultsIn({ events }: PageReading): Result[] {
   return events.filter(({ type }) => type !== "end").map(({ type, data }) => resultOf(plainJson(data), type));
 }
 
-/** What an RPC of a page was told. */
+/** The results that an RPC of a page got. */
 function messagesIn({ results }: PageReading): Result[] {
   return results.map((bytes) => plainResult(fromBinary(RunResultSchema, base64Decode(bytes))));
 }
 
-test("one run is told alike to a page and to clients of every kind, and a page that is cut off misses nothing", async () => {
+test("a page and clients of every kind read the same run, and a page that is cut off misses nothing", async () => {
   const origin = await startPageServer();
   const { flags, start, goOn } = await startSteppedRun(["We", " are", " all", " here."]);
   const service = await startService({ ...flags, serverCorsOrigins: [origin] });
@@ -162,7 +162,7 @@ test("one run is told alike to a page and to clients of every kind, and a page t
   await until("nobody to be left", () => service.app.countReaders() === 0);
 });
 
-describe("a page is kept out", () => {
+describe("a page is refused", () => {
   async function openStage(corsOrigin: (origin: string) => string) {
     const origin = await startPageServer();
     const service = await startService({ serverCorsOrigins: [corsOrigin(origin)] });
@@ -174,7 +174,7 @@ describe("a page is kept out", () => {
     return await until(`the end of ${name}`, async () => (await readPage(page, name)).failure || undefined);
   }
 
-  test("when its origin is not listed, whatever it can prove", async () => {
+  test("when its origin is not listed, with any credentials", async () => {
     const { service, ids, page, run } = await openStage(() => "https://app.example");
     const baseUrl = service.url;
     await startEventSource(page, "sse", `${baseUrl}/v1/runs/${ids.runId}/results:tail?ticket=${run}`);
@@ -185,7 +185,7 @@ describe("a page is kept out", () => {
     }
   });
 
-  test("from what its ticket is not for", async () => {
+  test("on a stream that its ticket does not cover", async () => {
     const { service, ids, page, session } = await openStage((origin) => origin);
     const baseUrl = service.url;
     await startEventSource(page, "sse", `${baseUrl}/v1/runs/${ids.runId}/results:tail?ticket=${session}`);
@@ -198,14 +198,14 @@ describe("a page is kept out", () => {
   });
 });
 
-/** A browser has six connections to an origin over HTTP/1.1; over HTTP/2 all streams share one. */
+/** Over HTTP/1.1 a browser has six connections to an origin; over HTTP/2 all streams share one. */
 const streamsCount = 12;
 
 test("over TLS a page has more streams than a browser has connections", async () => {
   const origin = await startPageServer();
   const { flags, start, goOn } = await startSteppedRun(["many", " readers"]);
   const service = await startTlsService({ ...flags, serverCorsOrigins: [origin] });
-  // The same service for clients that do not trust its certificate.
+  // The same service without TLS, for clients that do not trust its certificate.
   const clear = await startService({ ...flags, databaseUrl: service.databaseUrl });
   const api = findSurface("gRPC").connect(clear);
   const ids = await start(api);

@@ -1,4 +1,4 @@
-// Chromium without a window: the one of the system, or the one that CHROMIUM names.
+// Headless Chromium: the system's, or the program in CHROMIUM.
 
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { PageReading } from "./page-reader.ts";
 
-/** A page at the URL, whose script has run and left its object under this name. Closed with the test. */
+/** Opens a page at the URL, whose script has run and set its object under this name. Closed with the test. */
 export async function openPage(url: string, script: "pageReader" | "pageSigner" = "pageReader"): Promise<Page> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   await access(executablePath, constants.X_OK).catch((cause: unknown) => {
@@ -15,7 +15,7 @@ export async function openPage(url: string, script: "pageReader" | "pageSigner" 
   });
   const browser = await chromium.launch({ executablePath });
   onTestFinished(() => browser.close());
-  // The certificates of tests are nobody's.
+  // Tests use certificates of an unknown authority.
   const page = await browser.newPage({ ignoreHTTPSErrors: true });
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));

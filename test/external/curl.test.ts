@@ -1,4 +1,4 @@
-// Every surface with nothing but curl: REST, SSE, Connect, gRPC-Web and gRPC, over HTTP/1.1, HTTP/2 and TLS, by keys and by
+// Every surface with curl alone: REST, SSE, Connect, gRPC-Web and gRPC, over HTTP/1.1, HTTP/2 and TLS, with keys and with
 // signatures that a shell makes.
 
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ import { startTlsService } from "./tls-service.ts";
 const rest = findSurface("REST");
 const asJson = ["--header", "content-type: application/json"];
 
-test("REST: a session lives from creation to deletion", async () => {
+test("REST: a session is created, used and deleted", async () => {
   const { service, provider, api } = await setStage(rest);
   provider.respond(answer("hello, shell"));
   const sessions = `${service.url}/v1/sessions`;
@@ -38,7 +38,7 @@ test("REST: a session lives from creation to deletion", async () => {
   expect(await curl([`${sessions}/s`])).toMatchObject({ status: 401 });
 });
 
-test("REST: a large body is asked for before it is sent", async () => {
+test("REST: a large body is announced before it is sent", async () => {
   const { service } = await setStage(rest);
   const body = JSON.stringify({ agent: { name: "a", system_prompt: "x".repeat(900_000) } });
   const args = [...asClient(), "--header", "expect: 100-continue", "--data-binary", "@-", `${service.url}/v1/sessions`];
@@ -73,7 +73,7 @@ describe("SSE", () => {
     ]);
   });
 
-  test("goes on behind the last event, and says when nothing is behind it", async () => {
+  test("resumes after the last event, and says when nothing follows", async () => {
     const { service, provider, api } = await setStage(rest);
     provider.respond(answer("all"));
     const { sessionId, runId } = await startConversation(api);
@@ -95,11 +95,11 @@ describe("RPCs", () => {
   const versions = [
     { args: ["--http1.1"], httpVersion: "1.1" },
     { args: ["--http2-prior-knowledge"], httpVersion: "2" },
-    // The upgrade to HTTP/2 is offered, and passed over.
+    // The upgrade to HTTP/2 is offered and ignored.
     { args: ["--http2"], httpVersion: "1.1" },
   ];
 
-  test.each(versions)("Connect, gRPC-Web and REST tell the same with curl $args.0", async ({ args, httpVersion }) => {
+  test.each(versions)("Connect, gRPC-Web and REST return the same with curl $args.0", async ({ args, httpVersion }) => {
     const { service, provider, api } = await setStage(rest);
     provider.respond(answer("done"));
     const { sessionId, runId } = await startConversation(api);
@@ -148,7 +148,7 @@ describe("RPCs", () => {
 });
 
 describe.each(["v1", "v2"])("a shell signs by %s", (scheme) => {
-  test("to create a session, to see it and to follow its run", async () => {
+  test("to create a session, to read it and to follow its run", async () => {
     const { service } = await setStage(rest, { defaultModel: "demo" });
     const call = (method: string, target: string, body = "", secret = keyOf()) =>
       runSigned({ SCHEME: scheme, SECRET: secret, METHOD: method, TARGET: target, BODY: body, BASE: service.url });
@@ -162,7 +162,7 @@ describe.each(["v1", "v2"])("a shell signs by %s", (scheme) => {
   });
 });
 
-test("TLS: HTTP/2 is agreed on, HTTP/1.1 is spoken to who wants it, and nothing in the clear", async () => {
+test("TLS: HTTP/2 is negotiated, HTTP/1.1 is available, and plain text is refused", async () => {
   const { url, caFile } = await startTlsService();
   for (const [version, httpVersion] of [
     ["--http2", "2"],
@@ -186,7 +186,7 @@ interface Event {
   readonly event: string;
 }
 
-/** Of what an SSE stream printed; comments are passed over. */
+/** The events that an SSE stream printed, without comments. */
 function eventsIn(stdout: Buffer): Event[] {
   const events: Event[] = [];
   const parser = createParser({ onEvent: ({ id = "", event = "" }) => events.push({ id, event }) });

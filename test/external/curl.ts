@@ -1,4 +1,4 @@
-// curl, as people paste it.
+// curl as users run it.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,15 +11,15 @@ export interface CurlAnswer {
   readonly status: number;
   /** "1.1" or "2". */
   readonly httpVersion: string;
-  /** Status lines and headers in the order in which they came, trailers too. */
+  /** Status lines, headers and trailers in the order in which they arrived. */
   readonly head: string;
   readonly body: Buffer;
 }
 
-/** What comes behind the body, so that both are in one output. */
+/** Printed after the body, so that both are in one output. */
 const writeOut = "\n%{http_code} %{http_version}";
 
-/** One call to its end. `input` is what `@-` stands for. */
+/** Runs one call to its end. `input` is the content of `@-`. */
 export async function curl(args: readonly string[], input?: Uint8Array | string): Promise<CurlAnswer> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-curl-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -35,12 +35,12 @@ export async function curl(args: readonly string[], input?: Uint8Array | string)
   return { status: Number(status), httpVersion, head, body: stdout.subarray(0, bodyEnd) };
 }
 
-/** A stream, printed as it comes. */
+/** A stream, printed as it arrives. */
 export function startCurl(args: readonly string[]): Running {
   return startProgram("curl", ["--silent", "--show-error", "--no-buffer", ...args]);
 }
 
-/** Arguments that prove who calls. */
+/** Arguments with credentials. */
 export function asClient(clientId?: string): string[] {
   return Object.entries(credentialsOf(clientId)).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
 }

@@ -1,4 +1,4 @@
-// The first calls of the README in each language, run as they stand there. Only the port is another one.
+// The first calls of the README in each language, run exactly as printed, except for the port.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -25,7 +25,7 @@ interface Place {
   readonly port: string;
 }
 
-/** A folder with what the README says is there, and a service in which callers need no credentials. */
+/** A folder with the files that the README assumes, and a service that requires no credentials. */
 async function prepare(): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-first-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ async function prepare(): Promise<Place> {
   return { folder, port: new URL(url).port };
 }
 
-/** The block of a language, with the port of the service. */
+/** The code block of a language, with the port of the service. */
 function blockOf(page: string, language: string, { port }: Place): string {
   const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(
     ([, code = ""]) => code,
@@ -47,7 +47,7 @@ function blockOf(page: string, language: string, { port }: Place): string {
   return block.replaceAll("8090", port);
 }
 
-/** The environment that a user's shell has. */
+/** The environment of a user's shell. */
 const environment = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1", PYTHONDONTWRITEBYTECODE: "1" };
 
 test("curl", async () => {
@@ -72,7 +72,7 @@ test.runIf(python !== "")("Python", async () => {
   expect(stdout.toString()).toBe("hello, reader");
 });
 
-// A module of its own, beside a checkout named `runnel`, as docs/call/go.md has it. The versions are those of the Go runner.
+// A module beside a checkout named `runnel`, as docs/call/go.md describes. The versions are those of the Go runner.
 test.runIf(inject("hasGo"))("Go", async () => {
   const place = await prepare();
   const module = join(place.folder, "example");

@@ -1,4 +1,4 @@
-// The image starts with what the Dockerfile puts into it, as its user, on a root that is read-only, and ends when it is told to.
+// The image starts with the files from the Dockerfile, as its user, on a read-only root, and ends on SIGTERM.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { until } from "../harness/wait.ts";
 import { openWire, wireToDatabase } from "../harness/wire.ts";
 import { buildImage, type Container, type ContainerOptions, commandOfImage, type Image } from "./image.ts";
 
-/** npm fetches the packages once more. */
+/** npm downloads the packages once more. */
 const buildTimeoutMs = 300_000;
 const startMaxMs = 60_000;
 const commit = "0123456789abcdef0123456789abcdef01234567";
@@ -31,7 +31,7 @@ test("built and started, it serves a run, shows its health and its commit, and S
     });
     return answer.status;
   };
-  // Files are written, so there is a place for them.
+  // It writes files, so they have a writable folder.
   const agent = { name: "a", tools: { builtin: ["list_dir"] } };
   expect(await post("/v1/sessions", { session_id: "s", agent })).toBe(201);
   expect(await post("/v1/sessions/s/messages", { message: "list the files pace=0" })).toBe(202);
@@ -54,7 +54,7 @@ test("built and started, it serves a run, shows its health and its commit, and S
   expect(await isHealthy()).toBe(false);
 });
 
-test("without a database it says how to name one, and ends", { timeout: buildTimeoutMs }, async () => {
+test("without a database it explains how to set one, and ends", { timeout: buildTimeoutMs }, async () => {
   const image = await buildImage({});
   const environment = { ...authEnvironment, RUNNEL_DEFAULTS_MODEL: "demo" };
   const { exitCode, stderr } = await image.start(commandOfImage(), { environment }).finished;
@@ -100,13 +100,13 @@ async function startImage(image: Image, { environment, ...options }: ContainerOp
   return { service, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** The tests' Postgres listens at a socket that is its own user's alone. */
+/** The tests' Postgres listens on a socket that only its own user may use. */
 async function databaseOnTheNetwork(): Promise<string> {
   const { connectFar, urlAt } = wireToDatabase(await testDatabase());
   return urlAt(await openWire({ connectFar }));
 }
 
-/** Once it serves. */
+/** Resolves once it serves. */
 async function portOf(service: Container): Promise<string> {
   return await until(
     "the service to serve",

@@ -1,5 +1,5 @@
-// The image without a container engine: the Dockerfile's very steps in a folder, and its very commands in a root that is
-// read-only. bubblewrap stands in for the engine, which shows what the Dockerfile says where the Dockerfile says it.
+// The image without a container engine: runs the Dockerfile's steps in a folder, and its commands on a read-only root under
+// bubblewrap, with the settings that the Dockerfile declares.
 
 import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,29 +9,29 @@ import { repositoryRoot } from "../../scripts/run-command.ts";
 import { commandOf, environmentOfImage, findStage, type Stage, wordsOf, wordsOfImage } from "../deploy/dockerfile.ts";
 import { type Running, runProgram, startProgram } from "./program.ts";
 
-/** What an engine gives a container besides what the image says. */
+/** The settings that an engine adds to those of the image. */
 export interface ContainerOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Unless they say otherwise, engines cover parts of /proc. */
+  /** By default engines cover parts of /proc. */
   readonly isProcWhole?: boolean;
 }
 
 export interface Image {
-  /** Where its files lie on this machine. */
+  /** The folder of its files on this machine. */
   readonly root: string;
   start(command: readonly string[], options?: ContainerOptions): Container;
 }
 
 export interface Container extends Running {
-  /** Goes to its first process, as an engine sends it. */
+  /** Sends the signal to its first process, as an engine does. */
   signal(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** As `docker build` does it with these arguments. */
+/** Builds as `docker build` does with these arguments. */
 export async function buildImage(args: Readonly<Record<string, string>>): Promise<Image> {
   const root = await mkdtemp(join(tmpdir(), "runnel-image-"));
   onTestFinished(() => rm(root, { recursive: true }));
-  // Where the service runs as another user, that one passes through.
+  // The service may run as another user, who must be able to enter the folder.
   await chmod(root, 0o755);
   const node = join(root, "usr/local/bin/node");
   await mkdir(dirname(node), { recursive: true });
@@ -43,14 +43,14 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
   return { root, start: (command, options = {}) => startIn(root, command, options) };
 }
 
-/** What a container runs that is given these words; the image's own by default. */
+/** The command of a container with these arguments; the image's own by default. */
 export function commandOfImage(words: readonly string[] = commandOf("CMD")): readonly string[] {
   return [...commandOf("ENTRYPOINT"), ...words];
 }
 
-/** Every path of the steps lies below `root`. */
+/** Runs the steps with every path below `root`. */
 async function playSteps({ steps }: Stage, root: string, args: Readonly<Record<string, string>>): Promise<void> {
-  // How this machine reaches its registry is not for the Dockerfile to say.
+  // Access to the registry depends on this machine, not on the Dockerfile.
   const environment: NodeJS.ProcessEnv = { ...process.env, PATH: pathIn(root), TMPDIR: root };
   let directory = "/";
   for (const step of steps) {
@@ -77,7 +77,7 @@ async function playSteps({ steps }: Stage, root: string, args: Readonly<Record<s
   }
 }
 
-/** npm is the machine's; the program that runs it is the image's. */
+/** npm is the machine's; the Node that runs it is the image's. */
 function pathIn(root: string): string {
   return `${join(root, "usr/local/bin")}:${process.env.PATH}`;
 }
@@ -90,7 +90,7 @@ async function copy(words: readonly string[], directory: string): Promise<void> 
   }
 }
 
-/** Everything is read-only but the volume and the folder of temporary files, and the user is the image's. */
+/** Everything is read-only except the volume and /tmp, and the user is the image's. */
 function startIn(root: string, command: readonly string[], options: ContainerOptions): Container {
   const [user = "", group = ""] = wordsOfImage("USER").split(":");
   const [app, data] = [findStage("app").steps.find((step) => step.getKeyword() === "WORKDIR"), wordsOfImage("VOLUME")];
@@ -119,7 +119,7 @@ function startIn(root: string, command: readonly string[], options: ContainerOpt
   const variables = { PATH: "/usr/local/bin:/usr/bin:/bin", ...environmentOfImage(), ...options.environment };
   const running = startProgram(program, words, { environment: variables });
   const signal = async (name: NodeJS.Signals): Promise<void> => {
-    // What we started only waits for the first process inside, and would take it along.
+    // The process that we started only waits for the first process inside; a signal to it would end both.
     const children = await readFile(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
     process.kill(Number(children.trim()), name);
   };

@@ -1,4 +1,4 @@
-// Where languages other than ours are. What a machine lacks is left out there, and that is told; CI has to have them.
+// Finds the programs of other languages. Tests of a missing language are skipped with a notice; CI must have them all.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,9 +9,9 @@ import { leaveOut } from "../harness/leave-out.ts";
 declare module "vitest" {
   export interface ProvidedContext {
     hasGo: boolean;
-    /** One that has what test/external/python.txt lists; empty when there is none. */
+    /** A Python that has the packages of test/external/python.txt; empty when none was found. */
     python: string;
-    /** The SDK of LangBot that runs there, for the names of tests. */
+    /** The installed SDK of LangBot, for the names of tests. */
     langbotSdk: string;
   }
 }

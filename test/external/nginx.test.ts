@@ -1,5 +1,5 @@
-// nginx with the lines of docs/deployment.md in front of the service: streams arrive as they happen, over SSE and gRPC, and
-// unary calls of every protocol find their way.
+// nginx in front of the service, with the configuration from docs/deployment.md: streams arrive as they happen, over SSE and
+// gRPC, and unary calls of every protocol pass.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -65,9 +65,9 @@ test("streams pass as they happen, and calls of every protocol arrive", async ()
   expect(run?.runId).toBe(runId);
 });
 
-// The reference client asks the service through nginx which methods there are, and calls each of them both ways. Without credentials
-// nothing changes, and the refusal names its reason, which a proxy cannot make up.
-test("every method that reflection lists answers a gRPC client through nginx as it does without", async () => {
+// The reference client reads the methods through nginx by reflection, and calls each through nginx and directly. Without
+// credentials nothing changes, and the refusal has the service's reason, which a proxy cannot make up.
+test("every method that reflection lists gives a gRPC client the same answer through nginx as without it", async () => {
   const { service } = await setStage(findSurface("REST"), { serverReflection: true });
   const { socket, ca } = await startNginx(service.target);
   const through = openClient(`unix:${socket}`, credentials.createSsl(ca));
@@ -99,7 +99,7 @@ interface ListedMethod {
   readonly isStream: boolean;
 }
 
-/** Those of all services that reflection lists, from the descriptors that it sends. */
+/** All methods of all services, from the descriptors that reflection sends. */
 async function listMethods(client: Client): Promise<ListedMethod[]> {
   const listed = await reflect(client, { messageRequest: { case: "listServices", value: "*" } });
   const { service = [] } = listed.case === "listServicesResponse" ? listed.value : {};
@@ -143,17 +143,17 @@ function reflect(client: Client, request: ReflectionRequest): Promise<Reflection
 interface CallEnd {
   readonly code: number;
   readonly details: string;
-  /** The reason of the service is in them. */
+  /** They contain the reason of the service. */
   readonly statusDetails: readonly string[];
 }
 
-/** How a call with an empty request ends. */
+/** The end of a call with an empty request. */
 function callEmpty(client: Client, { path, isStream }: ListedMethod): Promise<CallEnd> {
   const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
   const call = client.makeBidiStreamRequest(path, asBytes, asBytes, new Metadata());
   return new Promise((resolve) => {
     call.on("data", () => {
-      // Of a stream that goes on, such as the watch of health, one answer is enough.
+      // One response of an endless stream is enough, for instance of the health watch.
       if (isStream) {
         call.cancel();
       }
@@ -172,7 +172,7 @@ interface Nginx {
   readonly ca: Buffer;
 }
 
-/** In the foreground, at a socket of its own. */
+/** Starts nginx in the foreground, on a socket of its own. */
 async function startNginx(target: string): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-nginx-"));
   const [socket, certificate, key, file] = ["nginx.sock", "cert.pem", "key.pem", "nginx.conf"].map((name) =>
@@ -201,7 +201,7 @@ async function startNginx(target: string): Promise<Nginx> {
   const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join("\n");
-  // One process, which is whoever runs the test.
+  // One process, as the user who runs the test.
   const head = `daemon off; master_process off; pid ${folder}/pid; error_log stderr;\nevents {}\n`;
   await writeFile(file, `${head}http {\naccess_log off;\n${places}\n${site}\n}`);
   const nginx = startProgram("nginx", ["-c", file, "-e", "stderr"]);

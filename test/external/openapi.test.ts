@@ -1,4 +1,4 @@
-// The OpenAPI document of a running service, read by programs of others: two validators and two generators of clients.
+// The OpenAPI document of a running service, read by other programs: two validators and two generators of clients.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { runProgram } from "./program.ts";
 vi.setConfig({ testTimeout: 180_000 });
 
 const python = inject("python");
-/** npm's cache, proxy and certificates are those of the machine. A cache of compiled code would be left behind. */
+/** npm's cache, proxy and certificates are those of the machine. A compile cache would be left behind. */
 const environment = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" };
 
 interface Fetched {
@@ -21,7 +21,7 @@ interface Fetched {
   readonly operationIds: readonly string[];
 }
 
-/** The document in a file of a folder of its own, which goes with the test. */
+/** Writes the document into a folder of its own, which is deleted with the test. */
 async function fetchDocument(): Promise<Fetched> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-openapi-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

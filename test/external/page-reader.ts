@@ -1,5 +1,5 @@
-// The script of the page that browser tests open: it follows runs as a front end would, and keeps what it was told for the
-// test to look at. It is served as JavaScript by taking its types away.
+// The script of the page of the browser tests: it follows runs as a front end would, and keeps what it received for the test.
+// Its types are stripped to serve it as JavaScript.
 
 import { toBinary } from "@bufbuild/protobuf";
 import { base64Encode } from "@bufbuild/protobuf/wire";
@@ -15,14 +15,14 @@ export interface PageEvent {
 }
 
 export interface PageReading {
-  /** Of an EventSource. */
+  /** The events of an EventSource. */
   readonly events: readonly PageEvent[];
-  /** Of an RPC: the bytes of each RunResult in base64. */
+  /** The results of an RPC: the bytes of each RunResult in base64. */
   readonly results: readonly string[];
-  /** How often its connection was opened. */
+  /** The number of times its connection was opened. */
   readonly opened: number;
   readonly isOver: boolean;
-  /** Why it ended, if it did not end well. */
+  /** The error that ended it; empty otherwise. */
   readonly failure: string;
 }
 
@@ -30,13 +30,13 @@ export interface RpcReader {
   readonly protocol: "connect" | "grpc-web";
   readonly useBinaryFormat: boolean;
   readonly baseUrl: string;
-  /** Goes behind `Authorization: Bearer`. */
+  /** Sent as `Authorization: Bearer <token>`. */
   readonly token: string;
   readonly runId: string;
 }
 
 export interface PageReader {
-  /** Hears of events of these types, and closes after one of the type `last`. */
+  /** Receives events of these types, and closes after one of the type `last`. */
   startEventSource(name: string, url: string, types: readonly string[], last: string): void;
   startRpc(name: string, reader: RpcReader): void;
   read(name: string): PageReading;
@@ -70,7 +70,7 @@ function startEventSource(name: string, url: string, types: readonly string[], l
   });
   for (const type of types) {
     source.addEventListener(type, (event) => {
-      // Others of the name `error` are the browser's own, about the connection.
+      // Other events named `error` come from the browser itself, about the connection.
       if (!(event instanceof MessageEvent)) {
         return;
       }

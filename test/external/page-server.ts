@@ -1,4 +1,4 @@
-// An origin of its own with pages on it. Modules are served as they are installed, found by an import map: no bundler.
+// A server of pages with an origin of its own. It serves modules as installed, resolved by an import map, without a bundler.
 
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-/** Where each package keeps its ES modules, and which of its entries the page's modules name. */
+/** Where each package has its ES modules, and the entries that the page's modules import. */
 const packages = {
   "@bufbuild/protobuf": ["", "/codegenv2", "/wire", "/wkt"],
   "@connectrpc/connect": ["", "/protocol", "/protocol-connect", "/protocol-grpc-web"],
@@ -25,7 +25,7 @@ const imports = {
   ),
 };
 
-/** Each page does what its script does. */
+/** The script of each page. */
 const pages: Readonly<Record<string, string>> = {
   "/": "/test/external/page-reader.ts",
   "/signer": "/test/external/signers/page-signer.ts",

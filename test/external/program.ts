@@ -1,4 +1,4 @@
-// Programs of the system. One that is not there fails its test with what to install; nothing is skipped.
+// Programs of the system. A missing program fails its test with the command that installs it; no test is skipped.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,13 +12,13 @@ export interface Finished {
 
 export interface Running {
   readonly pid: number;
-  /** Everything that it has written so far. */
+  /** All output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly finished: Promise<Finished>;
 }
 
-/** Which package of Debian has the program; other systems call it by the same name or a similar one. */
+/** The Debian package of each program; other systems use the same name or a similar one. */
 const packages: Readonly<Record<string, string>> = {
   curl: "curl",
   openssl: "openssl",
@@ -28,7 +28,7 @@ const packages: Readonly<Record<string, string>> = {
   php: "php-cli",
 };
 
-/** Killed with the test if it still runs then. */
+/** Starts a program, which is killed at the end of the test. */
 export function startProgram(
   name: string,
   args: readonly string[],
@@ -52,7 +52,7 @@ export function startProgram(
     return { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString(), exitCode: child.exitCode };
   };
   const finished = finish();
-  // Whoever waits for it hears of it; a test that failed before does not.
+  // Callers that await it get the error; a test that has already failed does not.
   finished.catch(() => {});
   return {
     pid: child.pid ?? 0,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One signed REST call with what a shell has: openssl for the digests, curl for the call. Prints the body of the answer and
-# then its status. Wants SCHEME (v1 or v2), SECRET, CLIENT, METHOD, BASE (the URL of the service), TARGET (path and query),
+# One signed REST call from a shell: openssl for the digests, curl for the call. Prints the body of the answer and then its
+# status. Requires SCHEME (v1 or v2), SECRET, CLIENT, METHOD, BASE (the URL of the service), TARGET (path and query) and
 # BODY (may be empty).
 set -euo pipefail
 

@@ -1,4 +1,4 @@
-// The service with a certificate of its own making.
+// The service with a certificate that the test makes.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,11 +1,11 @@
-// The tests that need programs which npm does not bring: curl, openssl, Chromium, nginx, tini and bubblewrap;
-// and what is written in other languages: signers and runners in Go and Python.
+// The tests that need programs which npm does not install: curl, openssl, Chromium, nginx, tini and bubblewrap; and the parts
+// in other languages: signers and runners in Go and Python.
 // Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
 
 import { defineConfig } from "vitest/config";
 import { globalSetup } from "../harness/vitest-options.ts";
 
-/** A browser that starts on a busy machine takes many seconds; no healthy test comes near this. */
+/** A browser on a busy machine needs many seconds to start; a healthy test stays far below this. */
 const testTimeoutMs = 120_000;
 
 export default defineConfig({
@@ -14,9 +14,9 @@ export default defineConfig({
     setupFiles: ["test/harness/setup.ts"],
     include: ["test/external/**/*.test.ts"],
     pool: "forks",
-    // Node's type stripping by call, which makes the page's script, still warns that it is new.
+    // Node's type stripping, which makes the page's script, still warns that it is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],
-    // A browser is several processes already.
+    // One browser is already several processes.
     maxWorkers: 1,
     testTimeout: testTimeoutMs,
     hookTimeout: testTimeoutMs,

@@ -1,5 +1,5 @@
-// Server-sent events as a reader of the standard's own words reads them: whatever the parts hold and however the bytes
-// arrive, the events are those that were written, with the ids that a reader would come back with.
+// Server-sent events as parsed by a reader written from the HTML standard. For any content and any split of the bytes, the
+// reader gets the events that were written, with the ids to resume from.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -21,7 +21,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\0]/g, "");
 }
 
-/** An event without an id leaves the reader with the one that it has. */
+/** After an event without an id the reader keeps its last id. */
 function expected(written: readonly StrictEvent[]): StrictEvent[] {
   let lastId = "";
   return written.map(({ id, type, data }) => {
@@ -30,7 +30,7 @@ function expected(written: readonly StrictEvent[]): StrictEvent[] {
   });
 }
 
-test("every event comes out as the one it was, however the bytes are cut", () => {
+test("the reader gets the events that were written, however the bytes are split", () => {
   fc.assert(
     fc.property(events, cuts, (written, lengths) => {
       const text = written.map((each) => (each.isQuietBefore ? sseHeartbeat : "") + encodeSseEvent(each)).join("");

@@ -1,5 +1,5 @@
-// Hub and tail under every order that a scheduler can think of: results are committed here and elsewhere, told late, twice
-// or not at all, fetched while they change, purged; readers come, leave and come back, with a sink or without. Each of them
+// Hub and tail under every order that the scheduler can generate. Results are committed here and elsewhere, announced late,
+// twice or never, fetched while they change, and purged. Readers open, leave and resume, with a sink or without. Each of them
 // gets n+1 after n.
 
 import { setImmediate as turnOfLoop } from "node:timers/promises";
@@ -8,10 +8,10 @@ import { expect, test } from "vitest";
 import { range, type SteppingReader } from "./stepping-reader.ts";
 import { type Story, World } from "./told-world.ts";
 
-/** Several times what it takes alone: others are at work too. */
+/** Several times what the test takes on an idle machine. */
 const busyMs = 180_000;
 
-/** Mostly a few rows; now and then more than a ring holds, or a page. */
+/** Mostly a few rows; now and then more than a ring or a page holds. */
 const rowsOfBatch = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 3 }) },
   { weight: 1, arbitrary: fc.constantFrom(255, 257, 501) },
@@ -29,7 +29,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   isPurgeHeard: fc.boolean(),
 });
 
-/** After each step everything that it set free has run: the order is the scheduler's alone. */
+/** Runs everything that a step has unblocked before the next step, so that only the scheduler decides the order. */
 const scheduler = fc.scheduler({
   act: async (step) => {
     await step();
@@ -37,7 +37,7 @@ const scheduler = fc.scheduler({
   },
 });
 
-test("in whatever order they are told, every reader gets each entry once, in order, to the end", {
+test("in every order of announcements each reader gets each entry once, in order, up to the end", {
   timeout: busyMs,
 }, async () => {
   let takings = 0;
@@ -53,7 +53,7 @@ test("in whatever order they are told, every reader gets each entry once, in ord
     }),
     { numRuns: 2_000 },
   );
-  // Which of them are in step when something comes is chance.
+  // Which readers are in step when a batch is announced depends on chance.
   expect(takings).toBeGreaterThan(0);
 });
 

@@ -1,6 +1,6 @@
-// A result that was written elsewhere becomes known here by a reader, before the news of it arrive: one who finds it in the
-// log, or who has it already and comes from elsewhere. Those who wait learn of it from nobody else then, since whoever
-// fetches for this process takes it for known.
+// A result of another replica first becomes known here through a reader: it finds the result in the log, or it resumes behind
+// it after reading elsewhere. The follower then takes the result for known and does not fetch it, so the waiting readers must
+// learn of it from the hub.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
@@ -15,7 +15,7 @@ import { addRun, LocalWakeup, openStore, turn } from "../runlog/store.ts";
 test.each([
   ["finds it in the log", 0],
   ["has it already", 2],
-])("a reader that waits is not left behind by one who comes late and %s", async (_, after) => {
+])("a waiting reader still gets a result when a late reader %s", async (_, after) => {
   const { db } = await openStore();
   const source = { db, hub: new Hub(), clock: createManualClock() };
   const wakeup = new LocalWakeup();
@@ -41,7 +41,7 @@ test.each([
   }
 });
 
-/** The sequences that a reader has got so far; it leaves with the test. */
+/** The sequences that a reader has got so far. The reader closes with the test. */
 function openReader(source: TailSource, runId: string, after: number): readonly number[] {
   const got: number[] = [];
   const leaving = new AbortController();

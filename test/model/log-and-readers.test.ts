@@ -1,6 +1,6 @@
-// The log and its readers against a model: whatever is written, by whoever it is, whichever wire is cut, lease ends, run
-// goes elsewhere or news get lost, every reader has the log from its place on, in order and byte by byte; what was
-// acknowledged stays; nothing follows a terminal, and nothing of an old owner follows a word of the new one.
+// The log and its readers against a model: writers write, connections break, leases end, runs move and notifications get lost.
+// Every reader gets the log after its position, in order and byte by byte. Acknowledged results stay. Nothing follows a
+// terminal result, and no result of an old owner follows one of the new owner.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -13,12 +13,12 @@ import { type LogWorld, openLogWorld } from "./log-world.ts";
 import { endByOwner, openPen, takeOver, writing } from "./log-writing.ts";
 
 const runCount = 2;
-/** After this no more stories are told, and one that failed is told as short as it is by then. */
+/** After this time no new sequence of commands starts, and a failed one is shrunk no further. */
 const enoughMs = 60_000;
-/** One story that waits in vain is over by then. */
+/** A single sequence that waits in vain is over by then. */
 const busyMs = 180_000;
 
-test("whatever happens to who writes and who reads, a log reads the same to everybody", {
+test("all readers of a log get the same entries after any failures of writers and readers", {
   timeout: busyMs,
 }, async () => {
   const world = await openLogWorld();
@@ -31,7 +31,7 @@ test("whatever happens to who writes and who reads, a log reads the same to ever
           await fc.asyncModelRun(() => ({ model, real: world }), commands);
           await finish(model, world);
         } finally {
-          // What one story leaves behind is not to be the next one's.
+          // The next sequence must not inherit any broken state.
           mendAll(model, world);
           await Promise.all(model.readers.map(({ reader }) => reader.leave()));
         }
@@ -53,7 +53,7 @@ async function openModel(world: LogWorld): Promise<LogModel> {
   return { runs, readers: [], words: 0 };
 }
 
-/** When all is well again every run comes to its end, and every reader to the end of its run. */
+/** With all failures repaired every run ends, and every reader reaches the end of its run. */
 async function finish(model: LogModel, world: LogWorld): Promise<void> {
   mendAll(model, world);
   for (const run of model.runs.filter(({ isEnded }) => !isEnded)) {

@@ -1,4 +1,4 @@
-// How a command is made of a choice. After each one everything that always holds is asked of the logs and their readers.
+// Makes a command from an arbitrary choice. After each command all invariants of the logs and their readers are checked.
 
 import type fc from "fast-check";
 import { expectLogsToHold, type LogModel } from "./log-model.ts";
@@ -22,7 +22,7 @@ export function command<T>(name: string, choices: fc.Arbitrary<T>, deed: Deed<T>
   }));
 }
 
-/** One of those there are, whatever the number. */
+/** Picks an item; any index works. */
 export function pick<T>(items: readonly T[], index: number): T {
   const item = items[index % items.length];
   if (item === undefined) {

@@ -1,5 +1,5 @@
-// What the log of each run has to say, as a text: every result that was written adds a word to it. The log itself is read
-// by a connection that nobody cuts.
+// The model: the expected log of each run as a text, to which every written result adds a word. The log itself is read over a
+// connection that is never cut.
 
 import { expect } from "vitest";
 import { decodeResult, isTerminal, type ResultInit } from "../../src/engine/log/result.ts";
@@ -8,11 +8,11 @@ import { findRun, isActive } from "../../src/engine/storage/run.ts";
 import type { LogWorld, Site } from "./log-world.ts";
 import type { PullReader } from "./pull-reader.ts";
 
-/** Who may write a run, or once could. */
+/** A writer that owns a run, or owned it once. */
 export interface Pen {
   readonly writer: RunWriter;
   readonly site: Site;
-  /** Its lease has ended or its run is somebody else's: nothing that it is given from now on may be written. */
+  /** Its lease has ended or another replica owns its run: results that it gets from now on must not be written. */
   isDoomed: boolean;
 }
 
@@ -20,21 +20,21 @@ export interface ModelRun {
   readonly id: string;
   pen: Pen;
   readonly oldPens: Pen[];
-  /** What is durable … */
+  /** The part that is durable … */
   certain: string;
-  /** … and what was said after it, of which any beginning may be durable. */
+  /** … and the part after it, of which any prefix may be durable. */
   pending: string;
-  /** Written together with the results of each commit. */
+  /** Written in the same transaction as the results of each commit. */
   turn: number;
   isEnded: boolean;
-  /** Something may be in the log that nobody told of: a poll finds it. */
+  /** The log may have a result that was never announced; a poll finds it. */
   isUntold: boolean;
 }
 
 export interface ModelReader {
   readonly run: ModelRun;
   readonly site: Site;
-  /** Always waits for what comes next. Others look when they are told to. */
+  /** Always waits for the next result. Other readers pull only on command. */
   readonly isEager: boolean;
   reader: PullReader;
 }
@@ -42,7 +42,7 @@ export interface ModelReader {
 export interface LogModel {
   readonly runs: ModelRun[];
   readonly readers: ModelReader[];
-  /** Results so far, so that each is told from the others. */
+  /** The number of results so far; it makes the text of each result unique. */
   words: number;
 }
 
@@ -61,7 +61,7 @@ export async function readRows({ store }: LogWorld, runId: string): Promise<Row[
     .execute();
 }
 
-/** What the results say, one after the other; text reads the same however it was cut. */
+/** The text of the results in order. It does not depend on how text was split into results. */
 export function tellOf(rows: readonly Pick<Row, "payload">[]): string {
   return rows.map(({ payload }) => wordOf(decodeResult(payload))).join("");
 }
@@ -77,14 +77,14 @@ export function wordOf({ payload }: ResultInit): string {
   }
 }
 
-/** Everything that holds at any time, whatever was lost, cut or taken over. */
+/** Checks the invariants that hold at any time, after any loss, cut or takeover. */
 export async function expectLogsToHold(model: LogModel, world: LogWorld): Promise<void> {
   for (const { reader } of model.readers.filter(({ isEager }) => isEager)) {
     reader.pull();
   }
   for (const run of model.runs) {
     const readers = model.readers.filter((each) => each.run === run).map(({ reader }) => reader);
-    // Before the log is read: it may be longer by then, but never shorter.
+    // The readers' entries are copied before the log is read, which may be longer by then but never shorter.
     const got = readers.map((reader) => reader.got.map(({ bytes }) => Buffer.from(bytes)));
     const rows = await readRows(world, run.id);
     await expectLogToHold(run, rows, world);

@@ -1,4 +1,4 @@
-// Commands of those who read, and of what goes wrong on the way to them: wires that are cut, news that get lost.
+// Commands of readers, and of failures on the way to them: broken connections and lost notifications.
 
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import fc from "fast-check";
@@ -31,7 +31,7 @@ export const reading: readonly fc.Arbitrary<LogCommand>[] = [
     isPossible: (model) => model.readers.length > 0,
     run: async (model, world, choice) => await readSome(pick(model.readers, choice), world),
   }),
-  // The more often they wait for what comes next, the more there is to be told of.
+  // Repeated to make it more likely: waiting readers are the ones that need notifications.
   ...[1, 2, 3].map(() =>
     command("read all there is", fc.constant(0), {
       isPossible: (model) => model.readers.length > 0,
@@ -81,12 +81,12 @@ function breakDown(site: Site): void {
   site.proxy.breakDown();
 }
 
-/** Whoever comes back knows that it may have missed something. */
+/** Reconnected followers know that they may have missed notifications. */
 export function mendAll(model: LogModel, { sites, wakeup }: LogWorld): void {
   for (const site of sites.filter(({ isBroken }) => isBroken)) {
     site.isBroken = false;
     site.proxy.mend();
-    // What was fetched just then failed, and is fetched by the next poll.
+    // A fetch that was under way has failed; the next poll repeats it.
     for (const run of model.runs) {
       run.isUntold = true;
     }
@@ -99,7 +99,7 @@ function openAt({ connections, hub }: Site, { id }: ModelRun, after: number): Pu
   return new PullReader({ db: connections.db, hub }, id, after);
 }
 
-/** A reader gets what there is beyond it, at once unless something stands in the way of the news. */
+/** Reads what lies after the reader's cursor, and expects it at once unless notifications are blocked. */
 export async function readSome(each: ModelReader, world: LogWorld): Promise<void> {
   resume(each);
   const { reader, run } = each;
@@ -118,7 +118,7 @@ export async function readSome(each: ModelReader, world: LogWorld): Promise<void
   }
 }
 
-/** False while there may be more for it. */
+/** Returns false while more results may follow. */
 export function hasReadAll(each: ModelReader): boolean {
   return each.reader.isOver && !isCut(each);
 }
@@ -127,7 +127,7 @@ function isCut({ reader }: ModelReader): boolean {
   return reader.error !== undefined && isOutage(reader.error);
 }
 
-/** As a client does whose stream broke: it comes back to where it was. */
+/** Opens the reader again at its cursor, as a client does after its stream broke. */
 function resume(each: ModelReader): void {
   if (isCut(each)) {
     each.reader = openAt(each.site, each.run, each.reader.cursor);
@@ -136,7 +136,7 @@ function resume(each: ModelReader): void {
 
 async function waitFor({ reader, run }: ModelReader, before: number, length: number, world: LogWorld): Promise<void> {
   const hasMoved = (): boolean => reader.isOver || reader.got.length > before;
-  // One who claimed to have more than there was learns of the end by looking.
+  // A reader whose cursor is beyond the end learns of the end only by polling.
   const needsPoll = run.isUntold || reader.cursor >= length;
   await until(`reader of ${run.id} after ${reader.cursor} of ${length}`, () => {
     if (needsPoll) {

@@ -1,5 +1,5 @@
-// Two replicas as far as the log goes, over one Postgres: each with a wire of its own that can be cut, a hub, lanes, and
-// whoever follows the other one. The news between them can get lost.
+// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a hub, lanes, and a
+// follower of the other replica. Notifications between them can get lost.
 
 import { onTestFinished } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
@@ -10,7 +10,7 @@ import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { addReplica, connect, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
 
-/** Polls of the log are longer than this, repetitions of a failed write are not. */
+/** Polls of the log are longer than this, retries of a failed write are shorter. */
 const longSleepMs = 1_000;
 const siteCount = 2;
 
@@ -19,7 +19,7 @@ export interface Site {
   readonly connections: Connections;
   readonly hub: Hub;
   readonly log: ResultLog;
-  /** The lease that runs are owned under from now on. */
+  /** The lease of the runs that this site claims from now on. */
   replicaId: string;
   isBroken: boolean;
 }

@@ -1,4 +1,4 @@
-// Commands of those who write: with a good lease, with one that has ended, after the run went to somebody else.
+// Commands of writers: under a valid lease, under an expired lease, and after another replica has taken the run.
 
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -21,7 +21,7 @@ import type { LogWorld, Site } from "./log-world.ts";
 const index = fc.nat({ max: 5 });
 const kinds = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 
-/** Runs that somebody can write now. */
+/** Runs whose owner can write now. */
 function writable({ runs }: LogModel): ModelRun[] {
   return runs.filter(({ isEnded, pen }) => !isEnded && !pen.isDoomed && !pen.site.isBroken);
 }
@@ -94,7 +94,7 @@ export const writing: readonly fc.Arbitrary<LogCommand>[] = [
   }),
 ];
 
-/** Words of a doomed pen are nowhere; the pen may know that already, or not. */
+/** Results of a doomed pen must not be written. The pen may already know that it is doomed. */
 async function appendAll(model: LogModel, run: ModelRun, pen: Pen, isText: readonly boolean[]): Promise<void> {
   for (const each of isText) {
     const result: ResultInit = each ? text(`${++model.words},`) : turn(++model.words);
@@ -102,7 +102,7 @@ async function appendAll(model: LogModel, run: ModelRun, pen: Pen, isText: reado
       try {
         await pen.writer.append(result);
       } catch {
-        // It knows.
+        // The pen knows that it has lost its run.
       }
     } else {
       run.pending += wordOf(result);
@@ -133,7 +133,7 @@ const completed: CompletedEnd = {
   turns: 0,
 };
 
-/** When the answer was cut off, the writer learns only that the run is not its own any more. */
+/** When the response to the commit was cut off, the writer gets only RUN_LOST. */
 export async function endByOwner(run: ModelRun, world: LogWorld): Promise<void> {
   const { writer, site } = run.pen;
   try {
@@ -150,7 +150,7 @@ export async function endByOwner(run: ModelRun, world: LogWorld): Promise<void> 
   run.isEnded = true;
 }
 
-/** As the cancel and the reaper do it: under the row's lock, and once more when the owner was faster with a sequence. */
+/** Ends the run as cancel and the reaper do: under the row lock, retried when the owner took the sequence first. */
 async function endByOther(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
   const { db } = world.store;
   const entries = await until("the end to be written", async () => {
@@ -193,7 +193,7 @@ async function loseLease(model: LogModel, { store }: LogWorld, site: Site): Prom
   site.replicaId = await addReplica(store.db);
 }
 
-/** As the reaper does it: first the lease goes, which waits for whoever writes under it just now. */
+/** Takes the run over as the reaper does: it takes the lease first, which waits for writes under way. */
 export async function takeOver(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
   const { db } = world.store;
   const owner = (await findRun(db, run.id))?.owner ?? "";
@@ -202,7 +202,7 @@ export async function takeOver(run: ModelRun, world: LogWorld, site: Site): Prom
     return (await db.selectFrom("replica").select("id").where("id", "=", owner).execute()).length === 0;
   });
   await db.transaction().execute((trx) => requeueRun(trx, { id: run.id, takeover: true }));
-  // It does not know. One who hands a run on does, and writes no more.
+  // The old owner does not know that it has lost the run. After a hand-on the old owner knows, and writes no more.
   run.oldPens.push(run.pen);
   await claim(run, world, site);
 }

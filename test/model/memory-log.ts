@@ -1,5 +1,5 @@
-// The log of one run held in memory, behind the statements that a tail asks of Postgres: what is asked and when it is
-// answered is then the test's to decide. It takes the place of what is outside; any statement but those of a tail throws.
+// The log of one run in memory, behind the statements that a tail sends to Postgres, so that the test decides when each is
+// answered. It replaces only the database; any statement that is not a tail's throws.
 
 import {
   type CompiledQuery,
@@ -20,13 +20,13 @@ export class MemoryLog {
   readonly rows: StoredResult[] = [];
   #isOver = false;
 
-  /** Commits entries; the terminal one ends the run with it. */
+  /** Commits entries; a terminal entry ends the run. */
   commit(entries: readonly LogEntry[]): void {
     this.rows.push(...entries.map(({ sequence, bytes }) => ({ sequence, payload: bytes })));
     this.#isOver ||= entries.at(-1)?.terminal === true;
   }
 
-  /** Puts other bytes in the place of one entry, as a purge does. */
+  /** Replaces the bytes of one entry, as a purge does. */
   replace(sequence: number, payload: Uint8Array): void {
     this.rows[sequence - 1] = { sequence, payload };
   }
@@ -35,7 +35,7 @@ export class MemoryLog {
     return this.rows.slice(sequence, sequence + limit);
   }
 
-  /** What Postgres would answer if it were asked now. */
+  /** The answer that Postgres would give now. */
   answer({ sql, parameters }: CompiledQuery): object[] {
     if (sql.includes("bytes_before")) {
       const [, after, rowsMax, bytesMax] = parameters as [string, number, number, number];
@@ -53,7 +53,7 @@ export class MemoryLog {
   }
 }
 
-/** `step` is passed before a statement is answered and again before its answer arrives. */
+/** `step` is awaited before a statement runs and again before its answer arrives. */
 export function openMemoryDb(log: MemoryLog, step: (what: string) => Promise<void>): Db {
   const connection: DatabaseConnection = {
     executeQuery: async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
@@ -90,7 +90,7 @@ function refuse(): never {
   throw new Error("a tail only reads");
 }
 
-/** At least one row, and no more once the bytes are reached. */
+/** At least one row; stops once `bytesMax` bytes are reached. */
 function fitting(rows: readonly StoredResult[], bytesMax: number): StoredResult[] {
   let bytes = 0;
   return rows.filter(({ payload }) => {

@@ -1,6 +1,6 @@
-// Offers against a model: runs are started, offered, taken by the right worker, by the wrong one and too late, cancelled and ended
-// in any order, by several at a time. A run is taken at most once and never after its cancel; no worker and no runner gets more
-// than it takes; and nothing is left over.
+// Offers against a model: runs are started, offered, accepted by the right worker, by the wrong one and too late, cancelled and
+// ended, in any order and concurrently. A run is accepted at most once and never after its cancel; no worker and no runner
+// exceeds its maximum; and no run is left over.
 
 import type { ServiceError } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -18,9 +18,9 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { bind, done, HandWorker, type ReportedRun, start } from "../runners/hand-worker.ts";
 
-/** Of each runner, over all its workers; less than its workers would take together. */
+/** Maximum of each runner over all its workers; less than the sum of its workers' maximums. */
 const runnerMax = 3;
-/** Of each worker that listens. */
+/** Maximum of each worker that listens. */
 const listenerMax = 2;
 const enoughMs = 45_000;
 const busyMs = 180_000;
@@ -44,7 +44,7 @@ interface World {
   readonly started: string[];
   readonly offers: Offered[];
   readonly taken: Map<string, Taken>;
-  /** Whose cancel was answered before anybody had them. */
+  /** Runs whose cancel was answered before a worker accepted them. */
   readonly cancelled: Set<string>;
 }
 
@@ -69,7 +69,7 @@ const steps = fc.oneof(
   { weight: 2, arbitrary: step("take-together") },
 );
 
-test("whatever happens to offers, a run is taken once, nobody gets too many, and none is stuck", {
+test("a run is accepted at most once, no maximum is exceeded and no run is stuck, in any order of offers and cancels", {
   timeout: busyMs,
 }, async () => {
   const world = await openWorld();
@@ -123,7 +123,7 @@ async function openWorld(): Promise<World> {
     cancelled: new Set(),
   };
   for (const worker of listeners) {
-    // By two streams, as while a worker reconnects: together they are one worker.
+    // Two streams, as while a worker reconnects: they count as one worker.
     void listen(world, worker);
     void listen(world, worker);
   }
@@ -177,7 +177,7 @@ async function play(world: World, each: Step): Promise<void> {
       await Promise.all(offered === undefined ? [] : [take(world, offered), take(world, offered)]);
       return;
     case "take-together":
-      // All that anybody was ever offered of late, whoever may still have it.
+      // All recent offers, accepted by now or not.
       await Promise.all(offers.slice(-12).map((one) => take(world, one)));
       return;
     case "cancel":
@@ -223,13 +223,13 @@ async function take(world: World, { offer, worker }: Offered): Promise<void> {
   }
   expect(wasCancelled).toBe(false);
   const before = taken.get(runId);
-  // The same worker may ask again, by the same offer alone.
+  // Only the same worker may accept again, and only with the same offer.
   expect([before?.worker ?? worker, before?.offerId ?? offerId]).toEqual([worker, offerId]);
   expect(accepted.attempt).toBe(1);
   taken.set(runId, { ...accepted, worker, offerId });
 }
 
-/** It is the worker's, and not about to end. */
+/** Whether the offer belongs to the worker and is valid for at least 5 s. */
 async function hasTime(
   { databaseUrl }: World,
   { runId, offerId }: RunOffer,
@@ -262,7 +262,7 @@ async function end({ taken }: World, run: Taken | undefined): Promise<void> {
   }
 }
 
-/** Open offers count: whoever has them may take them. */
+/** Open offers count, since their workers may still accept them. */
 async function expectRoomKept({ databaseUrl, listeners }: World): Promise<void> {
   const rows = await query<{ runner_id: string; session: string; runs: number }>(
     databaseUrl,
@@ -280,7 +280,7 @@ async function expectRoomKept({ databaseUrl, listeners }: World): Promise<void> 
   }
 }
 
-/** Every run that nobody cancelled comes to somebody, and to its end. */
+/** Every run that was not cancelled is accepted by a worker and ends. */
 async function finish(world: World): Promise<void> {
   const { databaseUrl, started, taken, offers, workers } = world;
   await until("every run to end", async () => {

@@ -1,4 +1,4 @@
-// Page tokens as texts: the one that was given out is good for its own list, and no text that differs from it is.
+// Page tokens as texts: a token is valid for its own list, and every other text is invalid.
 
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { Cursors } from "../../src/platform/auth/cursor.ts";
 const cursors = new Cursors(randomBytes(32));
 const scopes = fc.array(fc.string({ unit: "grapheme" }), { maxLength: 4 });
 const positions = fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("\ufffd", "0190b7c2-7b7f", "a\0b"));
-/** Those of the alphabet, those of the other alphabet, and what decoders pass over. */
+/** Characters of base64url, of base64, and those that lenient decoders skip. */
 const characters = fc.oneof(
   fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \n\t\r.!"%'),
   fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),

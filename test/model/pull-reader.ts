@@ -1,4 +1,4 @@
-// A reader that takes what it is given piece by piece, when the test lets it: between two pieces it is as slow as can be.
+// A reader that takes a piece only when the test calls `pull`, so that it can be arbitrarily slow.
 
 import type { LogEntry } from "../../src/engine/log/result.ts";
 import { type TailSource, tail } from "../../src/engine/log/tail.ts";
@@ -7,7 +7,7 @@ export class PullReader {
   readonly runId: string;
   readonly after: number;
   readonly got: LogEntry[] = [];
-  /** What its stream failed with. */
+  /** The error of its stream. */
   error: unknown;
   isOver = false;
   readonly #leaving = new AbortController();
@@ -20,12 +20,12 @@ export class PullReader {
     this.#pieces = tail(source, { runId, after, signal: this.#leaving.signal });
   }
 
-  /** Where it stands. */
+  /** The sequence of its last entry. */
   get cursor(): number {
     return this.after + this.got.length;
   }
 
-  /** Asks for the next piece, if it does not wait for one already. */
+  /** Asks for the next piece, unless it already waits for one. */
   pull(): void {
     this.#pull ??= this.#take().finally(() => {
       this.#pull = undefined;

@@ -1,4 +1,4 @@
-// What may happen to runs, from their start to their end, and what is remembered of it to judge how they ended.
+// Commands on runs from start to end, and the model that later judges how each run ended.
 
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -17,13 +17,13 @@ import { type OrderKind, orderKinds, type Post } from "./scripted-driver.ts";
 export interface ModelRun {
   readonly id: string;
   readonly driver: string;
-  /** Words that a driver has said, before it was told that they are durable. */
+  /** Words that a driver has said but that are not yet acknowledged as durable. */
   spoken: { readonly post: Post; readonly word: number }[];
-  /** Words that a driver was told are durable: those of a commit, and whatever it had said before that. */
+  /** Words acknowledged as durable: those of a commit, and those said before it. */
   readonly acknowledged: number[];
-  /** Everything that could be a reason for how it ended. */
+  /** Everything that may be the reason for its end. */
   readonly reasons: Set<OrderKind | "cancel" | "deadline" | "crash">;
-  /** How it ended, once that was seen. */
+  /** Its end, once it was seen in the database. */
   end: Pick<RunRow, "status" | "last_sequence"> | undefined;
 }
 
@@ -124,7 +124,7 @@ function command<T>(name: string, choices: fc.Arbitrary<T>, deed: Deed<T>): fc.A
   }));
 }
 
-/** An end is for ever; a reader has what the log has from its place on. */
+/** A terminal state never changes; a reader has exactly the log after its position. */
 async function expectRunsToHold(model: RunModel, world: RunWorld): Promise<void> {
   const { db } = world.store;
   for (const run of model.runs) {
@@ -155,7 +155,7 @@ async function onHealthy(world: RunWorld, which: number, work: (worker: Worker) 
   }
 }
 
-/** A session has one run at a time; a second one is refused while it is active, and only then. */
+/** A session has one run at a time; a second one is refused only while the first is active. */
 export async function send(
   model: RunModel,
   { store, wakeup }: RunWorld,
@@ -189,7 +189,7 @@ interface Place {
   readonly post: Post;
 }
 
-/** Who works on a run, once somebody does; undefined when nobody will, since it has ended, waits, or nobody can be reached. */
+/** The worker of a run, once it has one. Undefined when the run has ended, waits, or no replica is reachable. */
 async function placeOf(world: RunWorld, run: ModelRun): Promise<Place | undefined> {
   const found = await until(`somebody to work on run ${run.id}`, async () => {
     const row = await findRun(world.store.db, run.id);
@@ -204,7 +204,7 @@ async function placeOf(world: RunWorld, run: ModelRun): Promise<Place | undefine
   return found === "nobody" ? undefined : found;
 }
 
-/** Waits until the order has been carried out, or its driver is told to stop. */
+/** Waits until the order has been carried out or its driver is stopped. */
 export async function give(model: RunModel, world: RunWorld, run: ModelRun, kind: OrderKind): Promise<void> {
   const post = (await placeOf(world, run))?.post;
   if (post === undefined) {
@@ -239,7 +239,7 @@ export async function wake({ store, wakeup }: RunWorld, { id }: ModelRun): Promi
   }
 }
 
-/** Of one run in the database, and of all that are at work by the clocks of their replicas. */
+/** Moves the deadline of one run in the database, and passes the deadlines of all active runs on their replicas' clocks. */
 async function passDeadline(model: RunModel, { store, workers }: RunWorld, { id }: ModelRun): Promise<void> {
   for (const run of model.runs) {
     run.reasons.add("deadline");

@@ -1,4 +1,5 @@
-// Two replicas that work on runs, each behind a wire of its own; a reaper and a reader's hub that nothing happens to.
+// Two replicas that work on runs, each over a connection of its own that can be cut. The reaper and the readers' hub never
+// fail.
 
 import { onTestFinished } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
@@ -12,7 +13,7 @@ import { connect, endLease, hurriedClock, LocalWakeup, openStore, type Store } f
 import { openReaper, openReplica, type Replica } from "../runs/stage.ts";
 import { Script } from "./scripted-driver.ts";
 
-/** Polls and leases are shorter than this, the deadlines of runs are not. */
+/** Polls and leases are shorter than this; the deadlines of runs are longer. */
 const longSleepMs = 600_000;
 const pollMs = 40;
 const replicaCount = 2;
@@ -29,7 +30,7 @@ export interface RunWorld {
   readonly store: Store;
   readonly wakeup: LocalWakeup;
   readonly workers: readonly Worker[];
-  /** What readers stand on. */
+  /** The database and the hub of the readers. */
   readonly source: TailSource;
 }
 
@@ -61,8 +62,8 @@ async function openWorker(store: Store, wakeup: LocalWakeup): Promise<Worker> {
 }
 
 /**
- * Cuts a replica off, for so long that its lease ends and its runs are taken. It does not know, and goes on with them: that
- * is worse than if it were dead.
+ * Cuts a replica off until its lease ends and its runs are taken. It does not know and continues with them, which is worse than
+ * a crash.
  */
 export async function crash(worker: Worker, { store }: RunWorld): Promise<void> {
   const id = worker.lease.replicaId ?? "";

@@ -1,5 +1,5 @@
-// Runs against a model: started, ordered about, cancelled, parked, woken, late, and deserted by their replicas in any order.
-// None is lost, each ends once and for a reason that it was given, and what was acknowledged is in its log.
+// Runs against a model: started, cancelled, parked, woken, timed out, and cut off from their replicas in any order. No run is
+// lost, each ends once and for a reason that occurred, and its log has all acknowledged results.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -23,14 +23,16 @@ import {
 import { openRunWorld, type RunWorld } from "./run-world.ts";
 
 const sessionCount = 3;
-/** A run that lost its replica as often as this is taken for the cause. */
+/** A run that has lost its replica this often fails, since it is taken for the cause. */
 const takeoversMax = 3;
-/** After this no more stories are told, and one that failed is told as short as it is by then. */
+/** After this time no new sequence of commands starts, and a failed one is shrunk no further. */
 const enoughMs = 60_000;
-/** One story that waits in vain is over by then. */
+/** A single sequence that waits in vain is over by then. */
 const busyMs = 180_000;
 
-test("whatever happens to runs and their replicas, each ends once and for a reason", { timeout: busyMs }, async () => {
+test("each run ends once and for a reason that occurred, after any failures of its replicas", {
+  timeout: busyMs,
+}, async () => {
   const world = await openRunWorld();
   await fc.assert(
     fc.asyncProperty(
@@ -52,14 +54,14 @@ test("whatever happens to runs and their replicas, each ends once and for a reas
   );
 });
 
-/** So that no story begins with nothing to do. */
+/** Starts runs, so that each sequence has work from the beginning. */
 async function sendFirst(model: RunModel, world: RunWorld): Promise<void> {
   for (const [index, worker] of world.workers.entries()) {
     await send(model, world, worker, model.sessions[index] ?? expect.unreachable(), "steady");
   }
 }
 
-/** When all is well again every run comes to its end by itself, or by being told to complete. */
+/** With all failures repaired every run ends by itself or by the order to complete. */
 async function finish(model: RunModel, world: RunWorld): Promise<void> {
   await restartAll(world);
   for (const run of model.runs) {
@@ -83,7 +85,7 @@ async function finish(model: RunModel, world: RunWorld): Promise<void> {
   }
 }
 
-/** One whose cancel was asked for needs nothing else. */
+/** A run with a cancel request ends by itself. */
 async function bringToEnd(model: RunModel, world: RunWorld, run: ModelRun): Promise<boolean> {
   const row = await findRun(world.store.db, run.id);
   expect(row).toBeDefined();
@@ -92,7 +94,7 @@ async function bringToEnd(model: RunModel, world: RunWorld, run: ModelRun): Prom
   }
   if (row.cancel_request_time === null) {
     await wake(world, run);
-    // Whatever became of its owners, it can still write.
+    // It can still write after any change of owners.
     await give(model, world, run, "say");
     await give(model, world, run, "commit");
     await give(model, world, run, "complete");
@@ -112,7 +114,7 @@ async function expectReason(world: RunWorld, { id, driver, reasons, acknowledged
   expect(possible, `${row?.status} for ${[...reasons].join(", ")}`).toMatchObject({ [row?.status ?? "lost"]: true });
   expect(driver === "fragile" && row?.takeovers !== 0, "what cannot go on elsewhere does not").toBe(false);
   const words = (await readResults(db, { runId: id, after: 0, limit: 1_000 })).flatMap(wordsIn);
-  // Each was ordered after the one before had been written or given up.
+  // Each word was ordered after the previous one had been written or given up.
   expect(words).toEqual(words.toSorted((a, b) => a - b));
   expect(new Set(words).size).toBe(words.length);
   expect(words).toEqual(expect.arrayContaining([...acknowledged]));

@@ -1,4 +1,4 @@
-// A driver that does what the test orders, one order after the other, and tells when an order may be relied on.
+// A driver that carries out the orders of a test one by one and reports when an order is done.
 
 import { once } from "node:events";
 import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/engine/runs/driver.ts";
@@ -9,7 +9,7 @@ export type OrderKind = (typeof orderKinds)[number];
 
 interface Order {
   readonly kind: OrderKind;
-  /** What it says, if it says something. */
+  /** The word, for orders that write one. */
   readonly word: number;
   readonly done: () => void;
 }
@@ -22,7 +22,7 @@ export class Script {
     return { name, recovery, run: (context) => this.#work(context) };
   }
 
-  /** Where orders for a run are given; undefined while no driver works on it, or one that was told to stop. */
+  /** The post that takes orders for a run; undefined while no driver works on it, or after its driver was stopped. */
   post(runId: string): Post | undefined {
     const post = this.#posts.get(runId);
     return post?.isStopped === false ? post : undefined;
@@ -34,7 +34,7 @@ export class Script {
     try {
       return yield* obey(post, context);
     } finally {
-      // The run may be back here before its next driver is: orders given to this one would never be carried out.
+      // The run may have a new driver here already, whose post must stay.
       if (this.#posts.get(context.runId) === post) {
         this.#posts.delete(context.runId);
       }
@@ -112,7 +112,7 @@ export class Post {
     this.#given.resolve();
   }
 
-  /** Undefined when the driver is to stop. */
+  /** Returns undefined when the driver should stop. */
   async next(): Promise<Order | undefined> {
     while (!this.isStopped) {
       const order = this.#orders.shift();

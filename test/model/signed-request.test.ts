@@ -1,4 +1,4 @@
-// A request signed by v2 is accepted as it is and in no other shape, wherever it differs.
+// A request signed by v2 is accepted unchanged, and refused after a change to any of its parts.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ interface Request {
   readonly signature: string;
 }
 
-/** What HTTP can carry: neither a target nor a header holds a line end. */
+/** Texts that HTTP can carry: a target or a header has no line end. */
 const line = fc.string({ unit: "grapheme-ascii" });
 const part = {
   method: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "get"),
@@ -51,7 +51,7 @@ function alike(one: Request, other: Request): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-test.each(Object.keys(part) as (keyof typeof part)[])("another %s is not what was signed", (name) => {
+test.each(Object.keys(part) as (keyof typeof part)[])("another %s makes the signature invalid", (name) => {
   fc.assert(
     fc.property(requests, part[name] as fc.Arbitrary<string>, (request, value) => {
       const other = { ...request, [name]: value };
@@ -62,7 +62,7 @@ test.each(Object.keys(part) as (keyof typeof part)[])("another %s is not what wa
   );
 });
 
-test("a signature with any character changed does not fit", () => {
+test("a signature with any character changed is invalid", () => {
   fc.assert(
     fc.property(
       requests,
@@ -78,7 +78,7 @@ test("a signature with any character changed does not fit", () => {
   );
 });
 
-test("what stands at the end of one part does not pass for the beginning of the next", () => {
+test("the end of one part cannot become the beginning of the next", () => {
   const names = ["method", "path", "clientId", "nonce"] as const;
   fc.assert(
     fc.property(requests, fc.nat({ max: 2 }), fc.integer({ min: 1, max: 5 }), (request, index, length) => {

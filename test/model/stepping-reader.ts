@@ -1,5 +1,5 @@
-// A reader that takes the next piece when the test lets it, and notes what it got. It may have a sink with room for some
-// batches, which has room again when the test lets it drain.
+// A reader that takes the next piece when the scheduler lets it, and records what it got. Its sink, if any, has room for some
+// batches, and has room again after the scheduler lets it drain.
 
 import type { LogEntry } from "../../src/engine/log/result.ts";
 import { type TailSource, tail } from "../../src/engine/log/tail.ts";
@@ -8,21 +8,21 @@ import type { Sink } from "../../src/platform/base/sink.ts";
 export interface Seat {
   readonly runId: string;
   readonly after: number;
-  /** How many batches its sink takes before it has to drain; 0 when it has none. */
+  /** How many batches its sink takes before it has to drain; 0 for no sink. */
   readonly room: number;
 }
 
 export class SteppingReader {
   readonly got: LogEntry[] = [];
   readonly after: number;
-  /** Whatever a sink was promised and did not get. */
+  /** Violations of the sink's contract. */
   readonly wrongs: string[] = [];
   readonly #leaving = new AbortController();
   readonly #room: number;
   readonly #step: (what: string) => Promise<void>;
   #roomLeft: number;
   #waits = false;
-  /** The log was that long when it came. */
+  /** The length of the log when the reader opened. */
   foundRows = 0;
   takings = 0;
   isAfterPurge = false;
@@ -36,7 +36,7 @@ export class SteppingReader {
     this.#step = step;
     void this.#read(source, runId)
       .catch((error: unknown) => {
-        // Nobody is there any more to be told.
+        // A reader that has left no longer receives errors.
         this.error = this.hasLeft ? undefined : error;
       })
       .finally(() => {
@@ -44,7 +44,7 @@ export class SteppingReader {
       });
   }
 
-  /** Where it stands. */
+  /** The sequence of its last entry. */
   get cursor(): number {
     return this.after + this.got.length;
   }

@@ -1,5 +1,5 @@
-// A reader of event streams written from the text of the HTML standard ("interpreting an event stream"), and strict: what
-// the standard passes over in silence and we never mean to send is an error here.
+// A strict reader of event streams, written from the HTML standard ("interpreting an event stream"). Input that the standard
+// silently ignores and that we never send on purpose is an error here.
 
 export interface StrictEvent {
   readonly id: string;
@@ -22,7 +22,7 @@ export class StrictSseReader {
       this.#isFirst = false;
       this.#text = this.#text.replace(/^\ufeff/, "");
     }
-    // A carriage return at the very end may be half of a line end.
+    // A carriage return at the very end may be the first half of a CRLF.
     for (let end = /\r\n|\r(?!$)|\n/.exec(this.#text); end !== null; end = /\r\n|\r(?!$)|\n/.exec(this.#text)) {
       this.#line(this.#text.slice(0, end.index));
       this.#text = this.#text.slice(end.index + end[0].length);

@@ -1,5 +1,5 @@
-// One run in memory, from its first result to its purge, with whoever tells of it and whoever reads it. When each of them
-// takes its next step is the scheduler's to say.
+// One run in memory from its first result to its purge, with those who announce its results and those who read them. The
+// scheduler decides when each of them takes its next step.
 
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type fc from "fast-check";
@@ -17,13 +17,13 @@ const runId = "0190b7c2-7b7f-7000-8000-000000000000";
 const end: ResultInit = { payload: { case: "runCompleted", value: { finishReason: "stop" } } };
 
 export interface Story {
-  /** Batches in the order of their commits. One that is written elsewhere is told here only by who fetches it. */
+  /** Batches in the order of their commits. A batch of another replica is announced here only after a fetch. */
   readonly batches: readonly { readonly rows: number; readonly isOurs: boolean }[];
   readonly readers: readonly { readonly after: number; readonly leaves: boolean; readonly room: number }[];
   readonly fetches: number;
   readonly gaps: number;
   readonly isPurged: boolean;
-  /** False when the news of the purge got lost in a gap. */
+  /** False when the notification of the purge got lost in a gap. */
   readonly isPurgeHeard: boolean;
 }
 
@@ -61,14 +61,14 @@ export class World {
     this.#lose();
     this.#open();
     await this.#settle();
-    // What is there when a reader comes it gets from the log, without any news.
+    // Results that existed when a reader opened come from the log, without any notification.
     for (const reader of this.readers.filter(({ hasLeft }) => !hasLeft)) {
       expect(reader.cursor).toBeGreaterThanOrEqual(reader.foundRows);
     }
-    // Whoever fetches is told of what was written elsewhere in the end. No reader may need its own clock for that.
+    // A last fetch announces what other replicas wrote. No reader may depend on a clock of its own for that.
     this.#fetchAll();
     await this.#settle();
-    // Only one who claimed more than there is has to be told that the run has ended meanwhile.
+    // Only a reader whose position is beyond the end needs to hear that the run has ended meanwhile.
     for (const reader of this.readers) {
       expect(reader.isOver || reader.after >= this.length).toBe(true);
     }
@@ -76,7 +76,7 @@ export class World {
     await this.#settle();
   }
 
-  /** Whether an entry is one of the log's, as it was written or as it was purged. */
+  /** Whether the log has this entry, as written or as purged. */
   knows({ sequence, bytes }: LogEntry): boolean {
     const written = this.#batches.flat()[sequence - 1]?.bytes;
     return [written, this.#purged.get(sequence)].some((known) => known !== undefined && same(known, bytes));
@@ -87,7 +87,7 @@ export class World {
     return purged !== undefined && same(purged, bytes);
   }
 
-  /** Commits come one after the other; what they wrote is told in that order, some time after. */
+  /** Commits follow one another; their results are announced in the same order, some time later. */
   async #write(): Promise<void> {
     await this.#s.scheduleSequence(
       this.#batches.map((entries, index) => ({
@@ -110,8 +110,8 @@ export class World {
   }
 
   /**
-   * One half after the other, and then all that is in memory is void. A purge comes long after the run: what was told of
-   * it is not on its way any more.
+   * Purges one half after the other; then everything in memory is void. A purge happens long after the run, so all its
+   * announcements have arrived.
    */
   #purge(): void {
     const middle = Math.ceil(this.length / 2);
@@ -122,7 +122,7 @@ export class World {
     ]);
   }
 
-  /** Who did not hear of the purge heard that it may have missed something. */
+  /** A replica that missed the notification of the purge knows that it may have missed something. */
   #forget(): void {
     if (this.#story.isPurgeHeard) {
       this.hub.forget(runId);
@@ -140,7 +140,7 @@ export class World {
     }
   }
 
-  /** Whoever follows other replicas reads what lies beyond the readers, and tells it when the answer has come. */
+  /** The follower reads what lies beyond the readers, and announces it when the answer has arrived. */
   async #fetch(): Promise<void> {
     await this.#s.scheduleSequence(
       range(1, this.#story.fetches).flatMap(() => {
@@ -176,7 +176,7 @@ export class World {
     }
   }
 
-  /** One who leaves comes back where it was. */
+  /** A reader that leaves resumes at its cursor. */
   #read(after: number, room: number, leaves: boolean): void {
     const source = { db: this.#db, hub: this.hub };
     const reader = new SteppingReader(source, { runId, after, room }, (what) => this.#step(what));

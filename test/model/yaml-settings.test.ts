@@ -1,12 +1,12 @@
-// The reader of settings against texts that nobody would write on purpose: it says what is wrong and where, in its own
-// words, and never throws, hangs or tells a value.
+// The reader of settings against arbitrary texts: it reports each mistake and its place in its own words, and never throws,
+// hangs or shows a value.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { settings } from "../../src/app/settings.ts";
 import { readYaml, type YamlSettings } from "../../src/platform/config/yaml.ts";
 
-/** No name of a key looks like it: as one it would be told, since people misspell those. */
+/** Unlike any setting name: an unknown name is quoted in the report, since it is probably a misspelling. */
 const secret = "s3cr3t/0f+th3=t3sts";
 
 const pieces = fc.constantFrom(
@@ -40,7 +40,7 @@ const valid = `server:\n  host: &a 127.0.0.1\n  port: 80\n  cors_origins: [https
 const texts = fc.oneof(
   fc.array(pieces, { maxLength: 40 }).map((list) => list.join("")),
   fc.string({ unit: "binary", maxLength: 200 }),
-  // A file that was right but for what was put into it, or cut out of it.
+  // A valid file with something inserted or cut out.
   fc
     .record({ at: fc.nat({ max: valid.length }), taken: fc.nat({ max: 10 }), put: fc.array(pieces, { maxLength: 3 }) })
     .map(({ at, taken, put }) => valid.slice(0, at) + put.join("") + valid.slice(at + taken)),
@@ -60,7 +60,7 @@ function expectPlain({ settings, problems }: YamlSettings, text: string): void {
   }
 }
 
-test("whatever the text, it is read or told what is wrong with it, and no value is told", () => {
+test("every text is read or refused with its mistakes, and no value is shown", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const read = readYaml(text, settings.keys);
@@ -71,7 +71,7 @@ test("whatever the text, it is read or told what is wrong with it, and no value 
   );
 });
 
-test("names that name each other end somewhere", () => {
+test("aliases that refer to each other do not make it hang", () => {
   for (const text of [
     "server: &s\n  tls: *s\n",
     "&r\nserver: *r\n",

@@ -1,4 +1,4 @@
-// Anthropic Messages, for the cases of every provider.
+// Anthropic Messages, for the cases that run against every provider.
 
 import { createAnthropic } from "../../src/agent/models/anthropic/provider.ts";
 import { onMessages } from "../fakes/anthropic-provider.ts";
@@ -71,7 +71,7 @@ export const anthropicStage: ProviderStage = {
     const key = headers["x-api-key"];
     return typeof key === "string" ? key : undefined;
   },
-  // The last part of the last message also carries the mark for the cache.
+  // The last part of the last message also carries the cache marker.
   partsOf: ({ body: { messages } }) =>
     (messages as readonly { content?: unknown }[] as readonly { content: object[] }[])
       .at(-1)

@@ -1,4 +1,4 @@
-// What only Anthropic Messages has, against a real socket.
+// Behaviour of Anthropic Messages alone, over a real socket.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -46,7 +46,7 @@ async function collect(script: Script): Promise<ModelPart[]> {
   return await Array.fromAsync(stream());
 }
 
-/** The body of a request with these things in it. */
+/** The body of a request with these properties. */
 async function send(overrides: Partial<ModelRequest>, model?: string): Promise<Record<string, unknown>> {
   await Array.fromAsync(stream(overrides, model));
   return (await server.request(server.requests.length - 1)).body;
@@ -57,7 +57,7 @@ function textOf(parts: readonly ModelPart[]): string {
 }
 
 describe("a request", () => {
-  test("goes to <base url>/messages with the key and the version, and asks for nothing but the answer", async () => {
+  test("goes to <base url>/messages with the key and the version, and requests nothing but the answer", async () => {
     const body = await send({ temperature: 0.5 });
     const { method, path, headers } = await server.request(0);
     expect({ method, path }).toEqual({ method: "POST", path: "/v1/messages" });
@@ -74,7 +74,7 @@ describe("a request", () => {
   });
 
   test.each(["/v1/", "/proxy/anthropic/v1", "/proxy/anthropic/v1//"])(
-    "finds its way from base URL …%s",
+    "resolves its path from base URL …%s",
     async (path) => {
       const elsewhere = connect(`${server.origin}${path}`);
       await Array.fromAsync(elsewhere.model("claude-x").stream(request, new AbortController().signal));
@@ -83,7 +83,7 @@ describe("a request", () => {
     },
   );
 
-  test("carries no key when there is none, whatever the environment holds", async () => {
+  test("carries no key when none is set, with any environment", async () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "sk-ant-of-another-program");
     vi.stubEnv("ANTHROPIC_AUTH_TOKEN", "token-of-another-program");
     const keyless = connect(`${server.origin}/v1`, "");
@@ -94,7 +94,7 @@ describe("a request", () => {
     expect(headers).not.toHaveProperty("authorization");
   });
 
-  test("with tools has no beta flag and no field that only the service knows", async () => {
+  test("with tools has no beta flag and no field that only the official service supports", async () => {
     const parameters = { type: "object", properties: { b: { anyOf: [{ minLength: 2 }, { enum: [1] }] }, a: {} } };
     const tools = [{ name: "zeta", description: "last first", parameters }];
     const body = await send({ tools });
@@ -152,7 +152,7 @@ describe("a request", () => {
   });
 
   test.each(["[1]", '"text"', '{"half": ', '{"__proto__":{"x":1}}'])(
-    "has an object for arguments, also where the model wrote %s",
+    "has an object as arguments, also where the model wrote %s",
     async (argumentsJson) => {
       const [, { content }] = (
         await send({
@@ -167,7 +167,7 @@ describe("a request", () => {
     },
   );
 
-  test("marks for the cache its system prompt, its end, and the end of the request before it", async () => {
+  test("marks for the cache its system prompt, its end, and the end of the previous request", async () => {
     const turns: ModelMessage[] = [];
     for (const id of ["c1", "c2", "c3"]) {
       turns.push(
@@ -188,7 +188,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("has no text that is blank, and no message that would be empty without it", async () => {
+  test("has no blank text, and no message without content", async () => {
     const body = await send({
       system: " \n",
       messages: [
@@ -209,10 +209,10 @@ describe("a request", () => {
   });
 });
 
-describe("figures", () => {
+describe("token usage", () => {
   const given = { totalTokens: undefined, reasoningTokens: undefined };
 
-  test("come at the start and at the end, and the prompt counts what was cached", async () => {
+  test("is sent at the start and at the end, and the prompt includes cached tokens", async () => {
     const parts = await collect((wire) => {
       wire.start();
       wire.text("x");
@@ -242,7 +242,7 @@ describe("figures", () => {
       { input_tokens: null, cache_read_input_tokens: null, output_tokens: 3 },
       { promptTokens: 11, cachedTokens: 5 },
     ],
-  ])("at the end replace those at the start, where the end has %s", async (_, usage, expected) => {
+  ])("at the end replaces the one at the start, where the end has %s", async (_, usage, expected) => {
     const parts = await collect((wire) => {
       wire.start();
       wire.stop("end_turn", usage);
@@ -251,7 +251,7 @@ describe("figures", () => {
     expect(parts.at(-1)).toMatchObject({ usage: { ...expected, completionTokens: 3 } });
   });
 
-  test("that the server does not give are undefined", async () => {
+  test("is undefined where the server does not send it", async () => {
     const parts = await collect((wire) => {
       wire.start({});
       wire.text("x");
@@ -292,7 +292,7 @@ describe("a response", () => {
     [{ type: "refusal", category: "cyber", explanation: "Not this." }, "refusal: cyber: Not this."],
     [{ type: "refusal", category: null, explanation: null }, "refusal"],
     [undefined, "refusal"],
-  ])("that was refused with details %j says: %s", async (details, detail) => {
+  ])("that was refused with details %j has the detail: %s", async (details, detail) => {
     const parts = await collect((wire) => {
       wire.start();
       wire.stop("refusal", { output_tokens: 0 }, details);
@@ -301,7 +301,7 @@ describe("a response", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "content-filter", detail });
   });
 
-  test("has its calls in their order, with arguments byte for byte, and needs no state for them", async () => {
+  test("has its calls in order, with arguments byte for byte, and needs no state for them", async () => {
     const parts = await collect((wire) => {
       wire.start();
       wire.text("first");
@@ -318,7 +318,7 @@ describe("a response", () => {
     ]);
   });
 
-  test("is the same when every byte comes by itself, also within a character", async () => {
+  test("is the same when every byte arrives separately, also within a character", async () => {
     const frames = [
       {
         type: "message_start",
@@ -336,7 +336,7 @@ describe("a response", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
   });
 
-  test("passes over events, blocks and deltas that are new", async () => {
+  test("ignores unknown events, blocks and deltas", async () => {
     const parts = await collect((wire) => {
       wire.frame({ type: "weather", wind: 3 }, "weather");
       wire.start();
@@ -358,7 +358,7 @@ describe("a response", () => {
     { type: "thinking_delta" },
     { type: "signature_delta", signature: null },
     { type: "input_json_delta", partial_json: {} },
-  ])("fails for good when %j would lose a piece of it", async (delta) => {
+  ])("fails without retry when %j would lose a part of it", async (delta) => {
     const parts = await collect((wire) => {
       wire.start();
       wire.open({ type: "text", text: "" });
@@ -370,7 +370,7 @@ describe("a response", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false });
   });
 
-  test("that is all there although the last frame is missing is whole", async () => {
+  test("that has all its content but lacks the last frame is complete", async () => {
     const parts = await collect((wire) => {
       wire.start();
       wire.toolUse("toolu_a", "alpha");
@@ -412,7 +412,7 @@ describe("thoughts", () => {
     return last?.type === "finish" ? last.state : undefined;
   }
 
-  test("go back before the call that they led to, with their signatures byte for byte", async () => {
+  test("are sent back before the call that they led to, with their signatures byte for byte", async () => {
     const parts = await collect(think);
     expect(parts.filter(({ type }) => type === "reasoning")).toEqual([
       { type: "reasoning", text: "I should " },
@@ -434,7 +434,7 @@ describe("thoughts", () => {
     expect(await assistantAfter(state)).toMatchObject([{ type: "text" }, { type: "tool_use", id: "toolu_a" }]);
   });
 
-  test("without an answer are not sent: a message may not end in one", async () => {
+  test("without an answer are not sent, since a message may not end in one", async () => {
     const state = stateOf(
       await collect((wire) => {
         wire.start();
@@ -450,7 +450,7 @@ describe("thoughts", () => {
   });
 });
 
-describe("trouble", () => {
+describe("an error", () => {
   test.each([
     ["overloaded_error", true],
     ["api_error", true],
@@ -462,14 +462,14 @@ describe("trouble", () => {
     ["permission_error", false],
     ["not_found_error", false],
     ["request_too_large", false],
-  ])("of type %s as the first thing said may pass: %s", async (type, retryable) => {
+  ])("of type %s as the first event may be retried: %s", async (type, retryable) => {
     const parts = await collect((wire) => wire.error(type, "as it is"));
     expect(parts).toEqual([
       expect.objectContaining({ type: "failure", message: "API error in stream: as it is", retryable }),
     ]);
   });
 
-  test("told by a gateway in its own shape is trouble too", async () => {
+  test("in a gateway's own format fails the response too", async () => {
     const parts = await collect((wire) => {
       wire.start();
       wire.frame({ error: { message: "no upstream", code: 502 } });
@@ -493,7 +493,7 @@ describe("trouble", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
   });
 
-  test("that takes the socket before the first event is a cut", async () => {
+  test("that closes the socket before the first event is a cut", async () => {
     const parts = await collect(async (wire) => {
       wire.raw(": hello\n\n");
       await wire.cut();
@@ -501,7 +501,7 @@ describe("trouble", () => {
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
   });
 
-  test("with a line that is too long ends a response for good", async () => {
+  test("of a line that is too long fails the response without retry", async () => {
     const parts = await collect((wire) => {
       wire.start();
       wire.raw("x".repeat(lineBytesMax + 1));
@@ -509,7 +509,7 @@ describe("trouble", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false });
   });
 
-  test("with the first line alone does not matter", async () => {
+  test("in the first line alone does not matter", async () => {
     const parts = await collect((wire, received) => {
       wire.raw("data: {broken\n\n");
       return answer("fine")(wire, received);
@@ -518,7 +518,7 @@ describe("trouble", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish" });
   });
 
-  test("of two responses in one never counts as success", async () => {
+  test("of two responses in one stream never counts as success", async () => {
     const parts = await collect((wire) => {
       wire.start();
       wire.text("a");
@@ -532,7 +532,7 @@ describe("trouble", () => {
 });
 
 describe("an abort", () => {
-  test("before the first event ends at once and closes the socket", async () => {
+  test("before the first event ends the stream at once and closes the socket", async () => {
     const stop = new AbortController();
     server.respond(async (wire) => {
       wire.raw(": hello\n\n");
@@ -545,7 +545,7 @@ describe("an abort", () => {
     expect(await received.closed).toBe(false);
   });
 
-  test("leaves the figures that had come", async () => {
+  test("keeps the usage that had arrived", async () => {
     const stop = new AbortController();
     respond((wire) => {
       wire.start();
@@ -562,7 +562,7 @@ describe("an abort", () => {
     expect(await (await server.request(0)).closed).toBe(false);
   });
 
-  test("is not needed to close the socket: leaving the stream does it too", async () => {
+  test("is not needed to close the socket: leaving the stream closes it too", async () => {
     respond((wire) => {
       wire.start();
       return wire.hang();
@@ -574,7 +574,7 @@ describe("an abort", () => {
   });
 });
 
-test("the provider can be loaded where the environment has an empty address for other programs", async () => {
+test("the provider loads although the environment has an empty address for other programs", async () => {
   const module = new URL("../../src/agent/models/anthropic/provider.ts", import.meta.url).href;
   const env = { ...process.env, ANTHROPIC_BASE_URL: "" };
   const { stdout } = await promisify(execFile)(

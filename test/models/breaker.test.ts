@@ -1,4 +1,4 @@
-// The circuit breaker, with a model that plays back what a test says and a clock that jumps.
+// The circuit breaker, with a model that plays back prepared responses and a manual clock.
 
 import { expect, test } from "vitest";
 import { Breaker, type CircuitState, withBreaker } from "../../src/agent/models/breaker.ts";
@@ -23,7 +23,7 @@ function setUp() {
   const changes: CircuitState[] = [];
   const breaker = new Breaker({ clock, failuresMax: 3, resetMs, onChange: (state) => changes.push(state) });
   let sent = 0;
-  /** Sends a request whose response is this one. */
+  /** Sends a request that gets this response. */
   const open = (parts: readonly ModelPart[]): AsyncGenerator<ModelPart> => {
     const model = withBreaker(
       {
@@ -46,7 +46,7 @@ const isRefusal = [
   expect.objectContaining({ type: "failure", code: "circuit_open", message: "circuit breaker is open" }),
 ];
 
-test("opens after so many failures in a row, and then sends nothing", async () => {
+test("opens after the maximum of failures in a row, and then sends nothing", async () => {
   const { breaker, changes, send, countSent } = setUp();
   for (const response of [ill, ill, well, ill, ill]) {
     await send(response);
@@ -59,7 +59,7 @@ test("opens after so many failures in a row, and then sends nothing", async () =
   expect(changes).toEqual(["open"]);
 });
 
-test("counts what breaks off in mid-stream", async () => {
+test("counts responses that are cut in mid-stream", async () => {
   const { breaker, send } = setUp();
   const cut = [text, failing("cut", true)];
   for (const response of [cut, cut, cut]) {
@@ -68,7 +68,7 @@ test("counts what breaks off in mid-stream", async () => {
   expect(breaker.state).toBe("open");
 });
 
-test("counts neither what the provider refuses nor what its caller left", async () => {
+test("counts neither refusals of the provider nor requests that the caller left", async () => {
   const { breaker, open, send } = setUp();
   await send(ill);
   await send(ill);
@@ -81,7 +81,7 @@ test("counts neither what the provider refuses nor what its caller left", async 
   expect(breaker.state).toBe("open");
 });
 
-test("lets one request through when its time has passed, and closes at the first sign of life", async () => {
+test("lets one request through after the reset time, and closes at the first part of its response", async () => {
   const { breaker, clock, changes, open, send, countSent } = setUp();
   for (const response of [ill, ill, ill]) {
     await send(response);
@@ -92,7 +92,7 @@ test("lets one request through when its time has passed, and closes at the first
   expect(breaker).toMatchObject({ state: "half-open", retryInMs: 0 });
   const probe = open(well);
   const first = probe.next();
-  // Asked before the first one has heard anything.
+  // Sent before the first one has received anything.
   const second = send(well);
   expect(await first).toEqual({ done: false, value: text });
   expect(await second).toEqual(isRefusal);
@@ -101,7 +101,7 @@ test("lets one request through when its time has passed, and closes at the first
   expect(changes).toEqual(["open", "half-open", "closed"]);
 });
 
-test("opens again when the one that tried fails", async () => {
+test("opens again when the probe fails", async () => {
   const { breaker, clock, send } = setUp();
   for (const response of [ill, ill, ill]) {
     await send(response);
@@ -112,7 +112,7 @@ test("opens again when the one that tried fails", async () => {
   expect(await send(well)).toEqual(isRefusal);
 });
 
-test("closes when the provider answers the one that tried, if only to refuse it", async () => {
+test("closes when the provider answers the probe, even with a refusal", async () => {
   const { breaker, clock, send } = setUp();
   for (const response of [ill, ill, ill]) {
     await send(response);
@@ -122,7 +122,7 @@ test("closes when the provider answers the one that tried, if only to refuse it"
   expect(breaker.state).toBe("closed");
 });
 
-test("lets the next one try when the one that tried was left", async () => {
+test("lets the next request probe when the caller left the first probe", async () => {
   const { breaker, clock, open, send } = setUp();
   for (const response of [ill, ill, ill]) {
     await send(response);
@@ -135,7 +135,7 @@ test("lets the next one try when the one that tried was left", async () => {
   await open(well).return(undefined);
 });
 
-test("an old request that fails late says nothing about the one that tries", async () => {
+test("an old request that fails late does not affect the probe", async () => {
   const { breaker, clock, open, send } = setUp();
   const old = open([text, failing("cut", true)]);
   await old.next();

@@ -1,4 +1,4 @@
-// Chat Completions, for the cases of every provider.
+// Chat Completions, for the cases that run against every provider.
 
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
 import { onChat } from "../fakes/provider.ts";

@@ -1,4 +1,4 @@
-// The demo model through the port that the agent loop uses.
+// The demo model through the interface that the agent loop uses.
 
 import { describe, expect, test } from "vitest";
 import { quoteCharsMax } from "../../src/agent/models/demo/answer.ts";
@@ -53,7 +53,7 @@ describe("the choice of tools", () => {
     ["read notes.txt", ["notes.txt"]],
     ["What does the file `src/app.ts` say?", ["src/app.ts"]],
     ["compare a.md, b.md and a.md.", ["a.md", "b.md"]],
-  ])("%j reads the files that it names, each once", async (text, paths) => {
+  ])("%j reads each file that it names once", async (text, paths) => {
     expect(await callsOf(ask(text))).toEqual(paths.map((path, index) => readFile(index + 1, path)));
   });
 
@@ -62,7 +62,7 @@ describe("the choice of tools", () => {
   });
 
   test.each(["hello there", "see https://example.com/a.html", "e.g. something", "pace=5 words=3.5"])(
-    "%j calls nothing",
+    "%j calls no tool",
     async (text) => {
       expect(await callsOf(ask(text))).toEqual([]);
     },
@@ -79,7 +79,7 @@ describe("the choice of tools", () => {
     expect((await run(ask("list files"))).at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
   });
 
-  test("goes on to the readme that a listing shows when asked to explore", async () => {
+  test("continues with the readme of a listing when asked to explore", async () => {
     const listing = "src/\t4096\nREADME.md\t120\nreadme-old.md\t3\n";
     expect(await callsOf(ask("explore", called("demo-call-1", "list_dir", listing)))).toEqual([
       readFile(2, "README.md"),
@@ -89,11 +89,11 @@ describe("the choice of tools", () => {
   test.each([
     ["list files", "README.md\t120\n"],
     ["explore", "src/\t4096\n"],
-  ])("after %j and the listing %j it answers", async (text, listing) => {
+  ])("after %j and the listing %j it answers without another call", async (text, listing) => {
     expect(await callsOf(ask(text, called("demo-call-1", "list_dir", listing)))).toEqual([]);
   });
 
-  test("looks only at the last user message but never uses a call id twice", async () => {
+  test("considers only the last user message, but never uses a call id twice", async () => {
     const earlier = [
       ...called("demo-call-1", "list_dir", "a\t1\n"),
       { role: "assistant", text: "ok", toolCalls: [] } as const,
@@ -104,7 +104,7 @@ describe("the choice of tools", () => {
 });
 
 describe("the answer", () => {
-  test("says that it is a demo model and quotes what the tools returned", async () => {
+  test("says that it is a demo model and quotes the results of tools", async () => {
     const answer = await answerTo(ask("list files", called("demo-call-1", "list_dir", "notes.txt\t12\nsrc/\t4096\n")));
     expect(answer).toContain("demo model");
     expect(answer).toContain("I called list_dir and it returned:\n\nnotes.txt\t12\nsrc/\t4096\n");
@@ -114,7 +114,7 @@ describe("the answer", () => {
     expect(await answerTo(ask("hello there"))).toContain("You wrote: hello there");
   });
 
-  test("bounds what it quotes and says how much is missing", async () => {
+  test("limits its quotes and says how much is missing", async () => {
     const answer = await answerTo(
       ask("read a.txt", called("demo-call-1", "read_file", "x".repeat(quoteCharsMax + 50))),
     );
@@ -122,7 +122,7 @@ describe("the answer", () => {
     expect(answer).not.toContain("x".repeat(quoteCharsMax + 1));
   });
 
-  test("comes word by word and ends with a count of the words", async () => {
+  test("arrives word by word and ends with a count of the words", async () => {
     const parts = await run(ask("hello there"));
     const words = parts.slice(0, -1).map((part) => (part.type === "text" ? part.text.trim() : ""));
     expect(words.length).toBeGreaterThan(10);
@@ -173,7 +173,7 @@ test("an abort between two words ends the stream at once, without a finish", asy
   expect(await next).toEqual({ done: true, value: undefined });
 });
 
-test("an aborted signal gives nothing at all", async () => {
+test("an aborted signal gives an empty stream", async () => {
   const model = createDemoModel({ clock: createManualClock() });
   expect(await Array.fromAsync(model.stream(ask("list files"), AbortSignal.abort()))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// What holds for every provider, whatever its wire format: text, reasoning, calls, figures, ends, and every way to fail.
+// What every provider does in its own wire format: text, reasoning, calls, usage, ends, and every kind of failure.
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { ModelContent, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
@@ -49,15 +49,15 @@ describe.each(stages)("a response of $name", (stage) => {
   const textOf = (parts: readonly ModelPart[]): string =>
     parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-  test("is its text, and a finish with the tokens", async () => {
+  test("has its text, and a finish with the token usage", async () => {
     const parts = await collect(stage.say("Hel", "lo ", "<é\u2028>"));
-    // Pieces that come together may be told together.
+    // Pieces that arrive together may be joined.
     expect(textOf(parts)).toBe("Hello <é\u2028>");
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", usage: stage.usage });
     expect(parts.some((part) => part.type === "usage")).toBe(true);
   });
 
-  test("was asked for with the key, and with nothing but the key of this provider", async () => {
+  test("was requested with the key of this provider and no other key", async () => {
     await collect(stage.say("x"));
     const sent = await server.request(0);
     expect(stage.keyOf(sent)).toBe(apiKey);
@@ -65,7 +65,7 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(sent.path).not.toContain(apiKey);
   });
 
-  test("gives tool calls whole and in order, with their arguments as they were", async () => {
+  test("has its tool calls whole and in order, with their arguments byte for byte", async () => {
     const parts = await collect(stage.call(search, list));
     const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
     expect(calls.map(({ name, argumentsJson }) => [name, JSON.parse(argumentsJson)])).toEqual([
@@ -76,13 +76,13 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
   });
 
-  test("tells reasoning from text", async () => {
+  test("separates reasoning from text", async () => {
     const parts = await collect(stage.think("hm, let me see", "done"));
     expect(parts.find((part) => part.type === "reasoning")).toEqual({ type: "reasoning", text: "hm, let me see" });
     expect(textOf(parts)).toBe("done");
   });
 
-  test("can be answered: a conversation with its calls and what they returned is accepted in its format", async () => {
+  test("can be answered: the format takes a conversation with its calls and their results", async () => {
     const calls = (await collect(stage.call(search, list))).flatMap((part) =>
       part.type === "tool-call" ? [part.call] : [],
     );
@@ -103,13 +103,13 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(body.indexOf("found it")).toBeLessThan(body.indexOf("Error: no"));
   });
 
-  test("is of images and files where they stand between the texts of a message", async () => {
+  test("gets images and files in their place between the texts of a message", async () => {
     server.respond(stage.say("ok"));
     const parts: ModelContent[] = [
       { type: "text", text: "One:" },
       { type: "image", name: "one.png", mediaType: "image/png", data: png },
       { type: "placeholder", text: "[image]" },
-      // Bytes whose base64 looks like an id of a file at OpenAI.
+      // Bytes whose base64 looks like a file id of OpenAI.
       { type: "file", name: "two.pdf", mediaType: "application/pdf", data: Buffer.from("file-abc", "base64url") },
     ];
     await Array.fromAsync(stream({ messages: [{ role: "user", text: "One:", parts }] }));
@@ -121,7 +121,7 @@ describe.each(stages)("a response of $name", (stage) => {
     ]);
   });
 
-  test.runIf(stage.parts.imageUrl)("names an image by its URL, which nothing here loads", async () => {
+  test.runIf(stage.parts.imageUrl)("gets an image as its URL, which the service does not load", async () => {
     const files = await startWireServer();
     onTestFinished(() => files.close());
     server.respond(stage.say("ok"));
@@ -139,7 +139,7 @@ describe.each(stages)("a response of $name", (stage) => {
       { type: "object", properties: { a: {} }, $defs: { b: { oneOf: [{}] } } },
       { type: "object", properties: { a: {} }, $defs: { b: { oneOf: [{}] } } },
     ],
-  ])("says of the schema %j that it is of an object", async (parameters, sent) => {
+  ])("gets the schema %j as a schema of an object", async (parameters, sent) => {
     server.respond(stage.say("x"));
     await Array.fromAsync(stream({ tools: [{ name: "zeta", description: "does", parameters }] }));
     expect(stage.schemasOf(await server.request(0))).toEqual([sent]);
@@ -148,7 +148,7 @@ describe.each(stages)("a response of $name", (stage) => {
   test.each([
     ["does", "does\n\nThe arguments"],
     ["", "The arguments"],
-  ])("moves a choice at the top of a schema into the description %j", async (description, start) => {
+  ])("has a top-level choice of a schema moved into the description %j", async (description, start) => {
     const choice = { anyOf: [{ required: ["a"] }, { required: ["b"] }], not: { required: ["c"] } };
     const shape = { type: "object", properties: { a: {}, b: {} } };
     server.respond(stage.say("x"));
@@ -159,7 +159,7 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(JSON.stringify(sent.body)).toContain(JSON.stringify(text));
   });
 
-  test("offers tools in their order, with their schemas unharmed", async () => {
+  test("gets tools in order, with their schemas unchanged", async () => {
     server.respond(stage.say("x"));
     const tools = ["zeta", "alpha"].map((name) => ({ name, description: `does ${name}`, parameters: schema }));
     await Array.fromAsync(stream({ tools }));
@@ -169,7 +169,7 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(body.indexOf("does zeta")).toBeLessThan(body.indexOf("does alpha"));
   });
 
-  test("comes piece by piece, as it is sent", async () => {
+  test("arrives piece by piece, as it is sent", async () => {
     const rest = Promise.withResolvers<void>();
     server.respond(
       stage.begin("first", async (wire, sent) => {
@@ -187,7 +187,7 @@ describe.each(stages)("a response of $name", (stage) => {
     await parts.return?.();
   });
 
-  test.each(["length", "refused"] as const)("says that it ended: %s", async (reason) => {
+  test.each(["length", "refused"] as const)("reports that it ended: %s", async (reason) => {
     const parts = await collect(stage.end("so far", reason));
     const expected =
       reason === "length" ? { reason: "length" } : { reason: "content-filter", detail: stage.refusalDetail };
@@ -195,13 +195,13 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(textOf(parts)).toBe("so far");
   });
 
-  test("that loses its socket is a passing failure after what had come", async () => {
+  test("whose socket is cut is a retryable failure after the parts so far", async () => {
     const parts = await collect(stage.begin("half", (wire) => wire.cut()));
     expect(textOf(parts)).toBe("half");
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
   });
 
-  test("that ends without saying so is a passing failure, and none of its calls count", async () => {
+  test("that stops without an end is a retryable failure, and its calls are dropped", async () => {
     const parts = await collect(stage.beginCall(search, (wire) => wire.end()));
     expect(parts.some((part) => part.type === "tool-call")).toBe(false);
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
@@ -216,7 +216,7 @@ describe.each(stages)("a response of $name", (stage) => {
     [500, true],
     [503, true],
     [529, true],
-  ])("with status %i is a failure that passes: %s", async (status, retryable) => {
+  ])("with status %i is a failure, retryable: %s", async (status, retryable) => {
     const body = JSON.stringify({ error: { message: `as ${apiKey} was told` } });
     const [part, ...rest] = await collect(fail(status, body, { "retry-after": "7" }));
     expect(rest).toEqual([]);
@@ -231,14 +231,14 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", retryable: kind === "passing" });
   });
 
-  test("never shows its key, wherever the provider tells it", async () => {
+  test("never shows its key, even when the provider repeats it", async () => {
     const frame = { error: { type: "error", message: `key ${apiKey} is no good`, code: 401 }, type: "error" };
     const [part] = (await collect(stage.begin("half", (wire) => wire.frame(frame, "error")))).slice(-1);
     expect(part).toMatchObject({ type: "failure" });
     expect(JSON.stringify(part)).not.toContain(apiKey);
   });
 
-  test("goes on after a line that cannot be read", async () => {
+  test("continues after a line that cannot be read", async () => {
     const parts = await collect(
       stage.begin("a", async (wire, sent) => {
         wire.raw('data: {"not": json\n\n');
@@ -256,7 +256,7 @@ describe.each(stages)("a response of $name", (stage) => {
         isOpen = false;
       });
       const lines = `data: ${"x".repeat(1_000)}\n`.repeat(60);
-      // Far more than the limit, so that a reader without one gets to an end of another kind.
+      // Far beyond the limit: a reader without a limit would reach another kind of end.
       for (let piece = 0; isOpen && piece < 200; piece++) {
         wire.raw(lines);
         await new Promise((next) => setImmediate(next));
@@ -267,13 +267,13 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", retryable: false, message });
   });
 
-  test("that is a web page names the base URL as the likely cause", async () => {
+  test("that is a web page gives an error that names the base URL as the likely cause", async () => {
     const parts = await collect(fail(200, "<html>hello</html>", { "content-type": "text/html" }));
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
     expect(parts[0]).toMatchObject({ message: expect.stringContaining("base URL") });
   });
 
-  test("that does not begin in time is a passing failure, and its socket is closed", async () => {
+  test("that does not begin in time is a retryable failure, and its socket is closed", async () => {
     server.respond((wire) => wire.hang());
     const parts = Array.fromAsync(stream());
     const sent = await server.request(0);
@@ -282,7 +282,7 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(await sent.closed).toBe(false);
   });
 
-  test("that nobody sends is a passing failure without the address in its text", async () => {
+  test("from an unreachable server is a retryable failure without the address in its text", async () => {
     await server.close();
     const [part] = await Array.fromAsync(stream());
     expect(part).toMatchObject({ type: "failure", code: "network", retryable: true });
@@ -303,7 +303,7 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(await (await server.request(0)).closed).toBe(false);
   });
 
-  test("is made on a socket that an earlier one left open", async () => {
+  test("reuses a socket that an earlier one left open", async () => {
     await collect(stage.say("a"));
     await collect(stage.say("b"));
     await collect(stage.say("c"));

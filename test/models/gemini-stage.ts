@@ -1,4 +1,4 @@
-// Gemini, for the cases of every provider.
+// Gemini, for the cases that run against every provider.
 
 import { createGemini } from "../../src/agent/models/gemini/provider.ts";
 import { onGemini } from "../fakes/gemini-provider.ts";

@@ -1,4 +1,4 @@
-// What only Gemini has: contents and their turns, signatures of thoughts, calls without ids, the many words for an end.
+// Behaviour of Gemini alone: contents and turns, thought signatures, calls without ids, and its many finish reasons.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createGemini } from "../../src/agent/models/gemini/provider.ts";
@@ -48,7 +48,7 @@ async function respond(...scripts: readonly GeminiScript[]): Promise<ModelPart[]
   return collect();
 }
 
-/** The body of the request that a conversation becomes. */
+/** The body of the request for a conversation. */
 async function bodyOf(messages: readonly ModelMessage[], model?: string): Promise<Record<string, unknown>> {
   server.respond(onGemini(sayOk));
   await collect({ messages }, model);
@@ -69,7 +69,7 @@ const stateOf = (parts: readonly ModelPart[]): string | undefined => {
 };
 
 describe("a request to Gemini", () => {
-  test("goes to the model's own path, with the key in its header alone", async () => {
+  test("goes to the model's own path, with the key only in its header", async () => {
     server.respond(onGemini(sayOk));
     await collect({ temperature: 0.5 });
     const { method, path, headers, body } = await server.request(0);
@@ -86,13 +86,13 @@ describe("a request to Gemini", () => {
     });
   });
 
-  test("has no system instruction when there is none", async () => {
+  test("has no system instruction when none is given", async () => {
     server.respond(onGemini(sayOk));
     await collect({ system: "" });
     expect((await server.request(0)).body).not.toHaveProperty("systemInstruction");
   });
 
-  test("has no header for a key when there is none", async () => {
+  test("has no header for a key when none is set", async () => {
     const keyless = open("/v1beta", "");
     server.respond(onGemini(sayOk));
     await collect({}, "gemini-2.5-flash", keyless);
@@ -139,7 +139,7 @@ describe("a request to Gemini", () => {
     ["gemini-pro", false],
     ["gemma-3-27b-it", false],
     ["not-gemini-3", false],
-  ])("to %s asks for thoughts: %s", async (model, asks) => {
+  ])("to %s requests thoughts: %s", async (model, asks) => {
     expect(isThinkingModel(model)).toBe(asks);
     const { generationConfig } = await bodyOf([hello], model);
     expect(generationConfig).toEqual({
@@ -148,7 +148,7 @@ describe("a request to Gemini", () => {
     });
   });
 
-  test("has all results of a turn in one content, which holds nothing else", async () => {
+  test("has all results of a turn in one content, which has nothing else", async () => {
     const { contents } = await bodyOf([
       hello,
       {
@@ -184,7 +184,7 @@ describe("a request to Gemini", () => {
     ]);
   });
 
-  test("says nothing where nothing was said", async () => {
+  test("leaves out empty texts", async () => {
     const { contents } = await bodyOf([
       hello,
       { role: "assistant", text: "", toolCalls: [] },
@@ -205,7 +205,7 @@ describe("a request to Gemini", () => {
     ["[1]", { arguments: [1] }],
     ["null", { arguments: null }],
     ['{"a":', { arguments: '{"a":' }],
-  ])("shows arguments that are no object as they were written: %s", async (argumentsJson, args) => {
+  ])("passes arguments that are not an object unchanged: %s", async (argumentsJson, args) => {
     const { contents } = await bodyOf([
       hello,
       { role: "assistant", text: "", toolCalls: [{ id: "c", name: "f", argumentsJson }] },
@@ -214,7 +214,7 @@ describe("a request to Gemini", () => {
     expect(contents).toContainEqual({ role: "model", parts: [{ functionCall: { id: "c", name: "f", args } }] });
   });
 
-  test("keeps a field named __proto__ of arguments", async () => {
+  test("keeps an argument named __proto__", async () => {
     const body = await bodyOf([
       hello,
       { role: "assistant", text: "", toolCalls: [{ id: "c", name: "f", argumentsJson: '{"__proto__":{"a":1}}' }] },
@@ -223,7 +223,7 @@ describe("a request to Gemini", () => {
     expect(JSON.stringify(body)).toContain('"args":{"__proto__":{"a":1}}');
   });
 
-  test("passes schemas on whatever is in them", async () => {
+  test("passes all schemas unchanged", async () => {
     server.respond(onGemini(sayOk));
     const parameters = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -257,7 +257,7 @@ describe("signatures of Gemini", () => {
     wire.parts([{ text: "", thoughtSignature: "c2lnLWVuZA==" }], { finishReason: "STOP" });
   };
 
-  test("are given back on the parts that they came with", async () => {
+  test("are sent back on the parts that they came with", async () => {
     const parts = await respond(signed);
     const [search, list] = callsOf(parts) as [ModelToolCall, ModelToolCall];
     const { contents } = await bodyOf([
@@ -289,7 +289,7 @@ describe("signatures of Gemini", () => {
     ]);
   });
 
-  test("of pieces that follow each other all stay", async () => {
+  test("of successive pieces are all kept", async () => {
     const parts = await respond((wire) => {
       wire.parts([{ text: "one", thoughtSignature: "QQ==" }]);
       wire.parts([{ text: "two", thoughtSignature: "Qg==" }]);
@@ -311,7 +311,7 @@ describe("signatures of Gemini", () => {
     });
   });
 
-  test("are all that makes a state: without them there is none", async () => {
+  test("are the only state: a response without them has no state", async () => {
     const parts = await respond((wire) => {
       wire.thought("hm");
       wire.text("done");
@@ -320,7 +320,7 @@ describe("signatures of Gemini", () => {
     expect(stateOf(parts)).toBeUndefined();
   });
 
-  test("of another provider are not given to Gemini, which is told that there are none", async () => {
+  test("of another provider are not sent to Gemini, which gets the marker for missing signatures", async () => {
     const written = vi.spyOn(process.stdout, "write");
     const warned = vi.spyOn(console, "warn");
     const state = JSON.stringify({
@@ -360,7 +360,7 @@ describe("the calls of Gemini", () => {
     expect(callsOf(parts).map(({ id }) => id)).toEqual(["abc", "def"]);
   });
 
-  test("without ids get some that are unique, of their response, and the same each time", async () => {
+  test("without ids get unique and repeatable ones, derived from their response", async () => {
     const script: GeminiScript = (wire) => {
       wire.parts([call("f"), call("f")]);
       wire.parts([call("f")], { finishReason: "STOP" });
@@ -370,7 +370,7 @@ describe("the calls of Gemini", () => {
     expect(callsOf(await respond(script)).map(({ id }) => id)).toEqual(ids);
   });
 
-  test("without ids are told apart in responses without an id as well", async () => {
+  test("without ids get different ones also in responses without an id", async () => {
     const parts = await respond((wire) =>
       wire.frame({ candidates: [{ content: { parts: [call("f"), call("g")] }, finishReason: "STOP" }] }),
     );
@@ -386,7 +386,7 @@ describe("the calls of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
   });
 
-  test("are never lost silently: one without a name fails the response", async () => {
+  test("are never lost silently: a call without a name fails the response", async () => {
     const parts = await respond((wire) => wire.parts([{ functionCall: { args: {} } }], { finishReason: "STOP" }));
     expect(parts.at(-1)).toMatchObject({ type: "failure", message: expect.stringContaining("has no name") });
   });
@@ -424,7 +424,7 @@ describe("the end of a response of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "finish", message, retryable: true });
   });
 
-  test("tells what was unsafe, and what the service says about it", async () => {
+  test("names what was unsafe, with the message of the service", async () => {
     const parts = await respond((wire) =>
       wire.frame({
         candidates: [
@@ -447,7 +447,7 @@ describe("the end of a response of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ reason: "content-filter", detail });
   });
 
-  test("quotes a malformed call, but not without limit", async () => {
+  test("quotes a malformed call up to a limit", async () => {
     const parts = await respond((wire) =>
       wire.parts([], { finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: `print(${"x".repeat(5000)})` }),
     );
@@ -474,7 +474,7 @@ describe("the end of a response of Gemini", () => {
     expect(parts).toEqual([{ type: "usage", usage: earlyUsage }, finish]);
   });
 
-  test("is not yet there when the reason is none, or the prompt was only rated", async () => {
+  test("is not reached with an unspecified reason or with ratings of the prompt", async () => {
     const parts = await respond((wire) => {
       wire.parts([{ text: "a" }], { finishReason: "FINISH_REASON_UNSPECIFIED" });
       wire.frame({ promptFeedback: { safetyRatings: [], blockReason: "BLOCK_REASON_UNSPECIFIED" } });
@@ -482,7 +482,7 @@ describe("the end of a response of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut" });
   });
 
-  test("is the last that was said: some models say STOP in every frame", async () => {
+  test("is the last reason: some models send STOP in every frame", async () => {
     const parts = await respond((wire) => {
       wire.parts([{ text: "a" }], { finishReason: "STOP" });
       wire.parts([{ text: "b" }], { finishReason: "STOP" });
@@ -492,7 +492,7 @@ describe("the end of a response of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "content-filter" });
   });
 
-  test("comes after the rest of a long answer, which is asked for in a second request", async () => {
+  test("comes after the rest of a long answer, which a second request fetches", async () => {
     const parts = await respond((wire) => {
       wire.text("one ");
       wire.parts([{ text: "two " }], { finishReason: "CONTINUATION", continuationToken: "token" });
@@ -503,7 +503,7 @@ describe("the end of a response of Gemini", () => {
     expect((await server.request(1)).body.continuationToken).toBe("token");
   });
 
-  test("is a cut when the rest of a long answer does not come", async () => {
+  test("is a cut when the rest of a long answer does not arrive", async () => {
     server.respond(
       onGemini((wire) => wire.parts([{ text: "one" }], { finishReason: "CONTINUATION", continuationToken: "token" })),
       fail(503, "{}"),
@@ -513,10 +513,10 @@ describe("the end of a response of Gemini", () => {
   });
 });
 
-describe("the figures of Gemini", () => {
+describe("the usage of Gemini", () => {
   const countsOf = (last: ModelPart | undefined): unknown => (last?.type === "finish" ? last.usage : undefined);
 
-  test("count thoughts as completion, what tools read as prompt, and the cached share of it", async () => {
+  test("counts thoughts as completion, tokens read by tools as prompt, and the cached share of the prompt", async () => {
     const parts = await respond((wire) => {
       wire.text("x");
       wire.finish("STOP", {
@@ -538,7 +538,7 @@ describe("the figures of Gemini", () => {
     ]);
   });
 
-  test("are unknown, not nothing, where they were not given", async () => {
+  test("is undefined, not zero, where it was not sent", async () => {
     const parts = await respond((wire) => {
       wire.frame({
         candidates: [{ content: { parts: [{ text: "x" }] } }],
@@ -552,7 +552,7 @@ describe("the figures of Gemini", () => {
     ]);
   });
 
-  test("that came before an abort were passed on before it", async () => {
+  test("is passed on as it arrives, also before an abort", async () => {
     server.respond(
       onGemini((wire) => {
         wire.text("x");
@@ -589,12 +589,12 @@ describe("an error of Gemini", () => {
   test.each([
     ["an object", { error: quota }],
     ["an array", [{ error: quota }]],
-  ])("that says in its body when to come back is heard: %s", async (_form, body) => {
+  ])("with a retry delay in its body sets retryAfterMs: %s", async (_form, body) => {
     server.respond(fail(429, JSON.stringify(body, null, 2)));
     expect(await collect()).toMatchObject([{ type: "failure", code: "429", retryable: true, retryAfterMs: 34_075 }]);
   });
 
-  test("is heard by its header first", async () => {
+  test("takes the retry delay of its header first", async () => {
     server.respond(fail(429, JSON.stringify({ error: quota }), { "retry-after": "2" }));
     expect(await collect()).toMatchObject([{ retryAfterMs: 2_000 }]);
   });
@@ -602,7 +602,7 @@ describe("an error of Gemini", () => {
   test.each([
     ["an object", { error: quota }],
     ["an array", [{ error: quota }]],
-  ])("in the stream is heard as well: %s", async (_form, frame) => {
+  ])("in the stream sets retryAfterMs as well: %s", async (_form, frame) => {
     const parts = await respond((wire) => wire.frame(frame));
     const message = "API error in stream: You exceeded your current quota.";
     expect(parts).toEqual([{ type: "failure", code: "429", message, retryable: true, retryAfterMs: 34_075 }]);
@@ -616,7 +616,7 @@ describe("an error of Gemini", () => {
     [{ code: 8, message: "slowly", status: "RESOURCE_EXHAUSTED" }, "429", true],
     [{ code: 5, message: "what?", status: "NOT_FOUND" }, "404", false],
     [{ message: "?", status: "A_WORD_OF_THE_FUTURE" }, "stream_error", true],
-  ])("in the stream is classified by its number or its word: %j", async (error, code, retryable) => {
+  ])("in the stream is classified by its code or its status: %j", async (error, code, retryable) => {
     const parts = await respond((wire) => {
       wire.text("half");
       wire.frame({ error });
@@ -626,7 +626,7 @@ describe("an error of Gemini", () => {
 });
 
 describe("the frames of Gemini", () => {
-  test("are read whatever the pieces they come in", async () => {
+  test("are read in any split of their bytes", async () => {
     const frames = ["für ", "日本", "🚀"].map((text) => ({ candidates: [{ content: { parts: [{ text }] } }] }));
     const end = { candidates: [{ finishReason: "STOP", index: 0 }] };
     const bytes = [...frames, end].map((frame) => `data: ${JSON.stringify(frame)}\r\n\r\n`).join("");
@@ -639,7 +639,7 @@ describe("the frames of Gemini", () => {
     ]);
   });
 
-  test("fail the response when one of an unknown form would lose a piece of it", async () => {
+  test("fail the response when an unknown form would lose a part of it", async () => {
     const parts = await respond((wire) => {
       wire.parts([{ text: 7 }]);
       wire.finish("STOP");
@@ -647,7 +647,7 @@ describe("the frames of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false });
   });
 
-  test("are passed over when they hold nothing of the answer", async () => {
+  test("are ignored when they have no part of the answer", async () => {
     const parts = await respond((wire) => {
       wire.frame({ createTime: "2026-03-10T14:54:45Z", ...frameTail });
       wire.frame({ candidates: [], ...frameTail });

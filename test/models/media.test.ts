@@ -1,5 +1,5 @@
-// What becomes of images and files on their way to a model: what it does not read is replaced, and what a URL names is loaded by
-// the guarded way out alone.
+// Images and files on their way to a model: types that it does not read are replaced by a note, and only the guarded egress
+// loads URLs.
 
 import { describe, expect, onTestFinished, test } from "vitest";
 import { mediaTypesOf } from "../../src/agent/models/catalogue.ts";
@@ -39,7 +39,7 @@ async function openStage({ egress = openEgress(), ...flags }: Partial<Config> & 
   const config = loadConfig({}, keys);
   const models = openModels({ config, clock: systemClock, events: silentEvents, random: Math.random, egress });
   onTestFinished(() => models.close());
-  /** What the provider is sent of these parts. */
+  /** The content that the provider receives for these parts. */
   const say = async (model: string, parts: readonly ModelContent[], said: readonly ModelMessage[] = []) => {
     const messages = [...said, { role: "user", text: "", parts } as const];
     const answered = await Array.fromAsync(
@@ -50,7 +50,7 @@ async function openStage({ egress = openEgress(), ...flags }: Partial<Config> & 
   return { provider, models, say };
 }
 
-describe("what a model reads", () => {
+describe("the media that a model reads", () => {
   test.each([
     ["openai", "gpt-4o-mini", "image/png image/jpeg image/gif image/webp application/pdf"],
     ["openai", "gpt-9-of-tomorrow", "image/png image/jpeg image/gif image/webp application/pdf"],
@@ -70,7 +70,7 @@ describe("what a model reads", () => {
     expect(mediaTypesOf({ provider, name }).join(" ")).toBe(types);
   });
 
-  test("is what it is given; the rest it is told of", async () => {
+  test("are passed on; other media become a note", async () => {
     const { say } = await openStage();
     const parts = [
       { type: "text", text: "What is" } as const,
@@ -94,7 +94,7 @@ describe("what a model reads", () => {
     ]);
   });
 
-  test("is told by its bytes, whatever its sender says", async () => {
+  test("are recognized by their bytes, not by the declared type", async () => {
     const { say } = await openStage();
     expect((await say("gpt-4o", [image(png, { mediaType: "image/jpeg" })])).content).toEqual([
       { type: "image_url", image_url: { url: dataUrl } },
@@ -107,7 +107,7 @@ describe("what a model reads", () => {
     ).toBe("[file (4 bytes): this model reads only files of these types: application/pdf]");
   });
 
-  test("of results of tools is text, where the format has no more", async () => {
+  test("become text in tool results where the format supports only text", async () => {
     const { provider, models } = await openStage();
     const messages: ModelMessage[] = [
       ...request.messages,
@@ -152,7 +152,7 @@ describe("a request that a provider refuses with an image", () => {
     expect(JSON.stringify(provider.requests)).not.toContain("refused");
   });
 
-  test("is not made again when it has none", async () => {
+  test("is not made again without an image", async () => {
     const { provider, say } = await openStage();
     provider.respond(fail(400, "no"));
     expect((await say("gpt-4o", [{ type: "text", text: "x" }])).end).toMatchObject({ type: "failure", code: "400" });
@@ -161,7 +161,7 @@ describe("a request that a provider refuses with an image", () => {
 });
 
 describe("a request", () => {
-  test("carries the newest images and files, up to their limit", async () => {
+  test("carries the newest images and files, up to their maximum", async () => {
     const { provider, say } = await openStage();
     const old: ModelMessage = { role: "user", text: "old", parts: [{ type: "text", text: "old" }, image()] };
     await say(
@@ -176,7 +176,7 @@ describe("a request", () => {
     expect(last?.content).toHaveLength(mediaItemsMax);
   });
 
-  test("carries no image that is too large, and not too many bytes in all", async () => {
+  test("carries no image that is too large, and no more bytes than the maximum in all", async () => {
     const { say } = await openStage();
     const large = (bytes: number) => image(Buffer.concat([png, Buffer.alloc(bytes - png.length)]));
     expect((await say("gpt-4o", [large(mediaBytesMax + 1)])).content).toBe(
@@ -227,7 +227,7 @@ describe("a URL", () => {
     expect(files.connections).toBe(0);
   });
 
-  test("is loaded through the guarded way out, once, and its bytes are sent", async () => {
+  test("is loaded once through the guarded egress, and its bytes are sent", async () => {
     const seen: unknown[] = [];
     const port = await listen((incoming, response) => {
       seen.push([incoming.method, incoming.url, incoming.headers.host, incoming.headers.cookie]);
@@ -247,7 +247,7 @@ describe("a URL", () => {
     ["a redirect", "files.example/moved", "its host answered with status 302"],
     ["one that has expired", "files.example/gone", "its host answered with status 404"],
     ["an unknown host", "nowhere.example/x", "no such host"],
-  ])("of %s is replaced, and names no path", async (_, place, why) => {
+  ])("of %s is replaced by a note that shows no path", async (_, place, why) => {
     const port = await listen((incoming, response) => {
       const status = incoming.url?.startsWith("/moved") ? 302 : 404;
       response.writeHead(status, { location: "http://127.0.0.1/" }).end();
@@ -259,7 +259,7 @@ describe("a URL", () => {
     expect(content).toBe(`[image (${place.split("/")[0]}): it could not be loaded: ${why}]`);
   });
 
-  test("of something too large is replaced", async () => {
+  test("of a file that is too large is replaced by a note", async () => {
     const port = await listen((_, response) => response.end(Buffer.alloc(mediaBytesMax + 1)));
     const internet = createInternet({ "files.example": ["203.0.114.10"] }, { http: port });
     const { say } = await openStage({ egress: openEgress(internet.options) });
@@ -268,7 +268,7 @@ describe("a URL", () => {
     );
   });
 
-  test("goes to a provider that loads images far from here, and nothing is loaded here", async () => {
+  test("is passed to a provider that loads images itself, and the service loads nothing", async () => {
     const server = await startWireServer();
     onTestFinished(() => server.close());
     const [chat] = stages;
@@ -294,7 +294,7 @@ describe("a URL", () => {
     ["anthropic", "http://127.0.0.1:8080", false],
     ["compatible", "https://api.openai.com/v1", false],
     ["gemini", "https://generativelanguage.googleapis.com/v1beta", false],
-  ])("of a caller is given to %s at %s: %s", (provider, baseUrl, expected) => {
+  ])("of a caller is passed to %s at %s: %s", (provider, baseUrl, expected) => {
     const flags = { openaiBaseUrl: baseUrl, anthropicBaseUrl: baseUrl, compatibleBaseUrl: baseUrl };
     expect(loadsUrls(provider, loadConfig({}, flags))).toBe(expected);
   });

@@ -1,4 +1,4 @@
-// The Chat Completions provider against a real socket.
+// The Chat Completions provider over a real socket.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
@@ -60,7 +60,7 @@ async function lastBody(): Promise<Record<string, unknown>> {
 }
 
 describe("the request", () => {
-  test("goes to <base url>/chat/completions with the key as bearer token and asks for usage", async () => {
+  test("goes to <base url>/chat/completions with the key as bearer token and requests usage", async () => {
     await respondAndCollect(answer("hi"));
     const { method, path, headers, body } = await fake.request(0);
     expect({ method, path }).toEqual({ method: "POST", path: "/v1/chat/completions" });
@@ -84,14 +84,14 @@ describe("the request", () => {
     expect((await fake.request(0)).path).toBe("/v1/chat/completions");
   });
 
-  test("carries no Authorization header when there is no key", async () => {
+  test("carries no Authorization header without a key", async () => {
     const keyless = createOpenAiCompatible({ name: "local", baseUrl: fake.baseUrl, apiKey: "", clock });
     await Array.fromAsync(keyless.model("llama").stream(request, new AbortController().signal));
     keyless.close();
     expect((await fake.request(0)).headers.authorization).toBeUndefined();
   });
 
-  test("keeps the order of messages, calls and tools, and passes schemas and arguments on byte for byte", async () => {
+  test("keeps the order of messages, calls and tools, with schemas and arguments byte for byte", async () => {
     const parameters = { type: "object", properties: { b: { anyOf: [{ minLength: 2 }, { enum: [1] }] }, a: {} } };
     await collect({
       messages: [
@@ -176,7 +176,7 @@ describe("the response", () => {
     ]);
   });
 
-  test("leaves figures undefined that the provider did not give", async () => {
+  test("leaves usage undefined that the provider did not send", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.finish("stop");
       wire.usage({ prompt_tokens: 3 });
@@ -194,7 +194,7 @@ describe("the response", () => {
     });
   });
 
-  test("gives tool calls whole and by index, however their pieces were interleaved", async () => {
+  test("assembles tool calls by index, however their pieces were interleaved", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.toolCalls({ index: 1, id: "b", name: "beta", arguments: '{"x"' });
       wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{" });
@@ -222,18 +222,21 @@ describe("the response", () => {
     expect(parts).toEqual([{ type: "finish", reason, usage: undefined }]);
   });
 
-  test.each(["error", "insufficient_system_resource"])("takes finish reason %s for a passing failure", async (word) => {
-    const parts = await respondAndCollect((wire) => {
-      wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{}" });
-      wire.finish(word);
-    });
-    expect(parts).toEqual([
-      { type: "call-piece", text: "{}" },
-      expect.objectContaining({ code: "finish", retryable: true, message: expect.stringContaining(`"${word}"`) }),
-    ]);
-  });
+  test.each(["error", "insufficient_system_resource"])(
+    "treats finish reason %s as a retryable failure",
+    async (word) => {
+      const parts = await respondAndCollect((wire) => {
+        wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{}" });
+        wire.finish(word);
+      });
+      expect(parts).toEqual([
+        { type: "call-piece", text: "{}" },
+        expect.objectContaining({ code: "finish", retryable: true, message: expect.stringContaining(`"${word}"`) }),
+      ]);
+    },
+  );
 
-  test("tells a refusal by what the model said, and not as text", async () => {
+  test("reports a refusal with the model's words, and not as text", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.delta({ role: "assistant", content: "", refusal: null });
       wire.delta({ refusal: "I cannot" });
@@ -246,7 +249,7 @@ describe("the response", () => {
     ]);
   });
 
-  test("keeps the text that came before a refusal, and runs no call of such a response", async () => {
+  test("keeps the text before a refusal, and drops the calls of such a response", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.text("Well. ");
       wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{}" });
@@ -259,16 +262,19 @@ describe("the response", () => {
     ]);
   });
 
-  test.each(["stop", "eos"])("asks for its tools to be run although it finished with %s", async (wireReason) => {
-    const parts = await respondAndCollect((wire) => {
-      wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{}" });
-      wire.finish(wireReason);
-    });
-    expect(parts.map((part) => part.type)).toEqual(["call-piece", "tool-call", "finish"]);
-    expect(parts.at(-1)).toMatchObject({ reason: "tool-calls" });
-  });
+  test.each(["stop", "eos"])(
+    "finishes with tool-calls for its tools although the server sent %s",
+    async (wireReason) => {
+      const parts = await respondAndCollect((wire) => {
+        wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{}" });
+        wire.finish(wireReason);
+      });
+      expect(parts.map((part) => part.type)).toEqual(["call-piece", "tool-call", "finish"]);
+      expect(parts.at(-1)).toMatchObject({ reason: "tool-calls" });
+    },
+  );
 
-  test("is the same when every byte comes by itself, also within a character", async () => {
+  test("is the same when every byte arrives separately, also within a character", async () => {
     const frames = ["für ", "日本", "🚀"].map(
       (content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\r\n\r\n`,
     );
@@ -280,7 +286,7 @@ describe("the response", () => {
 });
 
 describe("a server that only resembles OpenAI", () => {
-  test("may send figures with every piece, of which the last ones count", async () => {
+  test("may send usage with every piece; the last one counts", async () => {
     const parts = await respondAndCollect((wire) => {
       for (const [tokens, content] of ["a", "b"].entries()) {
         const usage = { prompt_tokens: 5, completion_tokens: tokens, total_tokens: 5 + tokens };
@@ -293,7 +299,7 @@ describe("a server that only resembles OpenAI", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", usage: { promptTokens: 5, completionTokens: 1 } });
   });
 
-  test("may send figures in a frame without choices", async () => {
+  test("may send usage in a frame without choices", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.delta({ content: "a" }, "stop");
       wire.frame({ usage: { prompt_tokens: 5, prompt_cache_hit_tokens: 4 } });
@@ -362,7 +368,7 @@ describe("a server that only resembles OpenAI", () => {
     }
     const call = { id: "a", type: "function", function: { name: "alpha", arguments: '{"x": 1}' } };
 
-    test("gets its thoughts back if it calls them reasoning_content, or it would refuse the request", async () => {
+    test("gets its thoughts back if it calls them reasoning_content, since it would refuse the request otherwise", async () => {
       expect(await callAndGiveBack("reasoning_content", true)).toEqual({
         role: "assistant",
         content: "looking",
@@ -386,7 +392,7 @@ describe("a server that only resembles OpenAI", () => {
 });
 
 describe("a broken stream", () => {
-  test("goes on after a line that cannot be read, wherever it stands", async () => {
+  test("continues after an unreadable line at any place", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.raw("data: {broken\n\n", "garbage\n\n");
       wire.text("fine");
@@ -406,7 +412,7 @@ describe("a broken stream", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", retryable: true });
   });
 
-  test("passes over frames that carry no choice, such as pings", async () => {
+  test("ignores frames without a choice, such as pings", async () => {
     const parts = await respondAndCollect((wire, received) => {
       wire.frame({ type: "ping" });
       return answer("ok")(wire, received);
@@ -460,7 +466,7 @@ describe("a broken stream", () => {
     ]);
   });
 
-  test("whose error stands beside choices is a failure, and so is finish reason error", async () => {
+  test("whose error is next to choices is a failure, and so is finish reason error", async () => {
     const beside = await respondAndCollect((wire) =>
       wire.frame({ error: { message: "late" }, choices: [{ delta: { content: "" }, finish_reason: "error" }] }),
     );
@@ -471,7 +477,7 @@ describe("a broken stream", () => {
 });
 
 describe("a refused request", () => {
-  test("has the body in its text", async () => {
+  test("has the response body in its message", async () => {
     const parts = await respondAndCollect(fail(404, '{"error":{"message":"no"}}\n'));
     expect(parts).toEqual([
       {
@@ -484,7 +490,7 @@ describe("a refused request", () => {
     ]);
   });
 
-  test("that is sent elsewhere goes nowhere", async () => {
+  test("with a redirect is not followed", async () => {
     const parts = await respondAndCollect(fail(302, "moved", { location: `${fake.baseUrl}/chat/completions` }));
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "302", retryable: false })]);
     expect(fake.requests).toHaveLength(1);
@@ -514,7 +520,7 @@ describe("a refused request", () => {
     ]);
   });
 
-  test("has no limit on the stream itself once the headers are there", async () => {
+  test("has no timeout on the stream itself after the headers have arrived", async () => {
     const gate = Promise.withResolvers<void>();
     fake.respond(async (wire) => {
       wire.text("first");
@@ -558,7 +564,7 @@ describe("an abort", () => {
     expect((await parts.next()).done).toBe(true);
   });
 
-  test("is not needed to close the socket: leaving the stream does it too", async () => {
+  test("is not needed to close the socket: leaving the stream closes it too", async () => {
     fake.respond((wire) => {
       wire.text("first");
       return wire.hang();
@@ -582,19 +588,16 @@ test("closing the provider ends a response under way as a failure", async () => 
   expect((await next).value).toMatchObject({ type: "failure", retryable: true });
 });
 
-test.each(["", "api.openai.com/v1", "ftp://example.com"])(
-  "the base URL %j is refused with what to give instead",
-  (baseUrl) => {
-    expect(() => createOpenAiCompatible({ name: "openai", baseUrl, apiKey, clock })).toThrow(
-      expect.objectContaining({
-        reason: "CONFIG_INVALID",
-        message: expect.stringContaining("give an http or https URL"),
-      }),
-    );
-  },
-);
+test.each(["", "api.openai.com/v1", "ftp://example.com"])("the base URL %j is refused with a suggestion", (baseUrl) => {
+  expect(() => createOpenAiCompatible({ name: "openai", baseUrl, apiKey, clock })).toThrow(
+    expect.objectContaining({
+      reason: "CONFIG_INVALID",
+      message: expect.stringContaining("give an http or https URL"),
+    }),
+  );
+});
 
-test("a response with tool calls of the same turn keeps the ids that the provider gave", async () => {
+test("a response with tool calls keeps the ids of the provider", async () => {
   const parts = await respondAndCollect(callTools({ id: "x", name: "a" }, { id: "y", name: "a" }));
   expect(parts.slice(0, 2)).toEqual([
     { type: "tool-call", call: { id: "x", name: "a", argumentsJson: "" } },

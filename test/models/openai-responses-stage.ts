@@ -1,4 +1,4 @@
-// OpenAI's Responses, for the cases of every provider.
+// OpenAI's Responses, for the cases that run against every provider.
 
 import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
 import { onResponses, type ResponsesWire } from "../fakes/responses-provider.ts";

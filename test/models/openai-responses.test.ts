@@ -1,4 +1,4 @@
-// What only the Responses provider has, against a real socket.
+// Behaviour of the Responses provider alone, over a real socket.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type {
@@ -58,7 +58,7 @@ async function lastBody(): Promise<Record<string, unknown>> {
   return (await server.request(server.requests.length - 1)).body;
 }
 
-/** What a run keeps of a response, as the next request has it. */
+/** The message that a run keeps of a response, as the next request has it. */
 function toMessage(parts: readonly ModelPart[]): ModelMessage {
   const finish = parts.at(-1) as ModelFinish;
   return {
@@ -74,7 +74,7 @@ function callsOf(parts: readonly ModelPart[]): ModelToolCall[] {
 }
 
 describe("the request", () => {
-  test("goes to <base url>/responses and asks that nothing be stored", async () => {
+  test("goes to <base url>/responses and asks the server to store nothing", async () => {
     await collect(answer, { temperature: 0.5 });
     const { method, path, headers, body } = await server.request(0);
     expect({ method, path }).toEqual({ method: "POST", path: "/v1/responses" });
@@ -101,7 +101,7 @@ describe("the request", () => {
     expect((await server.request(0)).path).toBe("/openai/v1/responses");
   });
 
-  test("carries no Authorization header when there is no key", async () => {
+  test("carries no Authorization header without a key", async () => {
     const keyless = createOpenAiResponses({ name: "local", baseUrl: `${server.origin}/v1`, apiKey: "", clock });
     server.respond(onResponses(answer));
     const parts = await Array.fromAsync(keyless.model("gpt-oss").stream(request, new AbortController().signal));
@@ -113,7 +113,7 @@ describe("the request", () => {
   });
 
   test.each(["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-6-luna"])(
-    "of %s asks for encrypted thoughts and has no temperature",
+    "of %s requests encrypted thoughts and has no temperature",
     async (model) => {
       await collect(answer, { temperature: 0.5 }, model);
       const body = await lastBody();
@@ -123,14 +123,14 @@ describe("the request", () => {
     },
   );
 
-  test.each(["gpt-4o", "gpt-50", "gpt-5-chat-latest", "my-own-model"])("of %s asks for none", async (model) => {
+  test.each(["gpt-4o", "gpt-50", "gpt-5-chat-latest", "my-own-model"])("of %s requests no thoughts", async (model) => {
     await collect(answer, { temperature: 0.5 }, model);
     const body = await lastBody();
     expect(body).toMatchObject({ temperature: 0.5 });
     expect(body).not.toHaveProperty("include");
   });
 
-  test("has the messages in their order, arguments byte for byte, and no empty text of the model", async () => {
+  test("has the messages in order, arguments byte for byte, and no empty text of the model", async () => {
     await collect(answer, {
       system: "",
       messages: [
@@ -160,7 +160,7 @@ describe("the request", () => {
     ]);
   });
 
-  test("has schemas that only strict functions may not have, and says that its functions are not strict", async () => {
+  test("has schemas that strict functions may not have, and declares its functions as not strict", async () => {
     const parameters = {
       type: "object",
       properties: { root: { allOf: [{ $ref: "#/$defs/root" }] } },
@@ -207,7 +207,7 @@ describe("thoughts of a reasoning model", () => {
     text: "found",
   }));
 
-  test("are given back in their place, as they came", async () => {
+  test("are sent back in their place, unchanged", async () => {
     const parts = await thinkAndCall();
     expect(parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : []))).toEqual(["first", "second"]);
     const messages = [...request.messages, toMessage(parts), ...results];
@@ -236,7 +236,7 @@ describe("thoughts of a reasoning model", () => {
     ["another provider", (state: string) => state.replace('"openai"', '"gemini"')],
     ["Chat Completions at the same provider", (state: string) => state.replace(',"kind":"responses"', "")],
     ["nobody: it is cut", (state: string) => state.slice(0, -1)],
-  ])("are not given back when the state is of %s", async (_owner, alter) => {
+  ])("are not sent back when the state is of %s", async (_owner, alter) => {
     const message = toMessage(await thinkAndCall()) as Extract<ModelMessage, { role: "assistant" }>;
     const state = alter(String(message.state));
     expect(state).not.toBe(message.state);
@@ -265,7 +265,7 @@ describe("thoughts of a reasoning model", () => {
     ]);
   });
 
-  test("that came without their encrypted content leave no state", async () => {
+  test("without their encrypted content leave no state", async () => {
     const parts = await collect((wire) => {
       wire.reasoning({ id: "rs_1", summary: ["hm"] });
       wire.text("x");
@@ -275,7 +275,7 @@ describe("thoughts of a reasoning model", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls", state: undefined });
   });
 
-  test("are told as they come where a server sends them in full", async () => {
+  test("are passed on as they arrive where a server sends them in full", async () => {
     const parts = await collect((wire, received) => {
       wire.start();
       const place = { item_id: "rs_0", output_index: 0, content_index: 0 };
@@ -293,7 +293,7 @@ describe("thoughts of a reasoning model", () => {
   });
 });
 
-test("the phase of a message is given back", async () => {
+test("the phase of a message is sent back", async () => {
   const parts = await collect((wire) => {
     wire.start();
     const item = { id: "msg_0", type: "message", role: "assistant", phase: "commentary", content: [] };
@@ -306,7 +306,7 @@ test("the phase of a message is given back", async () => {
   expect((await lastBody()).input).toContainEqual({ role: "assistant", content: "I look.", phase: "commentary" });
 });
 
-describe("the figures", () => {
+describe("the usage", () => {
   const usage = {
     input_tokens: 90,
     input_tokens_details: { cached_tokens: 64 },
@@ -316,7 +316,7 @@ describe("the figures", () => {
   };
   const read = { promptTokens: 90, completionTokens: 10, totalTokens: 100, cachedTokens: 64, reasoningTokens: 7 };
 
-  test("have the cached and the reasoning share, and come before the finish", async () => {
+  test("has the cached and the reasoning share, and comes before the finish", async () => {
     const parts = await collect((wire) => {
       wire.text("x");
       wire.completed(usage);
@@ -327,7 +327,7 @@ describe("the figures", () => {
     ]);
   });
 
-  test("of a response that was cut short or failed are told as well", async () => {
+  test("of a response that was cut short or failed is reported as well", async () => {
     const incomplete = await collect((wire) => wire.incomplete("max_output_tokens", usage));
     expect(incomplete.at(-1)).toMatchObject({ reason: "length", usage: read });
     const failed = await collect((wire) => {
@@ -337,7 +337,7 @@ describe("the figures", () => {
     expect(failed.slice(1)).toEqual([{ type: "usage", usage: read }, expect.objectContaining({ type: "failure" })]);
   });
 
-  test("are undefined where the provider gave none", async () => {
+  test("is undefined where the provider sent none", async () => {
     const some = await collect((wire) => wire.completed({ input_tokens: 3, output_tokens: -1 }));
     expect(some.at(-1)).toMatchObject({ usage: { ...unknown, promptTokens: 3 } });
     const none = await collect((wire) => wire.completed(null));
@@ -346,7 +346,7 @@ describe("the figures", () => {
 });
 
 describe("the end", () => {
-  test("of a refusal tells what the model said, and not as text", async () => {
+  test("of a refusal has the model's words as its detail, and not as text", async () => {
     const parts = await collect((wire) => {
       wire.refusal("I cannot", " do", " that.");
       wire.completed();
@@ -370,7 +370,7 @@ describe("the end", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", ...expected });
   });
 
-  test("that only says failed is a passing failure", async () => {
+  test("with the status failed alone is a retryable failure", async () => {
     const parts = await collect((wire) => {
       wire.text("x");
       wire.failed(null);
@@ -397,7 +397,7 @@ const errors: readonly (readonly [string, boolean, ResponsesScript])[] = [
   ["of a gateway", true, (wire) => wire.frame({ error: { message: "of a gateway", code: 502 } })],
 ];
 
-describe.each(errors)("the error %j, which passes: %s,", (text, retryable, script) => {
+describe.each(errors)("the error %j, retryable: %s,", (text, retryable, script) => {
   const failure = {
     type: "failure",
     message: `API error in stream: ${text}`,
@@ -430,7 +430,7 @@ describe.each(errors)("the error %j, which passes: %s,", (text, retryable, scrip
 });
 
 describe("before the first piece of an answer", () => {
-  test("a cut is a passing failure", async () => {
+  test("a cut is a retryable failure", async () => {
     const parts = await collect((wire) => {
       wire.start();
       return wire.cut();
@@ -438,7 +438,7 @@ describe("before the first piece of an answer", () => {
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
   });
 
-  test("an end is a passing failure", async () => {
+  test("an end is a retryable failure", async () => {
     const parts = await collect((wire) => wire.start());
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
   });
@@ -466,7 +466,7 @@ describe("before the first piece of an answer", () => {
   );
 });
 
-test("events that nobody here knows are passed over", async () => {
+test("unknown events are ignored", async () => {
   const parts = await collect((wire, received) => {
     wire.event("response.queued", {});
     wire.event("response.output_item.added", { output_index: 9, item: { id: "x", type: "new_thing" } });
@@ -476,7 +476,7 @@ test("events that nobody here knows are passed over", async () => {
   expect(parts.map((part) => part.type)).toEqual(["text", "finish"]);
 });
 
-test("a piece of an answer in an unknown form is a lasting failure, since the rest would lack it", async () => {
+test("a part of an answer in an unknown form is a permanent failure, since the rest would lack it", async () => {
   const parts = await collect((wire, received) => {
     wire.start();
     wire.event("response.output_text.delta", { item_id: "msg_0", output_index: 0, delta: { text: "x" } });
@@ -485,7 +485,7 @@ test("a piece of an answer in an unknown form is a lasting failure, since the re
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
 });
 
-test("a call in an unknown form is a lasting failure, since it would be lost without a word", async () => {
+test("a call in an unknown form is a permanent failure, since it would be lost silently", async () => {
   const parts = await collect((wire) => {
     wire.start();
     const item = { id: "fc_0", type: "function_call", call_id: "call_1", name: "search", arguments: { q: 1 } };
@@ -495,7 +495,7 @@ test("a call in an unknown form is a lasting failure, since it would be lost wit
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
 });
 
-test("an answer in the format of Chat Completions is a lasting failure", async () => {
+test("an answer in the format of Chat Completions is a permanent failure", async () => {
   const parts = await collect((wire) => {
     wire.frame({ id: "c", choices: [{ index: 0, delta: { content: "hi" }, finish_reason: null }] });
     wire.frame({ id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
@@ -504,7 +504,7 @@ test("an answer in the format of Chat Completions is a lasting failure", async (
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
 });
 
-test("a response is the same when every byte comes by itself, also within a character", async () => {
+test("a response is the same when every byte arrives separately, also within a character", async () => {
   const frames = ["für ", "日本", "🚀"].map((delta) => ({ type: "response.output_text.delta", item_id: "m", delta }));
   const all = [...frames, { type: "response.completed", response: { usage: null } }];
   const text = all.map((frame) => `event: ${frame.type}\r\ndata: ${JSON.stringify(frame)}\r\n\r\n`).join("");
@@ -513,7 +513,7 @@ test("a response is the same when every byte comes by itself, also within a char
   expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
 });
 
-test("calls that the model wrapped into one are told apart and answered apart", async () => {
+test("calls that the model wrapped into one are split, and answered separately", async () => {
   const tools = ["search", "list"].map((name) => ({ name, description: name, parameters: { type: "object" } }));
   const uses = tools.map(({ name }) => ({ recipient_name: `functions.${name}`, parameters: { of: name } }));
   const parts = await collect(

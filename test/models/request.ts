@@ -1,4 +1,4 @@
-// A request as plain as one can be: what a test is about, it says itself.
+// A minimal request; each test adds the properties that it is about.
 
 import type { ModelRequest } from "../../src/agent/models/model.ts";
 

@@ -1,4 +1,4 @@
-// Rerankers over HTTP, against a server that speaks the wire.
+// Rerankers over HTTP, against a server that speaks their wire format.
 
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpReranker } from "../../src/agent/models/rerank/http-reranker.ts";
@@ -19,7 +19,7 @@ async function openStage(apiKey = "the-key") {
 const request = { query: "red fox", documents: ["a blue cat", "a red fox", "a red cat"], resultsMax: 3 };
 const never = new AbortController().signal;
 
-test("the request goes out as the wire has it, and the best document comes first", async () => {
+test("the request has the wire format, and the best document comes first", async () => {
   const { fake, reranker } = await openStage();
   const ranking = await reranker.rerank({ ...request, resultsMax: 2 }, never);
   expect(ranking).toMatchObject({ type: "ranking", documents: [{ index: 1 }, { index: 2 }], tokens: 9 });
@@ -28,7 +28,7 @@ test("the request goes out as the wire has it, and the best document comes first
   expect(sent?.body).toEqual({ model: "small", query: "red fox", documents: request.documents, top_n: 2 });
 });
 
-test("more results than asked for, in any order, are put in order and cut", async () => {
+test("more results than requested, in any order, are sorted and cut", async () => {
   const { fake, reranker } = await openStage();
   fake.respond(answerRanking([0.1, 0.9, 0.5].map((relevance_score, index) => ({ index, relevance_score }))));
   expect(await reranker.rerank({ ...request, resultsMax: 2 }, never)).toEqual({
@@ -46,7 +46,7 @@ test.each([
   ["a document that comes twice", [1, 1].map((index) => ({ index, relevance_score: 1 }))],
   ["a score that is no number", [{ index: 0, relevance_score: "1" }]],
   ["an index that is no integer", [{ index: 0.5, relevance_score: 1 }]],
-])("%s is no answer", async (_, results) => {
+])("%s is not a valid answer", async (_, results) => {
   const { fake, reranker } = await openStage();
   fake.respond(answerRanking(results));
   expect(await reranker.rerank(request, never)).toMatchObject({
@@ -56,7 +56,7 @@ test.each([
   });
 });
 
-test("what is no JSON, and what is too long, is no answer", async () => {
+test("an answer that is not JSON or is too long is invalid", async () => {
   const { fake, reranker } = await openStage();
   fake.respond(
     (wire) => wire.reply(200, "<html>", { "content-type": "text/html" }),
@@ -67,7 +67,7 @@ test("what is no JSON, and what is too long, is no answer", async () => {
   }
 });
 
-test("a refusal tells its status and hides the key, a cut may pass, and an abort closes the socket", async () => {
+test("a refusal reports its status and hides the key, a cut may be retried, and an abort closes the socket", async () => {
   const { fake, reranker } = await openStage();
   fake.respond(fail(401, '{"error":"the-key is wrong"}'), (wire) => wire.cut());
   expect(await reranker.rerank(request, never)).toMatchObject({
@@ -85,7 +85,7 @@ test("a refusal tells its status and hides the key, a cut may pass, and an abort
   expect(await hanging.closed).toBe(false);
 });
 
-test("names are `rerank:<name>`, and mean nothing without a server", async () => {
+test("names are `rerank:<name>`, and are unknown without a server", async () => {
   const { provider } = await openStage();
   expect(createRerankRouter(provider)("rerank:small")).toMatchObject({ provider: "rerank", name: "small" });
   for (const name of ["gpt-4o", "rerank:", "small"]) {

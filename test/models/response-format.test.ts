@@ -1,4 +1,4 @@
-// Answers that are held to a JSON Schema: what each provider is asked, which models are asked, and what happens when one refuses.
+// Answers in the form of a JSON Schema: the request for each provider, which models get it, and the fallback after a refusal.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { takesSchema } from "../../src/agent/models/catalogue.ts";
@@ -46,7 +46,7 @@ describe.each(stages)("a response format of $name", (stage) => {
   const formats = (): unknown[] => server.requests.map(stage.formatOf);
   const expected = stage.wireFormat("weather", schema);
 
-  test("is the schema in its wire's own words, and the answer streams as text", async () => {
+  test("is the schema in the provider's wire format, and the answer streams as text", async () => {
     server.respond(stage.say(answer.slice(0, 9), answer.slice(9, 20), answer.slice(20)));
     const parts = await ask(stage.modelName, { responseFormat: strict });
     expect(textOf(parts)).toBe(answer);
@@ -54,7 +54,7 @@ describe.each(stages)("a response format of $name", (stage) => {
     expect(formats()).toEqual([expected]);
   });
 
-  test("goes beside tools, whose calls come as ever", async () => {
+  test("is sent beside tools, and calls arrive as usual", async () => {
     server.respond(stage.call({ id: "c1", name: "look", args: { at: "x" } }), stage.say(answer));
     const called = await ask(stage.schemaModelName, { responseFormat: strict, tools });
     expect(called.flatMap((part) => (part.type === "tool-call" ? [part.call.name] : []))).toEqual(["look"]);
@@ -64,13 +64,13 @@ describe.each(stages)("a response format of $name", (stage) => {
     expect(server.requests.map((sent) => stage.schemasOf(sent).length)).toEqual([1, 1]);
   });
 
-  test("is not sent to a model that is known to take none, which answers with text", async () => {
+  test("is not sent to a model that is known not to support it, which answers with text", async () => {
     server.respond(stage.say("It rains."));
     expect(textOf(await ask(stage.plainModelName, { responseFormat: strict }))).toBe("It rains.");
     expect(formats()).toEqual([undefined]);
   });
 
-  test("is not sent unless it is asked for", async () => {
+  test("is not sent unless the caller requests it", async () => {
     server.respond(stage.say("a"));
     await ask(stage.modelName, {});
     expect(formats()).toEqual([undefined]);
@@ -78,7 +78,7 @@ describe.each(stages)("a response format of $name", (stage) => {
   });
 
   test.each([400, 422])(
-    "that is refused with status %i is left out once more, and the answer is text",
+    "that is refused with status %i is left out of a second request, and the answer is text",
     async (status) => {
       server.respond(fail(status, '{"error":{"message":"unknown field"}}'), stage.say("It rains."));
       expect(textOf(await ask(stage.modelName, { responseFormat: strict }))).toBe("It rains.");
@@ -86,7 +86,7 @@ describe.each(stages)("a response format of $name", (stage) => {
     },
   );
 
-  test("is not what other failures are about, and a request without one is refused once", async () => {
+  test("is kept after other failures, and a request without one is refused once", async () => {
     const refused = fail(400, '{"error":{"message":"too long"}}');
     server.respond(fail(401, "{}"), refused, refused, refused);
     expect(await ask(stage.modelName, { responseFormat: strict })).toMatchObject([{ type: "failure", code: "401" }]);
@@ -95,20 +95,20 @@ describe.each(stages)("a response format of $name", (stage) => {
     expect(formats()).toEqual([expected, expected, undefined, undefined]);
   });
 
-  test("that failed after the first word is not asked for again", async () => {
+  test("that failed after the first word is not sent again", async () => {
     server.respond(stage.begin("half", stage.errorInStream.lasting));
     const parts = await ask(stage.modelName, { responseFormat: strict });
     expect(textOf(parts)).toBe("half");
     expect(server.requests).toHaveLength(1);
   });
 
-  test("is sent to a model that nobody knows", async () => {
+  test("is sent to an unknown model", async () => {
     server.respond(stage.say(answer));
     expect(textOf(await ask("a-model-of-tomorrow", { responseFormat: strict }))).toBe(answer);
     expect(formats()).toEqual([expected]);
   });
 
-  test("reaches the provider whatever the schema has in it", async () => {
+  test("reaches the provider with any schema", async () => {
     const odd = { type: "object", propertyNames: false, properties: { a: { const: 1, pattern: "(?=x)" } } };
     server.respond(stage.say(answer));
     await ask(stage.modelName, { responseFormat: { ...strict, schema: odd } });
@@ -130,7 +130,7 @@ describe("a response format", () => {
   };
   const loose: ResponseFormat = { type: "json-schema", name: "w", description: "Weather.", schema, strict: false };
 
-  test("that is not strict is so on the wires that tell the two apart, and is kept from those that know strict ones alone", async () => {
+  test("that is not strict is sent where the wire format supports that, and left out where all formats are strict", async () => {
     expect(await sent("openai", loose)).toEqual({
       type: "json_schema",
       json_schema: { name: "w", description: "Weather.", strict: false, schema },
@@ -146,7 +146,7 @@ describe("a response format", () => {
     expect(await sent("anthropic", loose)).toBeUndefined();
   });
 
-  test("of any JSON object is asked for where the wire has it", async () => {
+  test("of any JSON object is sent where the wire format has it", async () => {
     const any: ResponseFormat = { type: "json-object" };
     expect(await sent("openai", any)).toEqual({ type: "json_object" });
     expect(await sent("openai responses", any)).toEqual({ type: "json_object" });
@@ -154,7 +154,7 @@ describe("a response format", () => {
     expect(await sent("anthropic", any)).toBeUndefined();
   });
 
-  test("is kept from Gemini models before 3 when tools are offered, which refuse the two together", async () => {
+  test("is not sent together with tools to Gemini models before 3, which refuse the two together", async () => {
     expect(await sent("gemini", strict, { tools })).toBeUndefined();
     expect(await sent("gemini", { type: "json-object" }, { tools })).toBeUndefined();
   });
@@ -179,7 +179,7 @@ describe("the catalogue", () => {
     ["compatible", "gpt-4o", undefined, undefined],
     ["openai", "fake", undefined, undefined],
     ["demo", "demo", false, false],
-  ])("knows of %s:%s whether it takes a schema: %s, and beside tools: %s", (provider, name, alone, besideTools) => {
+  ])("knows of %s:%s whether it supports a schema: %s, and beside tools: %s", (provider, name, alone, besideTools) => {
     expect(takesSchema({ provider, name }, { hasTools: false })).toBe(alone);
     expect(takesSchema({ provider, name }, { hasTools: true })).toBe(besideTools);
   });

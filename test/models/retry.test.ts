@@ -1,4 +1,4 @@
-// Retries, with a model that plays back prepared responses and a clock that jumps.
+// Retries, with a model that plays back prepared responses and a manual clock.
 
 import { describe, expect, test } from "vitest";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
@@ -54,13 +54,13 @@ describe("a retryable failure before anything was emitted", () => {
   test.each([
     [0, 800],
     [0.999999, 1200],
-  ])("waits 20 %% less or more by chance (random %d)", async (random, delayMs) => {
+  ])("waits up to 20 %% less or more at random (random %d)", async (random, delayMs) => {
     const clock = createManualClock({ jump: true });
     await retry(playBack([passing], [finish]), clock, { random: () => random });
     expect(clock.delaysMs[0]).toBeCloseTo(delayMs, 0);
   });
 
-  test("never waits longer than the limit", async () => {
+  test("never waits longer than the maximum", async () => {
     const clock = createManualClock({ jump: true });
     await retry(playBack([passing], [finish]), clock, { baseDelayMs: 60_000, random: () => 0.999 });
     expect(clock.delaysMs).toEqual([delayMaxMs]);
@@ -72,7 +72,7 @@ describe("a retryable failure before anything was emitted", () => {
     expect(clock.delaysMs).toEqual([parkAfterMs]);
   });
 
-  test("does not come back sooner than the backoff, whatever the provider asked", async () => {
+  test("waits at least the backoff, also when the provider asks for less", async () => {
     const clock = createManualClock({ jump: true });
     await retry(playBack([{ ...passing, retryAfterMs: 0 }], [finish]), clock);
     expect(clock.delaysMs).toEqual([1000]);

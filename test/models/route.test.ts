@@ -1,4 +1,4 @@
-// From model names to providers.
+// Resolves model names to providers.
 
 import { expect, test } from "vitest";
 import { createDemoModel } from "../../src/agent/models/demo/demo-model.ts";
@@ -13,7 +13,7 @@ const full = createModelRouter({
 });
 const empty = createModelRouter({ providers: {}, demo });
 
-/** Models whose name tells which provider made them. */
+/** Models whose name shows their provider. */
 function nameProvider(provider: string): ModelProvider {
   return {
     model: (name): Model => ({ provider, name: `${provider} has ${name}`, stream: demo.stream }),
@@ -46,7 +46,7 @@ test.each([
   ["openai:anything", "OpenAI"],
   ["gemini-2.5-pro", "Gemini"],
   ["claude-sonnet-4", "Anthropic"],
-])("%s without a key says that the key of %s is missing", (name, title) => {
+])("%s without a key gives an error that the key of %s is missing", (name, title) => {
   expect(() => empty.resolve(name)).toThrow(
     expect.objectContaining({
       reason: "MODEL_UNSUPPORTED",
@@ -56,7 +56,7 @@ test.each([
 });
 
 test.each(["", "llama-3", "gpt", "o4", "o11", "openai:", "demo-2", "GPT-4o", 'a"b'])(
-  "%j is refused with the prefixes that are known",
+  "%j is refused with the list of known prefixes",
   (name) => {
     expect(() => full.resolve(name)).toThrow(
       expect.objectContaining({

@@ -1,4 +1,4 @@
-// One provider and its fake, as the cases of every provider need them: how the same thing is said in its wire format.
+// One provider and its fake for the cases that run against every provider: the same content in the provider's wire format.
 
 import type { ModelProvider } from "../../src/agent/models/route.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
@@ -8,37 +8,37 @@ export interface ProviderStage {
   /** As in `provider:model`. */
   readonly name: string;
   readonly modelName: string;
-  /** The provider, calling a server at this origin. */
+  /** The provider, with a server at this origin. */
   readonly open: (options: {
     readonly origin: string;
     readonly apiKey: string;
     readonly clock: Clock;
   }) => ModelProvider;
-  /** A whole response that says these pieces, one frame each, and ends properly, with the usage below. */
+  /** A complete response with these pieces, one frame each, and the usage below. */
   readonly say: (...pieces: readonly string[]) => Script;
-  /** A whole response with these calls and nothing else. */
+  /** A complete response with these calls and nothing else. */
   readonly call: (...calls: readonly StagedCall[]) => Script;
-  /** A whole response that thinks first. */
+  /** A complete response that starts with a thought. */
   readonly think: (thought: string, text: string) => Script;
-  /** Starts to say something and goes on as told, without an end of its own. */
+  /** Begins a text and continues with `then`, without an end of its own. */
   readonly begin: (text: string, then: Script) => Script;
-  /** Goes on with a response that was begun: says this and ends it properly. */
+  /** Continues a response that was begun: adds this text and ends it properly. */
   readonly goOn: (text: string) => Script;
-  /** Begins a response with one whole call, and goes on as told before the end that would make the call count. */
+  /** Begins a response with one complete call and continues with `then`, before the end that would make the call count. */
   readonly beginCall: (call: StagedCall, then: Script) => Script;
-  /** An error object in the stream: one that may pass, and one that will not. */
+  /** An error object in the stream: one that is retryable, and one that is not. */
   readonly errorInStream: { readonly passing: Script; readonly lasting: Script };
-  /** A whole response that says `text` and ends for a reason. */
+  /** A complete response with `text` that ends for a reason. */
   readonly end: (text: string, reason: "length" | "refused") => Script;
-  /** What `end(…, "refused")` tells of the reason. */
+  /** The detail in the finish of `end(…, "refused")`. */
   readonly refusalDetail: string;
-  /** The figures in the response of `say`. */
+  /** The usage in the response of `say`. */
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
-  /** Where the key of a request stands. */
+  /** Returns the key of a request. */
   readonly keyOf: (request: RecordedRequest) => string | undefined;
   /** The parts of the last message of a request. */
   readonly partsOf: (request: RecordedRequest) => unknown;
-  /** A part of a message in this wire format; base64 where bytes are meant. Undefined for what the format does not have. */
+  /** A part of a message in this wire format; base64 where bytes are meant. Undefined where the format has no such part. */
   readonly parts: {
     readonly text: (text: string) => object;
     readonly png: (base64: string) => object;
@@ -47,13 +47,13 @@ export interface ProviderStage {
   };
   /** The JSON Schemas of the tools that a request offers, in order. */
   readonly schemasOf: (request: RecordedRequest) => readonly unknown[];
-  /** The response format of a request as its wire has it; undefined when it asks for none. */
+  /** The response format of a request on the wire; undefined when it has none. */
   readonly formatOf: (request: RecordedRequest) => unknown;
-  /** What `formatOf` gives for the strict `schema` with this name. */
+  /** What `formatOf` returns for the strict `schema` with this name. */
   readonly wireFormat: (name: string, schema: object) => unknown;
-  /** A model of this provider that the catalogue knows to take no schema. */
+  /** A model of this provider that does not support a schema, according to the catalogue. */
   readonly plainModelName: string;
-  /** A model that takes a schema beside tools. */
+  /** A model that supports a schema beside tools. */
   readonly schemaModelName: string;
 }
 

@@ -1,4 +1,4 @@
-// Every provider that there is, for the cases that hold for all of them.
+// All providers, for the cases that run against every provider.
 
 import { anthropicStage } from "./anthropic-stage.ts";
 import { chatStage } from "./chat-stage.ts";

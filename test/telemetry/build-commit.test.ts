@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { readBuildCommit } from "../../src/platform/telemetry/build-commit.ts";
 
-test("the file names the commit; without one, or with something else in it, the commit is unknown", async () => {
+test("the file names the commit; without a file, or with other content in it, the commit is unknown", async () => {
   const folder = await mkdtemp(join(tmpdir(), "runnel-commit-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "COMMIT");

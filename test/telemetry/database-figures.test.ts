@@ -8,7 +8,7 @@ import { query, testDatabase } from "../harness/database.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 
-test("a pool tells how many work and how many wait, and nobody waits for a connection that is free", async () => {
+test("a pool reports its used connections and its waiting calls, and no call waits for a free connection", async () => {
   const { connections, main } = await openPools();
   await sql`select 1`.execute(connections.db);
   expect(main()).toEqual({ name: "main", size: 2, inUse: 0, waiting: 0 });
@@ -26,7 +26,7 @@ test("a pool tells how many work and how many wait, and nobody waits for a conne
   expect(main()).toMatchObject({ inUse: 0, waiting: 0 });
 });
 
-test("every statement is timed, also one that fails, and nothing is said of what it asked", async () => {
+test("every statement is timed, failed ones too, without its text", async () => {
   const { connections, timed } = await openPools();
   await sql`select pg_sleep(0.05)`.execute(connections.db);
   await expect(sql`select 1 / 0`.execute(connections.control)).rejects.toThrow("division by zero");
@@ -35,7 +35,7 @@ test("every statement is timed, also one that fails, and nothing is said of what
   expect(timed[0]?.[0]).toBeGreaterThanOrEqual(45);
 });
 
-test("the one who listens tells whether it does: not after its connection broke, and again with the next", async () => {
+test("the listener reports whether it listens: not after its connection broke, and again with the next one", async () => {
   const { connections, url } = await openPools();
   const clock = createManualClock();
   const wakeup = new PostgresWakeup({ connections, clock, onError: () => {} });

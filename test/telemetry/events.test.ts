@@ -12,7 +12,7 @@ function openEvents(level: LogLevel = "debug", listeners: EventListeners = {}) {
   return { events: createEvents(logger, listeners), lines };
 }
 
-test("every event has a name of its own in two words, and a sentence about it", () => {
+test("every event has a unique name in two words, and a sentence about it", () => {
   const rows = Object.values(catalogue);
   expect(new Set(rows.map((row) => row.name)).size).toBe(rows.length);
   for (const { name, about } of rows) {
@@ -21,7 +21,7 @@ test("every event has a name of its own in two words, and a sentence about it", 
   }
 });
 
-test("an event is a line with its name, its level and its fields; times are whole", () => {
+test("an event is a line with its name, its level and its fields; times are rounded", () => {
   const { events, lines } = openEvents();
   events.runStarted({ runId: "r", epoch: 2, queueWaitMs: 12.6 });
   events.circuitOpened({ provider: "openai", failures: 5, retryInMs: 30_000 });
@@ -33,7 +33,7 @@ test("an event is a line with its name, its level and its fields; times are whol
   ]);
 });
 
-test("an event below the log's level is counted and writes nothing, and so is one without a level", () => {
+test("an event below the log's level, or without a level, is counted and not logged", () => {
   const counted: string[] = [];
   const listeners = {
     toolFinished: ({ tool }: { tool: string }) => counted.push(tool),
@@ -47,7 +47,7 @@ test("an event below the log's level is counted and writes nothing, and so is on
   expect(lines()).toEqual([]);
 });
 
-test("listeners get fields as they are, not as the log shows them", () => {
+test("listeners get the original fields, not the logged ones", () => {
   const waits: unknown[] = [];
   const { events } = openEvents("silent", { runStarted: ({ queueWaitMs }) => waits.push(queueWaitMs) });
   events.runStarted({ runId: "r", epoch: 1, queueWaitMs: 0.25 });
@@ -71,7 +71,7 @@ test("an error becomes its message, the messages of its causes, and its stack", 
   expect(lines()[1]).not.toHaveProperty("stack");
 });
 
-test("a chain of causes that leads back to itself ends", () => {
+test("a circular chain of causes ends", () => {
   const { events, lines } = openEvents();
   const error = new Error("round");
   error.cause = error;
@@ -79,7 +79,7 @@ test("a chain of causes that leads back to itself ends", () => {
   expect(lines()[0]?.causes).toHaveLength(5);
 });
 
-test("a message among the fields loses what the contract calls secret, also in a list", () => {
+test("a message among the fields loses the contract's secret fields, also in a list", () => {
   const { events, lines } = openEvents();
   const made = create(CreateApiKeyResponseSchema, { key: "rk_shown-once", apiKey: { displayName: "laptop" } });
   events.migrationsApplied({ names: [made as unknown as string] });

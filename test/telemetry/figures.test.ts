@@ -21,7 +21,7 @@ function setStage(): Stage {
   return { events, metrics, clock, read: async () => parseMetrics(await metrics.print()) };
 }
 
-test("a model's answer counts by provider and code, with its tokens and times", async () => {
+test("a model's response counts by provider and code, with its tokens and times", async () => {
   const { events, read } = setStage();
   const answer = { provider: "openai", model: "gpt-4o-mini", code: "ok", durationMs: 1_500, firstPartMs: 300 };
   events.modelResponded({ ...answer, promptTokens: 10, completionTokens: 4 });
@@ -37,7 +37,7 @@ test("a model's answer counts by provider and code, with its tokens and times", 
   expect(text).not.toContain("gpt-4o-mini");
 });
 
-test("a provider that was asked is not shut off, and afterwards what its circuit says", async () => {
+test("the circuit of a provider is closed after its first response, and then follows its events", async () => {
   const { events, read } = setStage();
   const state = async () => (await read()).value('runnel_circuit_state{provider="openai"}');
   const answer = { provider: "openai", model: "m", code: "ok", durationMs: 1 };
@@ -54,7 +54,7 @@ test("a provider that was asked is not shut off, and afterwards what its circuit
   expect(await state()).toBe(0);
 });
 
-test("tools that do not come with the service share one label", async () => {
+test("tools that are not built in share one label", async () => {
   const { events, read } = setStage();
   events.toolFinished({ tool: "read_file", outcome: "ok", durationMs: 20 });
   events.toolFinished({ tool: "of-a-tenant", outcome: "ok", durationMs: 20 });
@@ -67,7 +67,7 @@ test("tools that do not come with the service share one label", async () => {
   expect(text).not.toMatch(/of-a-tenant|dreamt_of/);
 });
 
-test("killed commands count by limit, targets that may not be called by what speaks against them", async () => {
+test("killed commands count by limit, refused targets by the rule that refused them", async () => {
   const { events, read } = setStage();
   events.commandKilled({ limit: "time" });
   events.commandKilled({ limit: "disk" });
@@ -92,7 +92,7 @@ test("budgets, loops, takeovers and lost leases count", async () => {
   expect(value("runnel_lease_lost_total")).toBe(1);
 });
 
-test("only a first start tells how long a run waited", async () => {
+test("only the first start of a run reports how long it waited", async () => {
   const { events, read } = setStage();
   events.runStarted({ runId: "r", epoch: 1, queueWaitMs: 250 });
   events.runStarted({ runId: "r", epoch: 2 });
@@ -102,7 +102,7 @@ test("only a first start tells how long a run waited", async () => {
   expect(value("runnel_run_queue_wait_seconds_count")).toBe(1);
 });
 
-test("codes are labels while they are few", async () => {
+test("codes are labels up to a maximum number of codes", async () => {
   const { events, read } = setStage();
   for (let index = 0; index < 200; index++) {
     events.runFinished({ runId: "r", status: "failed", code: `code.${index}`, durationMs: 1, turns: 1 });
@@ -113,7 +113,7 @@ test("codes are labels while they are few", async () => {
   expect(value('runnel_runs_finished_total{status="failed",reason="other"}')).toBe(150);
 });
 
-test("a clock that is absurdly wrong counts as an hour", async () => {
+test("an extreme clock skew counts as an hour", async () => {
   const { events, read } = setStage();
   events.signatureTimed({ skewSeconds: -9e15 });
   events.signatureTimed({ skewSeconds: 2 });
@@ -121,7 +121,7 @@ test("a clock that is absurdly wrong counts as an hour", async () => {
   expect(value("runnel_clock_skew_seconds_sum")).toBe(3_602);
 });
 
-test("the run that waits longest is asked for once at a time, and waited for a second", async () => {
+test("the oldest waiting run is queried once at a time, for at most a second", async () => {
   const { metrics, clock, read } = setStage();
   const oldest = "runnel_run_oldest_unleased_seconds";
   const asked: PromiseWithResolvers<number>[] = [];
@@ -147,7 +147,7 @@ test("the run that waits longest is asked for once at a time, and waited for a s
   expect((await failing).value(oldest)).toBeUndefined();
 });
 
-test("what runs here is told by version and commit", async () => {
+test("the build is reported by version and commit", async () => {
   const { read } = setStage();
   expect((await read()).value('runnel_build_info{version="1.2.3",commit="0123abc"}')).toBe(1);
 });

@@ -26,7 +26,7 @@ import {
 
 const runId = "0190b7c2-7b7f-7000-8000-000000000001";
 
-test("results count by type once they are durable, however they were written, and a batch tells its size and time", async () => {
+test("results count by type once they are durable by any path, and a batch reports its size and time", async () => {
   const { connections, db } = await openStore();
   const batches: { results: number; durationMs: number }[] = [];
   const log = openLog({ connections, events: { batchWritten: (batch) => batches.push(batch), runFinished: () => {} } });
@@ -50,7 +50,7 @@ test.each([
   ["completed", "stop", { case: "runCompleted", value: { finishReason: "stop", ...common } }],
   ["failed", "runner.timeout", { case: "runFailed", value: { code: "runner.timeout", ...common } }],
   ["cancelled", "cancelled", { case: "runFailed", value: { code: "cancelled", ...common } }],
-] as const)("a terminal result that is announced tells that its run %s, and why", async (status, code, payload) => {
+] as const)("an announced terminal result reports that its run %s, and why", async (status, code, payload) => {
   const { connections } = await openStore();
   const ends: unknown[] = [];
   const log = openLog({ connections, events: { batchWritten: () => {}, runFinished: (end) => ends.push(end) } });
@@ -60,7 +60,7 @@ test.each([
   expect(ends).toEqual([{ runId, status, code, durationMs: 1_500, turns: 2 }]);
 });
 
-test("a reader that waits is clocked until it has its results, ten times a second at most", () => {
+test("a waiting reader is timed until it has its results, at most ten times a second", () => {
   const clock = createManualClock();
   const shown: number[] = [];
   const hub = new Hub({ clock, onShown: (lagMs) => shown.push(lagMs) });
@@ -83,7 +83,7 @@ test("a reader that waits is clocked until it has its results, ten times a secon
   expect(shown).toEqual([7, 25]);
 });
 
-test("a reader that does not wait is not clocked, and neither is one that was woken for nothing", () => {
+test("a reader that does not wait is not timed, and neither is one that was woken for nothing", () => {
   const clock = createManualClock();
   const shown: number[] = [];
   const hub = new Hub({ clock, onShown: (lagMs) => shown.push(lagMs) });
@@ -97,7 +97,7 @@ test("a reader that does not wait is not clocked, and neither is one that was wo
   expect(shown).toEqual([]);
 });
 
-test("what another replica wrote is clocked from the word of it, not from when it was read", async () => {
+test("a result of another replica is timed from its notification, not from its read", async () => {
   const { db } = await openStore();
   const run = await addRun(db, { owner: await addReplica(db) });
   const clock = createManualClock();
@@ -117,7 +117,7 @@ test("what another replica wrote is clocked from the word of it, not from when i
   expect(shown).toEqual([40]);
 });
 
-test("a run that is taken up tells so, and how long it waited if it never ran before", async () => {
+test("a run that is taken up reports its start, and its waiting time if it never ran before", async () => {
   const { db } = await openStore();
   const clock = hurriedClock(20);
   const started: EventFields<"runStarted">[] = [];

@@ -63,7 +63,7 @@ const expected: Readonly<Record<string, string>> = {
   runnel_process_open_fds: "gauge",
 };
 
-test("after work of every kind each figure is there, described and typed, and says what happened", async () => {
+test("after work of every kind each metric exists, described and typed, with the right value", async () => {
   const service = await startWithProvider();
   const client = new GrpcClient(service.target, credentialsOf(clientId));
   const completed = await startRun(client, "demo", "words=3");
@@ -125,7 +125,7 @@ test("after work of every kind each figure is there, described and typed, and sa
   }
 });
 
-test("a database that does not answer costs the figures nothing but the one that it knows", async () => {
+test("a database that does not respond costs only the metric that needs it", async () => {
   const service = await startWithProvider();
   const before = await readMetrics(service);
   expect(before.value("runnel_run_oldest_unleased_seconds")).toBe(0);

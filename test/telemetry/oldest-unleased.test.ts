@@ -7,7 +7,7 @@ import { addReplica, addRun, openStore } from "../runlog/store.ts";
 
 const minuteMs = 60_000;
 
-test("a queued run counts from when it was due, and no such run counts as nothing", async () => {
+test("a queued run counts from its due time, and without such a run the value is 0", async () => {
   const { db } = await openStore();
   expect(await oldestUnleasedMs(db)).toBe(0);
   await setRun(db, await addQueued(db), { wake_at: minutesAgo(-1) });
@@ -17,7 +17,7 @@ test("a queued run counts from when it was due, and no such run counts as nothin
   expectMinutes(await oldestUnleasedMs(db), 5);
 });
 
-test("a run whose replica fell silent counts from the end of the lease, and from its start when nobody knows the replica", async () => {
+test("a run of a silent replica counts from the end of the lease, and from its own start when the replica is unknown", async () => {
   const { db } = await openStore();
   const owner = await addReplica(db);
   const { id } = await addRun(db, { owner });
@@ -33,7 +33,7 @@ test("a run whose replica fell silent counts from the end of the lease, and from
   expectMinutes(await oldestUnleasedMs(db), 9);
 });
 
-test("runs that wait to be woken and runs that are over do not count", async () => {
+test("waiting runs and ended runs do not count", async () => {
   const { db } = await openStore();
   await setRun(db, await addQueued(db), { status: "waiting", wake_at: minutesAgo(5) });
   const over = await addQueued(db);

@@ -27,7 +27,7 @@ test("every event that is a warning or an error is on the page", () => {
   expect(loud.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
-test("every figure that the page names is there to be read", async () => {
+test("every metric that the page names exists", async () => {
   const metrics = createMetrics({ version: "x", commit: "x", toolNames: [], clock: createManualClock() });
   const printed = await metrics.print();
   const named = [...new Set([...page.matchAll(/runnel_[a-z0-9_]+/g)].map(([name]) => name))];

@@ -7,14 +7,14 @@ import { CreateApiKeyResponseSchema, CreateStreamTicketResponseSchema } from "#g
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { redactMessage } from "../../src/platform/telemetry/redact.ts";
 
-test("keys and tickets are hidden, and what stands beside them is not", () => {
+test("keys and tickets are hidden, and fields beside them are not", () => {
   const key = create(CreateApiKeyResponseSchema, { key: "rk_shown-once", apiKey: { displayName: "laptop" } });
   expect(redactMessage(key)).toEqual({ key: "[redacted]", api_key: { display_name: "laptop" } });
   const ticket = create(CreateStreamTicketResponseSchema, { ticket: "rt_shown-once" });
   expect(redactMessage(ticket)).toEqual({ ticket: "[redacted]" });
 });
 
-test("numbers, enums and members of a oneof can be read; of bytes only how many there are", () => {
+test("numbers, enums and members of a oneof are readable; of bytes only the number is", () => {
   const result = create(RunResultSchema, {
     sequence: 7n,
     payload: { case: "runFailed", value: { code: "cancelled", turns: 2 } },
@@ -22,7 +22,7 @@ test("numbers, enums and members of a oneof can be read; of bytes only how many 
   expect(redactMessage(result)).toEqual({ sequence: "7", run_failed: { code: "cancelled", turns: 2 } });
 });
 
-test("marked fields are hidden in nested messages, lists, maps and members of a oneof, whatever their type", () => {
+test("marked fields of any type are hidden in nested messages, lists, maps and members of a oneof", () => {
   const { registry, message } = nested();
   expect(redactMessage(message, registry)).toEqual({
     secret_text: "[redacted]",
@@ -39,7 +39,7 @@ test("marked fields are hidden in nested messages, lists, maps and members of a 
   });
 });
 
-test("a message that the contract does not have is hidden as a whole", () => {
+test("a message that is not in the contract is hidden as a whole", () => {
   expect(redactMessage(nested().message)).toBe("[redacted]");
 });
 

@@ -29,11 +29,11 @@ const places: Readonly<Record<string, object>> = {
   "JSON within a text": { body: JSON.stringify({ error: JSON.stringify({ key: secret }) }) },
 };
 
-test.each(Object.entries(places))("a secret in %s does not come out", (_place, fields) => {
+test.each(Object.entries(places))("a secret in %s is removed", (_place, fields) => {
   expectNothingOf(logWith((logger) => logger.info(fields, "planted")));
 });
 
-test("a secret in an error's message, its cause or its stack does not come out", () => {
+test("a secret in an error's message, its cause or its stack is removed", () => {
   const cause = new Error(`cannot log in as ${secret}`);
   const error = new Error(`refused: ${secret}`, { cause });
   error.stack = `Error: refused\n    at connect (${secret}:1:1)`;
@@ -42,7 +42,7 @@ test("a secret in an error's message, its cause or its stack does not come out",
   expect(text.match(/\[redacted\]/g)).toHaveLength(3);
 });
 
-test("a secret in the name of a line does not come out", () => {
+test("a secret in the name of a line is removed", () => {
   expectNothingOf(logWith((logger) => logger.info(`starts with ${secret}`)));
 });
 
@@ -52,7 +52,7 @@ function expectNothingOf(text: string): void {
   expect(text).not.toContain(Buffer.from(secret).toString("base64").slice(2, -4));
 }
 
-test("what looks like a key is taken out although nobody knows it", () => {
+test("text in the form of a key is removed, although the key is unknown", () => {
   const { scrubText } = createScrubber();
   for (const text of [
     "sk-proj-AbCdEf0123456789_-xyz",
@@ -67,7 +67,7 @@ test("what looks like a key is taken out although nobody knows it", () => {
   expect(scrubText("dial postgres://me:pw@db:5432/x failed")).toBe("dial postgres://[redacted]@db:5432/x failed");
 });
 
-test("what is no secret stays", () => {
+test("text without secrets is unchanged", () => {
   const { scrubText, scrubLine } = createScrubber(["12345678"]);
   const texts = [
     "risk-management-of-everything sk-short",
@@ -80,7 +80,7 @@ test("what is no secret stays", () => {
   }
 });
 
-test("the password inside a URL that is secret is a secret of its own, decoded too; the rest of the URL is not", () => {
+test("the password in a secret URL is a secret of its own, also decoded; the rest of the URL is not", () => {
   const { scrubText } = createScrubber(["postgres://runnel:p%40ssword-of-db@db.internal/runnel?sslmode=require"]);
   expect(scrubText('password "p@ssword-of-db" refused by db.internal')).toBe(
     'password "[redacted]" refused by db.internal',
@@ -93,13 +93,13 @@ test("values of fewer than eight characters are not searched for", () => {
   expect(createScrubber(["1234567", ""]).scrubText("1234567")).toBe("1234567");
 });
 
-test("of two secrets the longer one is taken out as a whole", () => {
+test("the longer of two overlapping secrets is removed as a whole", () => {
   expect(createScrubber(["canary-key", "canary-key-of-admin"]).scrubText("is canary-key-of-admin.")).toBe(
     "is [redacted].",
   );
 });
 
-test("the letter of an escape is no letter of a secret, and a line stays JSON", () => {
+test("the letter of an escape is not part of a secret, and a line stays JSON", () => {
   const { scrubLine } = createScrubber(["nightshift", 'quoted"secret']);
   expect(JSON.parse(scrubLine(JSON.stringify({ text: "a\nightshift" })))).toEqual({ text: "a\nightshift" });
   expect(JSON.parse(scrubLine(JSON.stringify({ text: "a\\nightshift" })))).toEqual({ text: "a\\[redacted]" });
@@ -154,7 +154,7 @@ function allTexts(value: unknown): string[] {
   return value instanceof Object ? Object.entries(value).flatMap(([key, each]) => [key, ...allTexts(each)]) : [];
 }
 
-test("a long line costs as much per character as a short one, however hostile", () => {
+test("the cost of a line grows linearly with its length, for any text", () => {
   const { scrubLine } = createScrubber([secret, `${secret}-and-more`]);
   const hostile = ["://", "sk-", "bearer ", "canary-of-the-log-", "\\", "a@"].map(
     (piece) => (length: number) => piece.repeat(length / piece.length),

@@ -79,7 +79,7 @@ test.each(surfaces)("%s: the caller's trace is stored with the run that a messag
   expect(await storedTraceParent(service.databaseUrl, unnamed)).toBeNull();
 });
 
-test("a caller's trace that is not exactly right counts as none, and two of them count as none", async () => {
+test("an invalid traceparent is ignored, and so are two of them", async () => {
   const service = await startService();
   for (const traceparent of [
     "",
@@ -106,7 +106,7 @@ test("a caller's trace that is not exactly right counts as none, and two of them
   expect(await storedTraceParent(service.databaseUrl, JSON.parse(answer.body).run_id)).toBeNull();
 });
 
-test("a message that is sent again keeps the trace of the first time", async () => {
+test("a repeated message keeps the trace of the first one", async () => {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const request = { sessionId: await createSession(service), message, requestId: "again" };
@@ -117,7 +117,7 @@ test("a message that is sent again keeps the trace of the first time", async () 
   expect(await storedTraceParent(service.databaseUrl, runId)).toBe(traceParent);
 });
 
-test("a collector that is away changes nothing for runs, and the service still stops in time", async () => {
+test("an unreachable collector changes nothing for runs, and the service still stops in time", async () => {
   const collector = await openCollector();
   await collector.close();
   const service = await startService({ tracingEndpoint: collector.url });
@@ -155,7 +155,7 @@ async function startWatched(environment: Headers = {}): Promise<ServiceProcess &
   return { ...started, databaseUrl };
 }
 
-test("without an endpoint nothing of OpenTelemetry is loaded, also when runs have traces", async () => {
+test("without an endpoint no module of OpenTelemetry is loaded, also when runs have traces", async () => {
   const service = await startWatched();
   const runId = await sendByGrpc(service, await createSession(service), { traceparent: traceParent });
   expect(await reachEnd(service.databaseUrl, runId)).toBe("completed");
@@ -168,7 +168,7 @@ test("without an endpoint nothing of OpenTelemetry is loaded, also when runs hav
   ).toEqual([]);
 });
 
-test("with an endpoint it is loaded", async () => {
+test("with an endpoint OpenTelemetry is loaded", async () => {
   const collector = await openCollector();
   const service = await startWatched({ RUNNEL_TRACING_ENDPOINT: collector.url });
   expect(await service.stop()).toBe(0);

@@ -26,33 +26,30 @@ function byName(spans: readonly CollectedSpan[], operation: string): readonly Co
   return spans.filter(({ attributes }) => attributes["gen_ai.operation.name"] === operation);
 }
 
-test.each([false, true])(
-  "a run is one trace below its caller's span; what was said is in it: %j",
-  async (tracingContent) => {
-    const collector = await openCollector();
-    const service = await startService({ tracingEndpoint: collector.url, tracingContent });
-    const runId = await sendMessage(service, `list the files of ${planted} pace=0`);
-    const [run] = await until("the run's span", () => {
-      const runs = byName(collector.spans, "invoke_agent");
-      return runs.length > 0 && runs;
-    });
-    expect(run).toMatchObject({ name: "invoke_agent traced", traceId, parentSpanId: callerSpanId, links: [] });
-    expect(run?.attributes).toMatchObject({
-      "runnel.run.id": runId,
-      "runnel.run.epoch": 1,
-      "runnel.run.status": "completed",
-    });
-    const chats = byName(collector.spans, "chat");
-    const tools = byName(collector.spans, "execute_tool");
-    expect(chats.length).toBe(2);
-    expect(tools.map(({ name }) => name)).toEqual(["execute_tool list_dir"]);
-    for (const child of [...chats, ...tools]) {
-      expect(child).toMatchObject({ traceId, parentSpanId: run?.spanId });
-    }
-    const hits = collector.requests.filter(({ body }) => body.includes(planted)).length;
-    expect(hits > 0).toBe(tracingContent);
-  },
-);
+test.each([false, true])("a run is one trace below its caller's span, with content: %j", async (tracingContent) => {
+  const collector = await openCollector();
+  const service = await startService({ tracingEndpoint: collector.url, tracingContent });
+  const runId = await sendMessage(service, `list the files of ${planted} pace=0`);
+  const [run] = await until("the run's span", () => {
+    const runs = byName(collector.spans, "invoke_agent");
+    return runs.length > 0 && runs;
+  });
+  expect(run).toMatchObject({ name: "invoke_agent traced", traceId, parentSpanId: callerSpanId, links: [] });
+  expect(run?.attributes).toMatchObject({
+    "runnel.run.id": runId,
+    "runnel.run.epoch": 1,
+    "runnel.run.status": "completed",
+  });
+  const chats = byName(collector.spans, "chat");
+  const tools = byName(collector.spans, "execute_tool");
+  expect(chats.length).toBe(2);
+  expect(tools.map(({ name }) => name)).toEqual(["execute_tool list_dir"]);
+  for (const child of [...chats, ...tools]) {
+    expect(child).toMatchObject({ traceId, parentSpanId: run?.spanId });
+  }
+  const hits = collector.requests.filter(({ body }) => body.includes(planted)).length;
+  expect(hits > 0).toBe(tracingContent);
+});
 
 test("a run that is handed on has a span on each replica, the second linked to the first", async () => {
   const collector = await openCollector();

@@ -18,7 +18,7 @@ test.each([
   ["03", true],
   ["02", false],
   ["ff", true],
-])("of the flags %s only the sampled one counts", (flags, isSampled) => {
+])("only the sampled flag of the flags %s counts", (flags, isSampled) => {
   expect(parseTraceParent(`00-${traceId}-${spanId}-${flags}`)).toEqual({ traceId, spanId, isSampled });
 });
 
@@ -34,20 +34,20 @@ test.each([
   ["more than is known", `00-${traceId}-${spanId}-01-what`],
   ["a line after it", `00-${traceId}-${spanId}-01\n`],
   ["two of them", `00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`],
-])("%s is none", (_what, text) => {
+])("a traceparent with this mistake is ignored: %s", (_what, text) => {
   expect(parseTraceParent(text)).toBeUndefined();
   const values = createContextValues();
   setTraceParent(values, text);
   expect(traceParentOf(values)).toBeUndefined();
 });
 
-test("a header that came twice is none", () => {
+test("a repeated header is ignored", () => {
   const values = createContextValues();
   setTraceParent(values, [`00-${traceId}-${spanId}-01`]);
   expect(traceParentOf(values)).toBeUndefined();
 });
 
-test("what is handed on is what was understood", () => {
+test("the traceparent that is passed on has only the parts that were understood", () => {
   const values = createContextValues();
   setTraceParent(values, `cc-${traceId}-${spanId}-03`);
   expect(traceParentOf(values)).toBe(`00-${traceId}-${spanId}-01`);

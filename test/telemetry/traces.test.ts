@@ -71,7 +71,7 @@ async function openStage(choice: { recordsContent?: boolean; at?: (url: string) 
   return { traces, collector, clock, troubles, flush };
 }
 
-test("a run, its chats and its tools are one trace, each with what the conventions want", async () => {
+test("a run, its chats and its tools are one trace, each with the attributes of the conventions", async () => {
   const { traces, clock, flush } = await openStage();
   const span = traces.startRun(run);
   const first = span.startChat(chat);
@@ -153,7 +153,7 @@ test("spans of chats and tools have ids of their own and lie within their run", 
   ]);
 });
 
-test("whoever takes a run over links to the span before, without having been told of it", async () => {
+test("the replica that takes a run over links to the previous span without a message from it", async () => {
   const { traces, collector, flush } = await openStage();
   traces.startRun(run).end({ status: "lost" });
   const other = await openStage();
@@ -166,7 +166,7 @@ test("whoever takes a run over links to the span before, without having been tol
   expect(after?.links).toEqual([{ traceId: before?.traceId, spanId: before?.spanId }]);
 });
 
-test("a run goes on with its caller's trace, also where it is taken over", async () => {
+test("a run continues its caller's trace, also after a takeover", async () => {
   const { traces, collector, flush } = await openStage();
   const traceParent = `00-${callerTraceId}-${callerSpanId}-01`;
   const first = traces.startRun({ ...run, traceParent });
@@ -185,13 +185,13 @@ test("a run goes on with its caller's trace, also where it is taken over", async
   });
 });
 
-test("a run without a caller's trace tells whom it calls of its own", async () => {
+test("a run without a caller's trace passes on its own", async () => {
   const { traces } = await openStage();
   expect(traces.startRun(run).traceParent).toBe(`00-${ownTraceId}-${stintId(1)}-01`);
   expect(traces.startRun({ ...run, traceParent: "nonsense" }).traceParent).toBe(`00-${ownTraceId}-${stintId(1)}-01`);
 });
 
-test("nothing is recorded for a caller who wants it so, and whom the run calls learns it", async () => {
+test("nothing is recorded for an unsampled caller, and the run passes the flag on", async () => {
   const { traces, collector, flush } = await openStage({ recordsContent: true });
   const text = vi.fn(() => "text");
   const span = traces.startRun({ ...run, traceParent: `00-${callerTraceId}-${callerSpanId}-00` });
@@ -204,7 +204,7 @@ test("nothing is recorded for a caller who wants it so, and whom the run calls l
   expect(text).not.toHaveBeenCalled();
 });
 
-test("what was said is in no span, nor even asked for, unless content is recorded", async () => {
+test("without content recording no text is in a span or even made", async () => {
   const { traces, collector, flush } = await openStage();
   const planted = "planted-secret";
   const text = vi.fn(() => planted);
@@ -222,7 +222,7 @@ test("what was said is in no span, nor even asked for, unless content is recorde
   }
 });
 
-test("what was said is recorded when it is asked for", async () => {
+test("with content recording texts are in the spans", async () => {
   const { traces, flush } = await openStage({ recordsContent: true });
   const span = traces.startRun(run);
   span.startChat({ ...chat, input: () => "the question" }).end({ output: () => "the answer" });
@@ -244,7 +244,7 @@ test("what was said is recorded when it is asked for", async () => {
   });
 });
 
-test("texts are cut between characters, and a text that cannot be made is left out", async () => {
+test("texts are cut between characters, and a text that throws is left out", async () => {
   const { traces, flush } = await openStage({ recordsContent: true });
   const span = traces.startRun({ ...run, agentName: "é".repeat(200) });
   const exact = "b".repeat(8_192);
@@ -262,7 +262,7 @@ test("texts are cut between characters, and a text that cannot be made is left o
   expect(spans.get(`invoke_agent ${"é".repeat(128)}`)?.attributes["gen_ai.agent.name"]).toBe("é".repeat(128));
 });
 
-test("of a text that is cut, the rest does not stay in memory while its span waits", async () => {
+test("the rest of a cut text is not kept in memory while its span waits", async () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
   const { traces, flush } = await openStage({ recordsContent: true });
@@ -279,21 +279,24 @@ test("of a text that is cut, the rest does not stay in memory while its span wai
   await flush();
 });
 
-test.each(["host.run_lost", "RATE_LIMITED", "timed-out", "503"])("the code %s of a failure is told", async (code) => {
-  const { traces, collector, flush } = await openStage();
-  const span = traces.startRun(run);
-  span.startChat(chat).end({ failureCode: code });
-  span.startTool({ name: "a", callId: "1" }).end({ error: code });
-  span.end({ status: "failed", code });
-  await flush();
-  const errors = collector.spans.map(({ attributes, statusCode }) => [attributes["error.type"], statusCode]);
-  // A tool returns any text, and its text may look like a code.
-  expect(errors).toEqual([
-    [code, 2],
-    ["_OTHER", 2],
-    [code, 2],
-  ]);
-});
+test.each(["host.run_lost", "RATE_LIMITED", "timed-out", "503"])(
+  "the code %s of a failure is in the span",
+  async (code) => {
+    const { traces, collector, flush } = await openStage();
+    const span = traces.startRun(run);
+    span.startChat(chat).end({ failureCode: code });
+    span.startTool({ name: "a", callId: "1" }).end({ error: code });
+    span.end({ status: "failed", code });
+    await flush();
+    const errors = collector.spans.map(({ attributes, statusCode }) => [attributes["error.type"], statusCode]);
+    // A tool returns any text, and its text may look like a code.
+    expect(errors).toEqual([
+      [code, 2],
+      ["_OTHER", 2],
+      [code, 2],
+    ]);
+  },
+);
 
 test.each([
   ["completed", 0, undefined],
@@ -312,7 +315,7 @@ test.each([
   expect(collector.spans[0]?.attributes["runnel.run.status"]).toBe(status);
 });
 
-test("what a driver leaves open ends with its run, and only the first end counts", async () => {
+test("spans that a driver leaves open end with its run, and only the first end counts", async () => {
   const { traces, collector, flush } = await openStage({ recordsContent: true });
   const late = vi.fn(() => "late");
   const span = traces.startRun({ ...run, agentName: "", model: "" });
@@ -369,7 +372,7 @@ test("credentials for the collector come from the URL and from the environment",
   });
 });
 
-test("trouble at the collector is told once a minute, without its URL", async () => {
+test("an error of the collector is reported once a minute, without its URL", async () => {
   const { traces, collector, clock, troubles } = await openStage({ at: (url) => url.replace("//", "//me:pass@") });
   collector.answerWith(400);
   // A full batch is sent at once, and the next one only after the answer to it.
@@ -390,7 +393,7 @@ test("trouble at the collector is told once a minute, without its URL", async ()
   expect(troubles[1]).toBe(troubles[0]);
 });
 
-test("a collector that is gone costs runs nothing, and closing waits for it a few seconds at most", async () => {
+test("an unreachable collector does not delay runs, and closing waits a few seconds at most", async () => {
   const collector = await openCollector();
   await collector.close();
   const troubles: string[] = [];
@@ -424,7 +427,7 @@ test("closing does not wait for a collector that takes spans and never answers",
 });
 
 test.each(["collector:4318", "ftp://collector", "not a url with me:pass@"])(
-  "the endpoint %j is refused by the name of its setting, without its value",
+  "the endpoint %j is refused with the name of its setting and without its value",
   async (endpoint) => {
     const clock = createManualClock();
     const opening = openTraces({ endpoint, recordsContent: false, version: "1", clock, onTrouble: () => {} });
@@ -435,7 +438,7 @@ test.each(["collector:4318", "ftp://collector", "not a url with me:pass@"])(
   },
 );
 
-test("without an endpoint there are no traces, and whatever is called does nothing", async () => {
+test("without an endpoint there are no traces, and every call does nothing", async () => {
   const clock = createManualClock();
   const traces = await openTraces({ endpoint: "", recordsContent: true, version: "1", clock, onTrouble: () => {} });
   expect(traces).toBe(noTraces);

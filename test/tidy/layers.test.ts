@@ -1,4 +1,4 @@
-// src/ holds to its layers and to the rules of style that a machine can check.
+// Checks that src/ keeps its layers and the style rules that a machine can check.
 
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";

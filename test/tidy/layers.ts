@@ -1,5 +1,5 @@
-// The layers of src/, lowest first, and the one question asked of them: may this file import that one? The table is the
-// architecture; a change here is a change of the design.
+// The layers of src/, lowest first, and the check whether one file may import another. The table is the architecture; a change
+// here changes the design.
 
 import { posix } from "node:path";
 
@@ -50,7 +50,7 @@ const serverStarters: readonly string[] = [
   "cli/exchange/local-service.ts",
 ];
 
-/** The commands that make, write and check what is signed, without a server, and the code they share with it. */
+/** The commands that make, write and check signed texts without a server, and the code they share with it. */
 const offlineCommands: readonly (readonly [targets: readonly string[], files: readonly string[]])[] = [
   [
     ["protocols/jobspec"],
@@ -105,7 +105,7 @@ function isFree(path: string, target: string): boolean {
   );
 }
 
-/** A name that ends in / stands for everything in that folder. */
+/** A name that ends in / matches every file in that folder. */
 function isOneOf(path: string, names: readonly string[]): boolean {
   return names.some((each) => path === each || (each.endsWith("/") && path.startsWith(each)));
 }

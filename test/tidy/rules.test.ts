@@ -1,4 +1,4 @@
-// The tidy rules themselves: each one catches a planted violation, names its line, and leaves what is allowed alone.
+// The tidy rules themselves: each one finds a planted violation, names its line, and accepts allowed code.
 
 import { expect, test } from "vitest";
 import { findOffences, rules } from "./rules.ts";
@@ -6,7 +6,7 @@ import { parseSourceFile } from "./source-file.ts";
 
 interface Planted {
   readonly rule: string;
-  /** Path, what follows the opening comment (it starts on line 2), and the line that offends. */
+  /** Path, the text after the opening comment (it starts on line 2), and the line of the violation. */
   readonly refused: readonly (readonly [path: string, body: string, line: number])[];
   readonly allowed: readonly (readonly [path: string, body: string])[];
 }

@@ -1,4 +1,4 @@
-// The rules of style that a machine can hold src/ to. A rule looks at one file and returns what offends, with its line.
+// The style rules for src/ that a machine can check. A rule checks one file and returns its violations with their lines.
 
 import { importedLayer, isKnownLayer, layerOf, refuseImport } from "./layers.ts";
 import { lineAt, type SourceFile } from "./source-file.ts";
@@ -52,14 +52,14 @@ export const rules: readonly Rule[] = [
   },
 ];
 
-/** Everything that offends in `files`, as `src/<path>:<line> <message>`. */
+/** All violations in `files`, as `src/<path>:<line> <message>`. */
 export function findOffences(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) =>
     rules.flatMap((rule) => rule.check(file).map((finding) => `src/${file.path}:${finding.line} ${finding.message}`)),
   );
 }
 
-/** Words that name a place to put things instead of the things. */
+/** Names that say where things are kept instead of what they are. */
 const emptyWords = ["util", "utils", "common", "misc", "manager", "helper", "helpers", "impl"];
 
 const databasePackages = ["kysely", "pg"];
@@ -99,7 +99,7 @@ function checkDatabaseImports(file: SourceFile): Finding[] {
     .map(({ specifier, line }) => ({ line, message: `only storage folders import ${specifier}` }));
 }
 
-/** Each part has its tables in a `storage` folder of its own, over `platform/database`. */
+/** Each part has its tables in a `storage` folder of its own, on top of `platform/database`. */
 function holdsSql(path: string): boolean {
   return layerOf(path) === "platform/database" || path.includes("/storage/");
 }

@@ -40,7 +40,7 @@ export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
 }
 
-/** What may hold text that looks like code: strings, comments, and regular expressions, which may hold quotes. */
+/** Texts that may look like code: strings, comments, and regular expressions, which may contain quotes. */
 const token = new RegExp(
   [
     /"(?:\\.|[^"\\\n])*"/,

@@ -1,5 +1,5 @@
-// Trees that nobody thought of: directories, files and links of all kinds, and calls with paths of all kinds. Beside the
-// work directory lie canaries; whatever is called, none of them may show or change.
+// Arbitrary trees of directories, files and links of all kinds, and calls with arbitrary paths. Canaries lie beside the work
+// directory; no call may show or change them.
 
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ type Step =
 
 const names = fc.constantFrom("a", "b", "c", ".d", "e.ts", "vendor");
 const innerPath = fc.array(names, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
-/** `BASE` stands for the directory in which the work directory `area/s1` and `outside` lie. */
+/** `BASE` is replaced by the directory that contains the work directory `area/s1` and `outside`. */
 const anyPath = fc.oneof(
   { weight: 3, arbitrary: innerPath },
   fc
@@ -46,7 +46,7 @@ const call = fc.record({
   pattern: fc.oneof(fc.constantFrom("**", "*", "one|.", "", "{..,a}/**"), anyPath),
 });
 
-test("whatever the tree and the calls, nothing outside is read, written or left open", async () => {
+test("no call reads, writes or leaves open anything outside, in any tree", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 12 }),
@@ -80,7 +80,7 @@ test("whatever the tree and the calls, nothing outside is read, written or left 
   );
 });
 
-test("glob and grep find what a simple walk finds", async () => {
+test("glob and grep find the same as a simple walk", async () => {
   const segment = fc.constantFrom("**", "*", "a", "{a,b}", "[!a]", "*.ts", "?");
   const pattern = fc.array(segment, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));
   await fc.assert(
@@ -124,7 +124,7 @@ function plantCanaries(area: Area): void {
   }
 }
 
-/** Makes it unless something is in the way. Never through a link: a test must not do what it forbids. */
+/** Makes the entry unless another one has its path. Never follows a link: a test must not do what it forbids. */
 function makeIn(area: Area, step: Step): void {
   const parts = step.path.split("/");
   for (let count = 1; count < parts.length; count += 1) {
@@ -149,7 +149,7 @@ function makeIn(area: Area, step: Step): void {
   }
 }
 
-/** Everything but the work directory: names, kinds and contents. */
+/** Everything except the work directory: names, kinds and contents. */
 function readBeside(area: Area): string[] {
   return listAll(area.base, "")
     .filter((path) => !path.startsWith("area/s1/"))
@@ -159,7 +159,7 @@ function readBeside(area: Area): string[] {
     });
 }
 
-/** All entries. Node's own recursive listing would go through links, to the root of the machine for instance. */
+/** All entries. Node's own recursive listing would follow links, for instance to the root of the machine. */
 function listAll(root: string, prefix: string): string[] {
   return readdirSync(join(root, prefix), { withFileTypes: true }).flatMap((entry) => {
     const path = prefix + entry.name;
@@ -167,7 +167,7 @@ function listAll(root: string, prefix: string): string[] {
   });
 }
 
-/** Regular files in the order of their names. */
+/** Regular files, sorted by name. */
 function walk(root: string, prefix: string): string[] {
   return readdirSync(join(root, prefix), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,4 +1,4 @@
-// A directory with a work directory in it, for tests of the file tools: `outside` beside it holds what no tool may show.
+// A directory with a work directory in it, for tests of the file tools. `outside` beside it holds files that no tool may show.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -23,7 +23,7 @@ export class Area implements Disposable {
   readonly outside: string = join(this.base, "outside");
 
   constructor() {
-    // Commands of a service of root run as another user, who has to pass through.
+    // As root the service runs commands as another user, who must be able to enter the directory.
     chmodSync(this.base, 0o711);
     mkdirSync(this.root, { recursive: true });
     mkdirSync(this.outside);
@@ -51,14 +51,14 @@ export class Area implements Disposable {
     return await tool.run(args, this.context);
   }
 
-  /** Makes it all belong to whom it would in a service of root, whose commands run as the owner of their directory. */
+  /** Gives the files to the owner that they would have under root, where commands run as the owner of their directory. */
   giveToSession(): void {
     if (isRoot()) {
       execFileSync("chown", ["-hR", `${sessionOwner.uid}:${sessionOwner.gid}`, this.root]);
     }
   }
 
-  /** How many descriptors of this process lead to this area or what was in it. */
+  /** The number of descriptors of this process that lead to this area or its former contents. */
   countDescriptors(): number {
     return readdirSync("/proc/self/fd").filter((fd) => describeDescriptor(fd).startsWith(this.base)).length;
   }
@@ -72,7 +72,7 @@ function describeDescriptor(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);
   } catch {
-    // The descriptor that listed the directory is gone by now.
+    // The descriptor that listed the directory is closed by now.
     return "";
   }
 }

@@ -16,7 +16,7 @@ function faultOf(names: string[]): Fault {
   throw new Error("nothing was refused");
 }
 
-test("tools come in the order in which they were asked for", () => {
+test("tools keep the order in which they were requested", () => {
   expect(selectTools(["list_dir", "read_file"]).map((tool) => tool.name)).toEqual(["list_dir", "read_file"]);
   expect(selectTools([])).toEqual([]);
 });
@@ -33,13 +33,13 @@ test("a name given twice is refused", () => {
   expect(fault.message).toBe("failed to build registry: register builtin list_dir: tool already registered: list_dir");
 });
 
-test("a tool that is withheld is refused, and says why", () => {
+test("an unavailable tool is refused with the reason", () => {
   const fault = faultOf(["read_file", "bash"]);
   expect(fault.reason).toBe("TOOL_UNSUPPORTED");
   expect(fault.message).toBe("failed to build registry: create builtin bash: there is no jail (no bwrap): install it");
 });
 
-test("figures know every tool that there may be", () => {
+test("metrics know every tool that can be available", () => {
   expect(builtinToolNames).toEqual([...builtinTools.map(({ name }) => name), "bash"]);
 });
 

@@ -4,7 +4,7 @@ import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.
 import type { Clock } from "../../src/platform/base/clock.ts";
 import { nowhere } from "./place.ts";
 
-/** Time that moves only when a test says so. */
+/** A clock that moves only when a test moves it. */
 class ManualClock implements Clock {
   #nowMs = 0;
   readonly #sleepers = new Set<{ readonly wakeMs: number; readonly wake: () => void }>();
@@ -33,7 +33,7 @@ class ManualClock implements Clock {
     this.#sleepers.delete(sleeper);
   }
 
-  /** Returns when all that was due has run. */
+  /** Resolves when all due timers have run. */
   async advance(byMs: number): Promise<void> {
     this.#nowMs += byMs;
     for (const sleeper of this.#sleepers) {
@@ -65,7 +65,7 @@ function start(run: Run, argumentsJson = "{}") {
 
 const echo: Run = async (args) => ({ content: JSON.stringify(args) });
 
-/** A tool that ends when told to stop, the way most of ours do. */
+/** A tool that ends when its signal aborts, as most of ours do. */
 const untilStopped: Run = async (_args, { signal }) => {
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   throw signal.reason;
@@ -78,7 +78,7 @@ describe("arguments", () => {
     expect(await start(echo, '{"path":"a","n":1.5}').outcome).toEqual({ content: '{"path":"a","n":1.5}' });
   });
 
-  test.each(["", "  \n", "null", " null "])("of %j mean none", async (argumentsJson) => {
+  test.each(["", "  \n", "null", " null "])("of %j mean no arguments", async (argumentsJson) => {
     expect(await start(echo, argumentsJson).outcome).toEqual({ content: "{}" });
   });
 
@@ -87,7 +87,7 @@ describe("arguments", () => {
     ["7", "number"],
     ['"a"', "string"],
     ["true", "boolean"],
-  ])("of %s are refused, naming what came instead of an object", async (argumentsJson, what) => {
+  ])("of %s are refused with the type that was sent instead of an object", async (argumentsJson, what) => {
     expect(await start(echo, argumentsJson).outcome).toEqual({
       error: `invalid arguments: expected a JSON object, got ${what}`,
     });
@@ -101,7 +101,7 @@ describe("arguments", () => {
 });
 
 describe("the outcome of a call", () => {
-  test("is capped when it succeeded and whole when it failed", async () => {
+  test("is cut when it succeeded and whole when it failed", async () => {
     const long = "x".repeat(200_000);
     expect(await start(async () => ({ content: long })).outcome).toEqual({
       content: `${long.slice(0, 102_400)}\n... (truncated: showing 102400 of 200000 bytes)`,
@@ -117,7 +117,7 @@ describe("the outcome of a call", () => {
     expect(await start(async () => Promise.reject("later")).outcome).toEqual({ error: "panic: later" });
   });
 
-  test("of an unknown tool names the tool", () => {
+  test("of an unknown tool has the tool's name", () => {
     expect(unknownTool("zap")).toEqual({ error: "unknown tool: zap" });
   });
 
@@ -141,7 +141,7 @@ describe("the outcome of a call", () => {
 });
 
 describe("a call that does not end", () => {
-  test("is stopped after two minutes, not before", async () => {
+  test("is stopped after exactly two minutes", async () => {
     const call = start(untilStopped);
     let ended = false;
     void call.outcome.then(() => {
@@ -159,7 +159,7 @@ describe("a call that does not end", () => {
     expect(await call.outcome).toEqual({ error: "context canceled" });
   });
 
-  test("is given up when it ignores being stopped", async () => {
+  test("is abandoned when it ignores the stop", async () => {
     const call = start(deaf);
     await call.clock.advance(callTimeoutMs);
     await call.clock.advance(5_000);
@@ -172,7 +172,7 @@ describe("a call that does not end", () => {
     expect(await cancelled.outcome).toEqual({ error: "context canceled" });
   });
 
-  test("may still say what it had done when it was stopped", async () => {
+  test("may still report what it had done when it was stopped", async () => {
     const call = start(async (_args, { signal }) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       return { error: "half\nExit: signal: killed" };
@@ -182,7 +182,7 @@ describe("a call that does not end", () => {
   });
 });
 
-test("a call of a run that was cancelled before does not start", async () => {
+test("a call of a run that was already cancelled does not start", async () => {
   let started = false;
   const tool = makeTool(async () => {
     started = true;

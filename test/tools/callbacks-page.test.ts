@@ -1,4 +1,4 @@
-// The host that docs/callbacks.md shows, run as it stands there.
+// The host in docs/callbacks.md, run exactly as printed.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ async function startShownHost(): Promise<string> {
   return `http://127.0.0.1:${port}/api/agent-runner`;
 }
 
-test("it answers what is signed, once, and nothing else", async () => {
+test("the host answers a signed call once, and refuses all others", async () => {
   const baseUrl = await startShownHost();
   const egress = openEgress({ exceptions: ["127.0.0.1@127.0.0.1/32"] });
   const body = '{"arguments":{"query":"auth"},"session_id":"s","tool_name":"search_docs"}';

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { CappedText, capContent, contentBytesMax } from "../../src/agent/tools/cap.ts";
 
 describe("successful content", () => {
-  test("of exactly the cap stays as it is", () => {
+  test("of exactly the maximum is unchanged", () => {
     const text = "x".repeat(102_400);
     expect(capContent(text)).toBe(text);
   });
 
-  test("one byte over the cap is cut and says how long it was", () => {
+  test("of one more byte is cut and says how long it was", () => {
     expect(capContent("x".repeat(102_401))).toBe(
       `${"x".repeat(102_400)}\n... (truncated: showing 102400 of 102401 bytes)`,
     );
@@ -28,7 +28,7 @@ describe("successful content", () => {
     expect(capContent(cut)).toBe(cut);
   });
 
-  test("gains nothing by imitating the notice in a longer text", () => {
+  test("cannot evade the cut by imitating the notice in a longer text", () => {
     const forged = `${"x".repeat(102_401)}\n... (truncated: showing 102400 of 7 bytes)`;
     expect(capContent(forged)).toBe(
       `${"x".repeat(102_400)}\n... (truncated: showing 102400 of ${forged.length} bytes)`,
@@ -37,7 +37,7 @@ describe("successful content", () => {
 });
 
 describe("a text that is collected in pieces", () => {
-  test("reads the same as one that is capped whole", () => {
+  test("reads the same as a text that is cut as a whole", () => {
     for (const pieceLength of [1, 7, 1000, 200_000]) {
       for (const length of [0, 100, contentBytesMax / 2, 60_000]) {
         const text = "ü".repeat(length);

@@ -1,4 +1,4 @@
-// The built-in tools as the tables of the Agent Runner document have them.
+// The built-in tools against the tables of the Agent Runner document.
 
 import { describe, expect, test } from "vitest";
 import { createBash } from "../../src/agent/tools/bash/bash.ts";
@@ -8,7 +8,7 @@ import type { Tool } from "../../src/agent/tools/tool.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { Area } from "./area.ts";
 
-/** Of each tool its parameters in order, with their types; those with a star are required. */
+/** The parameters of each tool in order, with their types; a star marks required ones. */
 const documented = {
   read_file: ["file_path* string", "offset integer", "limit integer"],
   write_file: ["file_path* string", "content* string"],
@@ -19,7 +19,7 @@ const documented = {
   list_dir: ["path string"],
 } as const;
 
-/** Nothing is run here, so it needs no jail. */
+/** Nothing runs here, so no jail is needed. */
 const bash = createBash(
   createCommands({ jail: undefined, clock: systemClock, denyList: "documented", growthBytesMax: 0 }),
 );
@@ -29,7 +29,7 @@ function toolOf(name: string): Tool {
   return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 }
 
-test("the document's seven tools are all there are", () => {
+test("the built-in tools are exactly the document's seven", () => {
   expect([...builtinToolNames].sort()).toEqual(Object.keys(documented).sort());
 });
 

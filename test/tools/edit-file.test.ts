@@ -45,7 +45,7 @@ describe("the old text", () => {
     expect(read()).toBe("a $& $$ \\nc");
   });
 
-  test("that occurs more often is replaced with replace_all only", async () => {
+  test("that occurs several times is replaced only with replace_all", async () => {
     area.write("f", "aXbXcX");
     expect(await edit({ old_string: "X", new_string: "--" })).toEqual({
       error: "old_string found 3 times; use replace_all or provide more context",
@@ -62,7 +62,7 @@ describe("the old text", () => {
     expect(read()).toBe("ba");
   });
 
-  test("that is not there changes nothing", async () => {
+  test("that does not occur changes nothing", async () => {
     area.write("f", "grün");
     expect(await edit({ old_string: "Grün", new_string: "x" })).toEqual({ error: "old_string not found in file" });
     expect(read()).toBe("grün");
@@ -95,8 +95,8 @@ describe("the old text", () => {
     );
   });
 
-  // The search of Node's buffers takes two minutes for this pair.
-  test("is looked for in linear time", async () => {
+  // Node's buffer search takes two minutes for this pair.
+  test("is found in linear time", async () => {
     area.write("f", "a".repeat(10_000_000));
     const half = "a".repeat(50_000);
     expect(await edit({ old_string: `${half}b${half}`, new_string: "" })).toEqual({
@@ -106,7 +106,7 @@ describe("the old text", () => {
 });
 
 describe("the file", () => {
-  test("keeps its mode, and its bytes outside the old text whatever they are", async () => {
+  test("keeps its mode, and all bytes outside the old text", async () => {
     chmodSync(area.write("f", Buffer.from([0xff, 0x00, 0x41, 0xc3])), 0o640);
     expect(await edit({ old_string: "A", new_string: "ü" })).toEqual(edited);
     expect([...readFileSync(join(area.root, "f"))]).toEqual([0xff, 0x00, 0xc3, 0xbc, 0xc3]);
@@ -121,7 +121,7 @@ describe("the file", () => {
     expect(readFileSync(join(area.root, "real/f"), "utf8")).toBe("new");
   });
 
-  test("gets every edit of the calls of one turn", async () => {
+  test("gets every edit when one turn has several calls", async () => {
     area.write("f", Array.from({ length: 20 }, (_, index) => `<${index}>`).join(""));
     const edits = Array.from({ length: 20 }, (_, index) => edit({ old_string: `<${index}>`, new_string: "." }));
     expect(await Promise.all(edits)).toEqual(edits.map(() => edited));
@@ -150,7 +150,7 @@ describe("refused is", () => {
     },
   );
 
-  test("what is not there, is a directory, lies outside or has two names", async () => {
+  test("a path that is missing, a directory, outside, or has two names", async () => {
     mkdirSync(join(area.root, "d"));
     area.write("one", "old");
     linkSync(join(area.root, "one"), join(area.root, "two"));

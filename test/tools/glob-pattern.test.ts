@@ -31,7 +31,7 @@ describe("a pattern", () => {
     expect(others.filter((path) => glob.matches(path))).toEqual([]);
   });
 
-  test("means what it means to another matcher", () => {
+  test("matches the same paths as another matcher", () => {
     const part = fc.constantFrom("*", "?", "a", "b", ".", "[ab]", "[!a]", "{a,b}", "{a,.b}", "[a-b]", "-");
     const segment = fc.oneof(
       fc.constant("**"),
@@ -45,8 +45,8 @@ describe("a pattern", () => {
       .map((names) => names.join("/"));
     fc.assert(
       fc.property(pattern, fc.array(path, { minLength: 20, maxLength: 20 }), (glob, paths) => {
-        // Left out is where the other one has rules of its own: names that end in a dot, "." as a segment, `**{a,b}`,
-        // and `a/**` or `a/***`, which it takes for `a` as well.
+        // Left out are patterns for which the other matcher has rules of its own: names that end in a dot, "." as a segment,
+        // `**{a,b}`, and `a/**` or `a/***`, which it also matches with `a`.
         fc.pre(!/\/\*{2,}$|\*\*\{/.test(glob) && !glob.split("/").includes("."));
         const ours = compileGlob(glob);
         const theirs = picomatch(glob, { dot: true, noextglob: true, nonegate: true, posix: true });
@@ -82,7 +82,7 @@ describe("a pattern", () => {
   });
 });
 
-test("the directory that a pattern starts with is split from the rest", () => {
+test("the directory at the start of a pattern is split off", () => {
   expect(splitGlob("src/**/*.ts")).toEqual({ directory: "src/", rest: "**/*.ts" });
   expect(splitGlob("a/b*/c")).toEqual({ directory: "a/", rest: "b*/c" });
   expect(splitGlob("a/b/c.txt")).toEqual({ directory: "a/b/", rest: "c.txt" });
@@ -90,13 +90,13 @@ test("the directory that a pattern starts with is split from the rest", () => {
   expect(splitGlob("/w/{a,b}//c")).toEqual({ directory: "/w/", rest: "{a,b}/c" });
 });
 
-test("a pattern without ** looks no deeper than it has segments", () => {
+test("a pattern without ** looks no deeper than its number of segments", () => {
   expect(globDepth("*.ts")).toBe(0);
   expect(globDepth("*/{a,b/c}")).toBe(2);
   expect(globDepth("**")).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("a pattern that leads up is known by a segment of two dots", () => {
+test("a pattern that leaves the directory is recognized by a segment of two dots", () => {
   for (const pattern of ["../a", "*/..", "{..,a}/b", "{a,..}", "a/../b"]) {
     expect([pattern, leadsUp(pattern)]).toEqual([pattern, true]);
   }

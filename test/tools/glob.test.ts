@@ -17,7 +17,7 @@ afterEach(() => {
 
 const nothing = { content: "No files found" };
 
-/** What was found, from the work directory. */
+/** The matches, relative to the work directory. */
 async function find(pattern: string, path?: string): Promise<string[]> {
   const outcome = await area.run(glob, { pattern, path });
   expect(outcome).toHaveProperty("content", expect.not.stringMatching(/\n$/));
@@ -26,7 +26,7 @@ async function find(pattern: string, path?: string): Promise<string[]> {
 }
 
 describe("files", () => {
-  test("are told by their absolute paths, one a line, in the order of their bytes", async () => {
+  test("are listed by absolute path, one a line, in byte order", async () => {
     for (const path of ["b.ts", "a/z.ts", "a.ts", "ä.ts", "Z.ts", "a/b/c.ts", "a-b/c.ts", "x.js"]) {
       area.write(path, "");
     }
@@ -36,7 +36,7 @@ describe("files", () => {
     });
   });
 
-  test("are found in depth, wherever the ** stands, hidden ones included", async () => {
+  test("are found at any depth, with ** at any position, hidden ones included", async () => {
     for (const path of ["deep/a/b/x.go", "deep/x.go", "src/.hidden/x.go", "src/x.go", "other/x.go"]) {
       area.write(path, "");
     }
@@ -47,7 +47,7 @@ describe("files", () => {
     expect(await find("src/x.go")).toEqual(["src/x.go"]);
   });
 
-  test("are looked for below path, or where an absolute pattern says", async () => {
+  test("are searched below path, or below the directory of an absolute pattern", async () => {
     area.write("src/lib/a.ts", "");
     area.write("src/b.ts", "");
     expect(await find("*.ts", "src")).toEqual(["src/b.ts"]);
@@ -57,7 +57,7 @@ describe("files", () => {
     expect(await find(`${area.root}/src/../src/*`)).toEqual(["src/b.ts"]);
   });
 
-  test("are 1000 at most", async () => {
+  test("are limited to 1000", async () => {
     for (let index = 0; index < 1_010; index += 1) {
       area.write(`f${index}`, "");
     }
@@ -67,8 +67,8 @@ describe("files", () => {
   });
 });
 
-describe("passed over are", () => {
-  test("directories that hold what others made, unless they are named", async () => {
+describe("ignored are", () => {
+  test("directories of generated or foreign files, unless they are named", async () => {
     for (const directory of [".git", "node_modules", "vendor", ".idea", ".vscode", "dist", "a/vendor"]) {
       area.write(`${directory}/f`, "");
     }
@@ -78,7 +78,7 @@ describe("passed over are", () => {
     expect(await find("**", "a/vendor")).toEqual(["a/vendor/f"]);
   });
 
-  test("links, wherever they lead, and all that is no file", async () => {
+  test("all links, and all that is not a regular file", async () => {
     area.write("d/f", "");
     writeFileSync(join(area.outside, "secret"), "");
     symlinkSync(area.outside, join(area.root, "out"));
@@ -110,14 +110,14 @@ describe("passed over are", () => {
 });
 
 describe("nothing is found", () => {
-  test("by a pattern that matches nothing, in a directory that is not there as well", async () => {
+  test("by a pattern that matches nothing, also in a missing directory", async () => {
     area.write("f", "");
     for (const pattern of ["*.ts", "no/**", "f/*", "d/", "[", "**/..x"]) {
       expect([pattern, await area.run(glob, { pattern })]).toEqual([pattern, nothing]);
     }
   });
 
-  test("and said why, where the path is wrong", async () => {
+  test("with an error where the path is wrong", async () => {
     const file = area.write("f", "");
     expect(await area.run(glob, { pattern: "*", path: "no" })).toEqual({
       error: `open ${join(area.root, "no")}: no such file or directory`,
@@ -135,7 +135,7 @@ describe("nothing is found", () => {
     }
   });
 
-  test("for a pattern that is none", async () => {
+  test("with an error for an invalid pattern", async () => {
     for (const pattern of [undefined, "", 7, null]) {
       expect(await area.run(glob, { pattern })).toEqual({ error: "pattern is required" });
     }
@@ -148,7 +148,7 @@ describe("nothing is found", () => {
   });
 });
 
-test("a tree deeper than the search goes is searched as far, and that is said", async () => {
+test("a tree deeper than the maximum is searched to that depth, and the answer says so", async () => {
   area.write(`${"d/".repeat(100)}f`, "");
   area.write(`${"d/".repeat(101)}f`, "");
   const content = `${area.root}/${"d/".repeat(100)}f\n... (directories more than 100 levels deep were left out)`;

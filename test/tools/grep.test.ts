@@ -27,7 +27,7 @@ async function search(pattern: unknown, rest: Record<string, unknown> = {}): Pro
   return await area.run(grep, { pattern, ...rest });
 }
 
-/** As `path:line:text` from the work directory. */
+/** As `path:line:text`, relative to the work directory. */
 async function find(pattern: string, rest: Record<string, unknown> = {}): Promise<string[]> {
   const outcome = (await search(pattern, rest)) as { content: string };
   return outcome.content === nothing.content
@@ -39,13 +39,13 @@ async function find(pattern: string, rest: Record<string, unknown> = {}): Promis
 }
 
 describe("a line", () => {
-  test("is told with the absolute path and its number", async () => {
+  test("is returned with the absolute path and its number", async () => {
     const first = area.write("b/a.txt", "one\ntwo\nthree two");
     const second = area.write("a.txt", "two\n");
     expect(await search("two")).toEqual({ content: `${second}:1:two\n${first}:2:two\n${first}:3:three two\n` });
   });
 
-  test("is matched by itself: ^ and $ are its ends, and so are \\A and \\z", async () => {
+  test("is matched on its own: ^ and $ are its ends, and so are \\A and \\z", async () => {
     area.write("f", "ab\nb\n\nab b\r\n");
     expect(await find("^b")).toEqual(["f:2:b"]);
     expect(await find("b$")).toEqual(["f:1:ab", "f:2:b"]);
@@ -56,8 +56,8 @@ describe("a line", () => {
     expect(await find("(?s)b.*b")).toEqual(["f:4:ab b\r"]);
   });
 
-  // A whole file is looked at first, where ^, $, \\A and \\z and line breaks mean something else.
-  test("is found whatever the expression, as if each were matched alone", async () => {
+  // The whole file is searched first, where ^, $, \\A, \\z and line breaks mean something else.
+  test("is found by any expression as if each line were matched alone", async () => {
     const atom = fc.constantFrom(
       "a",
       "b",
@@ -115,7 +115,7 @@ describe("a line", () => {
     expect(await find("[[:upper:]]")).toEqual(["f:1:Grün 42"]);
   });
 
-  test("is one of 100 at most", async () => {
+  test("is one of at most 100", async () => {
     area.write("a", "x\n".repeat(60));
     area.write("b", "x\n".repeat(60));
     const found = await find("x");
@@ -123,7 +123,7 @@ describe("a line", () => {
     expect(found.at(-1)).toBe("b:40:x");
   });
 
-  test("of any length is told as far as the cap goes", async () => {
+  test("of any length is returned up to the maximum of the answer", async () => {
     const path = area.write("f", `${"x".repeat(1_000_000)}\n`);
     const bytes = 1_000_000 + `${path}:1:\n`.length;
     expect(await search("x$")).toEqual({
@@ -134,8 +134,8 @@ describe("a line", () => {
   });
 });
 
-describe("searched is", () => {
-  test("one file when the path names it, through a link inside too", async () => {
+describe("the search covers", () => {
+  test("one file when path names it, also through a link inside", async () => {
     area.write("d/f", "x");
     area.write("g", "x");
     symlinkSync("d/f", join(area.root, "alias"));
@@ -144,7 +144,7 @@ describe("searched is", () => {
     expect(await find("x", { path: join(area.root, "d") })).toEqual(["d/f:1:x"]);
   });
 
-  test("only what is included, by its name", async () => {
+  test("only the included file names", async () => {
     for (const path of ["a.go", "d/b.go", "d/c.ts", ".go"]) {
       area.write(path, "x");
     }
@@ -153,7 +153,7 @@ describe("searched is", () => {
     expect(await find("x", { include: "d/*.go" })).toEqual([]);
   });
 
-  test("no directory that holds what others made, unless it is named", async () => {
+  test("no directory of generated or foreign files, unless it is named", async () => {
     const skipped = [
       ".git",
       "node_modules",
@@ -172,7 +172,7 @@ describe("searched is", () => {
     expect(await find("x", { path: "dist" })).toEqual(["dist/f:1:x"]);
   });
 
-  test("no binary file and none over 1 MiB", async () => {
+  test("no binary file and no file over 1 MiB", async () => {
     area.write("binary", `${"x".repeat(511)}\0`);
     area.write("later", `${"x".repeat(512)}\0`);
     area.write("large", `x${"\n".repeat(1_048_576)}`);
@@ -181,12 +181,12 @@ describe("searched is", () => {
     expect(await search("x", { path: "binary" })).toEqual(nothing);
   });
 
-  test("bytes that are not UTF-8 as replacement characters", async () => {
+  test("invalid UTF-8, as replacement characters", async () => {
     const path = area.write("f", Buffer.from([0x61, 0xff, 0x62]));
     expect(await search("a.b")).toEqual({ content: `${path}:1:a\ufffdb\n` });
   });
 
-  test("nothing through links, nothing with a second name, nothing sensitive, no pipe", async () => {
+  test("no link, no file with a second name, no sensitive file, no pipe", async () => {
     writeFileSync(join(area.outside, "secret"), "x");
     area.write(".ssh/id", "x");
     symlinkSync(".ssh/id", join(area.root, "alias"));
@@ -215,18 +215,18 @@ describe("refused is", () => {
     ["(a)\\1", "invalid escape sequence: `\\1`"],
     ["[z-a]", "invalid character class range: `z-a`"],
     ["a{1001}", "invalid repeat count: `{1001}`"],
-  ])("%s, in the words of Go", async (pattern, words) => {
+  ])("%s, with the message of Go", async (pattern, words) => {
     expect(await search(pattern)).toEqual({ error: `invalid regex: error parsing regexp: ${words}` });
   });
 
-  test("a pattern that is too long, or an include that is none", async () => {
+  test("a pattern that is too long, or an invalid include", async () => {
     expect(await search("x".repeat(4_097))).toEqual({ error: "pattern is too long (4097 bytes, max 4096)" });
     expect(await search("x", { include: "[z-a]" })).toEqual({
       error: 'invalid glob pattern "[z-a]": error parsing regexp: invalid character class range: `z-a`',
     });
   });
 
-  test("a path that is not there or outside", async () => {
+  test("a path that is missing or outside", async () => {
     expect(await search("x", { path: "no" })).toEqual({
       error: `open ${join(area.root, "no")}: no such file or directory`,
     });
@@ -235,7 +235,7 @@ describe("refused is", () => {
 });
 
 describe("a hostile pattern", () => {
-  /** Some 1,800 states, all of them alive at every byte: half a minute for one file on an idle machine. */
+  /** About 1,800 states, all active at every byte: half a minute for one file on an idle machine. */
   const slow = "(?:.{1,30}a){30}[xy]$";
 
   function writeLongLine(): void {
@@ -247,7 +247,7 @@ describe("a hostile pattern", () => {
     area.write("line", line.join(""));
   }
 
-  test("that makes others backtrack is matched in linear time", async () => {
+  test("that makes other engines backtrack is matched in linear time", async () => {
     area.write("f", `${"a".repeat(1_000_000)}!`);
     for (const pattern of ["(a+)+$", "(a|aa)+$", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$"]) {
       expect(await search(pattern)).toEqual(nothing);
@@ -266,7 +266,7 @@ describe("a hostile pattern", () => {
     expect(await search("b")).toHaveProperty("content");
   });
 
-  test("keeps others waiting only as long as it runs", async () => {
+  test("delays other searches only as long as it runs", async () => {
     writeLongLine();
     area.write("small/f", "x");
     const stop = new AbortController();
@@ -283,7 +283,7 @@ describe("a hostile pattern", () => {
   });
 });
 
-test("many searches at once get their own answers", async () => {
+test("many concurrent searches get their own answers", async () => {
   for (let index = 0; index < 20; index += 1) {
     area.write(`d${index}/f`, `number ${index}`);
   }

@@ -14,7 +14,7 @@ afterEach(() => {
   expect(leaked).toBe(0);
 });
 
-test("entries come sorted, hidden ones included, directories with a slash, each with its size", async () => {
+test("entries are sorted, hidden ones included, directories with a slash, each with its size", async () => {
   area.write("b.txt", "12345");
   area.write(".hidden", "");
   mkdirSync(join(area.root, "a"));
@@ -22,14 +22,14 @@ test("entries come sorted, hidden ones included, directories with a slash, each 
   expect(await area.run(listDir, {})).toEqual({ content: `.hidden\t0\na/\t${directoryBytes}\nb.txt\t5\n` });
 });
 
-test("names sort by their bytes, whatever language they are in", async () => {
+test("names of all languages sort by their bytes", async () => {
   for (const name of ["ä", "z", "Z", "\u{ffee}", "😀", "a-b", "a"]) {
     area.write(name, "");
   }
   expect(await area.run(listDir, {})).toEqual({ content: "Z\t0\na\t0\na-b\t0\nz\t0\nä\t0\n\u{ffee}\t0\n😀\t0\n" });
 });
 
-test("a link is listed as itself, wherever it leads", async () => {
+test("a link is listed as itself, with any target", async () => {
   writeFileSync(join(area.outside, "secret"), "SECRET");
   symlinkSync(join(area.outside, "secret"), join(area.root, "file"));
   symlinkSync("..", join(area.root, "up"));
@@ -55,7 +55,7 @@ test.each([{}, { path: "" }, { path: "." }, { path: 7 }, { path: null }])(
   },
 );
 
-test("a file or nothing at all cannot be listed", async () => {
+test("a file or a missing path cannot be listed", async () => {
   const file = area.write("f", "");
   expect(await area.run(listDir, { path: "f" })).toEqual({ error: `open ${file}: not a directory` });
   expect(await area.run(listDir, { path: "no" })).toEqual({
@@ -63,7 +63,7 @@ test("a file or nothing at all cannot be listed", async () => {
   });
 });
 
-test("a long listing is cut at the cap and says how long it would have been", async () => {
+test("a long listing is cut at the maximum and says how long it would have been", async () => {
   const stem = "x".repeat(200);
   for (let index = 1000; index < 1600; index += 1) {
     area.write(`${stem}${index}`, "");

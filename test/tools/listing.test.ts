@@ -1,4 +1,4 @@
-// The search for a listing: all files with their sizes, in the order of their whole paths, and never more than was asked for.
+// The search for a listing: all files with their sizes, sorted by their whole paths, up to the requested maximum.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, linkSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
@@ -40,8 +40,8 @@ function requestFor(fd: number, { filesMax = 100, pathBytesMax = 10_000, hidden 
 
 const pathsOf = ({ files }: FileListing): string[] => files.map(({ path }) => path);
 
-test("a listing is in the order of whole paths, by code points", () => {
-  // In UTF-16 the astral character (D83D …) would come before U+FF5E; names alone would put a/z before a-b and a.ts.
+test("a listing is sorted by whole paths, by code points", () => {
+  // In UTF-16 the astral character (D83D …) would sort before U+FF5E; names alone would put a/z before a-b and a.ts.
   const inOrder = ["Z", "a", "a-b/c", "a.ts", "a/b", "a/z/y", "a0", "\u00e4", "\uff5e", "\u{1f600}", "\u{1f600}/x"];
   const files = inOrder.filter((path) => path !== "a" && path !== "\u{1f600}");
   for (const path of files.toReversed()) {
@@ -54,7 +54,7 @@ test("a listing is in the order of whole paths, by code points", () => {
   });
 });
 
-test("a listing holds nothing that is a link, a pipe, hidden or sensitive, nor what tools keep in directories of their own", () => {
+test("a listing has no link, pipe, hidden or sensitive file, and nothing from the tools' own directories", () => {
   for (const path of [
     ".git/config",
     "a/node_modules/b.js",
@@ -74,13 +74,13 @@ test("a listing holds nothing that is a link, a pipe, hidden or sensitive, nor w
   expect(pathsOf(list({ hidden: [join(area.root, "service")] }))).toEqual([".github/x", "twin", "x"]);
 });
 
-test("what a process that was killed has left of a file is not listed, and what only looks like it is", () => {
+test("a partial file of a killed process is not listed, and a file that only looks like one is", () => {
   area.write("a/.runnel-0123456789abcdef", "half");
   area.write(".runnel-notes", "whole");
   expect(pathsOf(list())).toEqual([".runnel-notes"]);
 });
 
-test("names that are not UTF-8 are listed, and so is what is in directories of such names", () => {
+test("names that are not UTF-8 are listed, and so are the contents of directories with such names", () => {
   const bad = (name: string): Buffer => Buffer.from(join(area.root, name), "latin1");
   mkdirSync(bad("d\xff"));
   writeFileSync(bad("d\xff/\xfe.txt"), "1");
@@ -97,13 +97,13 @@ test("the first files are listed and the others counted, by number and by the by
   }
   const beginning = { files: [{ path: "a", bytes: 0 }], moreFiles: 3, leftOut: undefined };
   expect(list({ filesMax: 1 })).toEqual(beginning);
-  // c would have room, but bb/bb comes before it.
+  // c would fit, but bb/bb comes before it.
   expect(list({ pathBytesMax: 5 })).toEqual(beginning);
   expect(pathsOf(list({ pathBytesMax: 6 }))).toEqual(["a", "bb/bb"]);
   expect(list({ filesMax: 4, pathBytesMax: 8 }).moreFiles).toBe(0);
 });
 
-test("a listing that takes too long ends with what it has and says so", () => {
+test("a listing that takes too long ends with the files so far and says so", () => {
   for (const path of ["a", "b", "c", "d"]) {
     area.write(path, "");
   }
@@ -126,7 +126,7 @@ test("a listing that takes too long ends with what it has and says so", () => {
   });
 });
 
-test("a listing runs in a thread, and ends with its signal", async () => {
+test("a listing runs in a thread and ends with its signal", async () => {
   area.write("a", "1");
   const fd = openSync(area.root, "r");
   try {

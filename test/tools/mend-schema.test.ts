@@ -1,4 +1,4 @@
-// Schemas as callers write them, and as models get them: JSON Schema of draft 2020-12, of an object, which every provider takes.
+// Callers' schemas as models get them: JSON Schema draft 2020-12 of an object, which every provider accepts.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ function read(given: object): { readonly parameters: object; readonly problems: 
   return "problem" in schema ? expect.fail(schema.problem) : schema;
 }
 
-/** What becomes of a property `a`. */
+/** The repaired form of a property `a`. */
 function mend(a: unknown): unknown {
   const { parameters, problems } = read({ type: "object", properties: { a } });
   expect(problems).toEqual([]);
@@ -22,7 +22,7 @@ const judge = new Ajv2020({ strict: false, logger: false, validateFormats: false
 
 describe("a property", () => {
   test.each<[unknown, unknown]>([
-    // PHP: empty arrays, lists with gaps, names of its types.
+    // From PHP: empty arrays, lists with gaps, PHP's type names.
     [[], {}],
     [
       { type: "array", items: [] },
@@ -48,7 +48,7 @@ describe("a property", () => {
     [{ type: [] }, {}],
     [{ type: null }, {}],
     [{ type: ["int", "integer", "null"] }, { type: ["integer", "null"] }],
-    // OpenAPI.
+    // From OpenAPI.
     [
       { type: "string", nullable: true, minLength: 2 },
       { type: ["string", "null"], minLength: 2 },
@@ -57,7 +57,7 @@ describe("a property", () => {
     [{ type: "string", enum: ["x"], nullable: true }, { anyOf: [{ type: "string", enum: ["x"] }, { type: "null" }] }],
     [{ type: ["string", "null"], nullable: true }, { type: ["string", "null"] }],
     [{ nullable: true }, {}],
-    // Older drafts.
+    // From older drafts.
     [
       { type: "integer", minimum: 3, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false },
       { type: "integer", exclusiveMinimum: 3, maximum: 9 },
@@ -74,7 +74,7 @@ describe("a property", () => {
       { type: "array", items: [{}], additionalItems: { type: "int" } },
       { type: "array", prefixItems: [{}], items: { type: "integer" } },
     ],
-    // OpenAI refuses an array without items, and items that are no object.
+    // OpenAI refuses an array without items, and items that are not an object.
     [{ type: "array" }, { type: "array", items: {} }],
     [
       { type: ["array", "null"], items: true },
@@ -84,7 +84,7 @@ describe("a property", () => {
       { type: "array", prefixItems: [{}, {}], items: false, maxItems: 1 },
       { type: "array", prefixItems: [{}, {}], items: {}, maxItems: 1 },
     ],
-    // What is no schema says nothing.
+    // An invalid schema becomes an empty one.
     ["string", {}],
     [null, {}],
     [{ anyOf: [] }, {}],
@@ -101,7 +101,7 @@ describe("a property", () => {
     [{ type: "string", pattern: "^(a+)+$", contentEncoding: "base64", $comment: "c" }],
     [{ type: "object", properties: { ["__proto__"]: { type: "string" } }, additionalProperties: false }],
     [{ if: { type: "string" }, else: true, dependentRequired: { a: ["b"] } }],
-  ])("that a provider understands stays as it is: %j", (given) => {
+  ])("that a provider understands is unchanged: %j", (given) => {
     expect(JSON.stringify(mend(given))).toBe(JSON.stringify(given));
   });
 });
@@ -172,7 +172,7 @@ describe("parameters", () => {
     [{ $ref: "http://127.0.0.1:1/x.json" }, {}, /"http:.* points to no schema in this document: it was left out$/],
     [{ $ref: "#/$defs/none", description: "d" }, { description: "d" }, /"#\/\$defs\/none" points to no schema/],
     [{ $ref: "#/properties/a" }, {}, /points to no schema/],
-  ])("go without what no provider takes: %j", (a, sent, problem) => {
+  ])("lose what no provider supports: %j", (a, sent, problem) => {
     const { parameters, problems } = read({ type: "object", properties: { a } });
     expect(parameters).toEqual({ type: "object", properties: { a: sent } });
     expect(problems).toEqual([expect.stringMatching(problem)]);
@@ -191,7 +191,7 @@ describe("parameters", () => {
   );
 });
 
-test("whatever a property is, the model gets a valid schema of an object", () => {
+test("any property gives the model a valid schema of an object", () => {
   const odd = [
     undefined,
     null,

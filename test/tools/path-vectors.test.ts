@@ -1,4 +1,4 @@
-// The acceptance cases for paths, as far as they concern tools that exist.
+// The acceptance cases for paths, for the tools that exist.
 
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ interface Vectors {
 
 const vectors: Vectors = JSON.parse(readFileSync(join(import.meta.dirname, "../vectors/path.json"), "utf8"));
 
-/** What a tool is called with, for each tool whose cases run here. */
+/** The arguments of each tool whose cases run here. */
 const callArguments: Readonly<Record<string, (path: string) => Record<string, unknown>>> = {
   read_file: (path) => ({ file_path: path }),
   write_file: (path) => ({ file_path: path, content: "written" }),
@@ -73,13 +73,13 @@ describe.each(Object.entries(callArguments))("%s", (toolName, argumentsFor) => {
   });
 });
 
-test("every case names a tool that the service has or will have", () => {
+test("every case names a tool of the service", () => {
   const known = ["read_file", "write_file", "edit_file", "bash", "glob", "grep", "list_dir"];
   expect(vectors.cases.map((pathCase) => pathCase.tool).filter((name) => !known.includes(name))).toEqual([]);
 });
 
 function mayEitherWay(pathCase: PathCase): boolean {
-  // What a hostile pattern finds is its own affair, once it ends.
+  // A hostile pattern may find anything, as long as it ends.
   return pathCase.may_deny === true || pathCase.may_allow === true || pathCase.class === "dos";
 }
 
@@ -111,7 +111,7 @@ function setUp(area: Area, step: SetupStep): void {
   }
 }
 
-/** Everything beside the work directory, name and content. */
+/** All files beside the work directory, by name and content. */
 function readForeign(area: Area): Record<string, string> {
   const directories = [area.outside, join(area.base, "area/s10"), join(area.base, "area/s1-evil")];
   return Object.fromEntries(

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { printArguments } from "../../src/agent/tools/print-arguments.ts";
 
-test("keys are sorted on every level, and nothing in a text can end a script", () => {
+test("keys are sorted on every level, and no text can end a script", () => {
   const args = JSON.parse('{"b":[{"z":1,"a":null}],"a":"<&>\\u2028","__proto__":{"x":1},"10":1,"2":2}');
   expect(printArguments(args)).toEqual({
     json: '{"10":1,"2":2,"__proto__":{"x":1},"a":"\\u003c\\u0026\\u003e\\u2028","b":[{"a":null,"z":1}]}',
   });
 });
 
-test("what is too deep or too large is refused", () => {
+test("arguments that are too deep or too large are refused", () => {
   const nest = (levels: number): Record<string, unknown> => (levels === 1 ? {} : { a: nest(levels - 1) });
   expect(printArguments(nest(63))).toHaveProperty("json");
   expect(printArguments(nest(64))).toEqual({ problem: "nested more than 63 levels deep" });

@@ -1,5 +1,5 @@
-// Whatever a session names as its work directory, no tool shows the environment or the memory of a process: the service's
-// secrets are in there.
+// No tool shows the environment or the memory of a process, for any work directory of a session: they contain the service's
+// secrets.
 
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -25,7 +25,7 @@ const argumentsFor = (path: string): Readonly<Record<string, object>> => ({
   grep: { path, pattern: "PATH" },
 });
 
-test.each(places)("no tool shows %s and in it %s", async (workDir, path) => {
+test.each(places)("no tool with work directory %s shows %s", async (workDir, path) => {
   const context = { ...placeAt(workDir), sessionId: "s1", signal: new AbortController().signal };
   for (const tool of builtinTools) {
     const outcome = await tool.run({ ...argumentsFor(path)[tool.name] }, context);
@@ -33,7 +33,7 @@ test.each(places)("no tool shows %s and in it %s", async (workDir, path) => {
   }
 });
 
-test("a search does not enter what shows processes", () => {
+test("a search does not enter directories that show processes", () => {
   const directoryFd = openSync("/", "r");
   const skippedNames = new Set(readdirSync("/").filter((name) => name !== "proc"));
   const found: string[] = [];

@@ -1,5 +1,5 @@
-// What others do in the tree while a tool is at work, told by the acceptance cases under `races` (race-01 is in
-// walk.test.ts) and some more. Nothing outside may change or show.
+// Changes to the tree while a tool works on it: the acceptance cases under `races` (race-01 is in walk.test.ts) and some more.
+// Nothing outside may change or show.
 
 import { readdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,20 +33,20 @@ const swapFile = `
   symlinkSync(outside + "/secret", root + "/next"); renameSync(root + "/next", root + "/r");
 `;
 
-// A tool may have made the directory itself in the moment in which there is none.
+// A tool may have made the directory itself at a moment when it was missing.
 const swapDirectory = `
   const attempt = (action) => { try { action(); } catch {} };
   attempt(() => renameSync(root + "/d", root + "/kept")); attempt(() => symlinkSync(outside, root + "/d"));
   attempt(() => rmSync(root + "/d", { recursive: true })); attempt(() => renameSync(root + "/kept", root + "/d"));
 `;
 
-// A check of the path before the open would be passed by the file and write through the link.
-test("writing to a name that is now a file and now a link to a secret never writes the secret", async () => {
+// The file would pass a check of the path before the open, and the write would follow the link.
+test("writing to a name that alternates between a file and a link to a secret never writes the secret", async () => {
   await using _swapper = await startSwapping(area, swapFile);
   await repeat(5_000, () => area.run(writeFile, { file_path: "r", content: "written" }));
 });
 
-test("writing below a directory that is now a link outside makes nothing outside, files or directories", async () => {
+test("writing below a directory that alternates with a link outside makes no file or directory outside", async () => {
   area.write("d/secret", "inside");
   await using _swapper = await startSwapping(area, swapDirectory);
   await repeat(1_000, () => area.run(writeFile, { file_path: "d/secret", content: "written" }));
@@ -54,12 +54,12 @@ test("writing below a directory that is now a link outside makes nothing outside
 });
 
 // race-03
-test("editing a file that is swapped meanwhile for a link to a secret never writes the secret", async () => {
+test("editing a file that is swapped with a link to a secret never writes the secret", async () => {
   await using _swapper = await startSwapping(area, swapFile);
   await repeat(3_000, () => area.run(editFile, { file_path: "r", old_string: "inside", new_string: "inside" }));
 });
 
-// race-03, at the worst moment: the content is read and checked, and then the name becomes a link.
+// race-03 at the worst moment: the name becomes a link after the content was read and checked.
 test("a link that takes the place of a file between read and write is replaced and not followed", async () => {
   area.write("f", "old");
   await using place = (await openPlace(area.context, "f", "edit")) as FilePlace;
@@ -70,7 +70,7 @@ test("a link that takes the place of a file between read and write is replaced a
   expect(readFileSync(join(area.root, "f"), "utf8")).toBe("new");
 });
 
-test("a directory that is moved away between the walk and the write takes the file with it", async () => {
+test("a write follows a directory that is moved between the walk and the write", async () => {
   area.write("d/f", "old");
   await using place = (await openPlace(area.context, "d/f", "write")) as FilePlace;
   renameSync(join(area.root, "d"), join(area.root, "moved"));
@@ -79,7 +79,7 @@ test("a directory that is moved away between the walk and the write takes the fi
   expect(readFileSync(join(area.root, "moved/f"), "utf8")).toBe("new");
 });
 
-test("searching a tree whose directories become links outside never finds what is there", async () => {
+test("searching a tree whose directories become links outside never finds files outside", async () => {
   area.write("d/secret", "inside");
   await using _swapper = await startSwapping(area, swapDirectory);
   await repeat(500, () => area.run(grep, { pattern: "SECRET|inside" }));
@@ -88,7 +88,7 @@ test("searching a tree whose directories become links outside never finds what i
 });
 
 // race-05
-test("no tool looks elsewhere when the work directory is moved away", async () => {
+test("no tool looks elsewhere after the work directory was moved away", async () => {
   renameSync(area.root, `${area.root}-moved`);
   const error = `work directory ${area.root} is not accessible: no such file or directory`;
   const args = { file_path: "package.json", path: "", pattern: "*", content: "x", old_string: "a", new_string: "b" };
@@ -99,7 +99,7 @@ test("no tool looks elsewhere when the work directory is moved away", async () =
   expect(readdirSync(join(area.base, "area"))).toEqual(["s1-moved"]);
 });
 
-/** Calls `rounds` times; every outcome is clean. */
+/** Calls `rounds` times; no outcome may show a secret or a panic. */
 async function repeat(rounds: number, call: () => Promise<ToolOutcome>): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     expect(JSON.stringify(await call())).not.toMatch(/SECRET:|:SECRET|panic/);

@@ -1,4 +1,4 @@
-// Tools of callers, called on real sockets at a host that lets in what the PHP client library lets in.
+// Tools of callers, called over real sockets at a host with the checks of the PHP client library.
 
 import type { ServerResponse } from "node:http";
 import { create } from "@bufbuild/protobuf";
@@ -23,9 +23,9 @@ const secret = "the secret of the callers";
 const traceParent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
 
 interface Work {
-  /** The limits of single attempts. */
+  /** The clock of the timeouts of single attempts. */
   readonly limits: PatientClock;
-  /** How long it waited between attempts. */
+  /** The waits between attempts. */
   readonly delaysMs: readonly number[];
   /** Calls the tool as a model would. */
   call(args?: string, options?: { readonly id?: string; readonly signal?: AbortSignal }): Promise<ToolOutcome>;
@@ -39,7 +39,7 @@ interface Setting {
   readonly egress?: Partial<Parameters<typeof openEgress>[0]>;
 }
 
-/** Waits between attempts pass at once; limits of time pass when the test says so. */
+/** Waits between attempts pass at once; timeouts pass when the test says so. */
 function setWork({ baseUrl, random = () => 0.5, timeoutSec = 0, parameters = "[]", egress = {} }: Setting): Work {
   const delaysMs: number[] = [];
   const limits = createPatientClock(5_000, 0);
@@ -114,7 +114,7 @@ test("without arguments an empty object is sent", async () => {
   );
 });
 
-test("an id that fits into no header is written so that it does", async () => {
+test("an id that does not fit a header is escaped", async () => {
   const host = await openHost();
   const { call } = setWork({ baseUrl: host.baseUrl });
   await call("{}", { id: "a b\r\nx-evil: 1 é\ud800" });
@@ -174,7 +174,7 @@ describe("an answer", () => {
   });
 });
 
-describe("a call is made again", () => {
+describe("a call is retried", () => {
   test("after 5xx, each time with another nonce and the same key, after 1, 2 and 4 s", async () => {
     const host = await openHost();
     const { call, delaysMs } = setWork({ baseUrl: host.baseUrl });
@@ -190,7 +190,7 @@ describe("a call is made again", () => {
   test.each([
     [0, [800, 1_600, 3_200]],
     [1, [1_200, 2_400, 4_800]],
-  ])("a fifth sooner or later, by chance", async (chance, delays) => {
+  ])("a fifth sooner or later, at random", async (chance, delays) => {
     const host = await openHost();
     const { call, delaysMs } = setWork({ baseUrl: host.baseUrl, random: () => chance });
     host.answer(status(503, "down"));
@@ -216,7 +216,7 @@ describe("a call is made again", () => {
     expect(down.delaysMs).toEqual([1_000, 2_000, 4_000]);
   });
 
-  test("after a timeout, which is the session's own", async () => {
+  test("after a timeout, which the session sets", async () => {
     let connections = 0;
     const port = await listenRaw(() => {
       connections += 1;
@@ -246,7 +246,7 @@ test("a call ends with its run", async () => {
   await closed.promise;
 });
 
-test("arguments that the schema does not take never leave", async () => {
+test("arguments that violate the schema are never sent", async () => {
   const host = await openHost();
   const parameters = '{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}';
   const { call } = setWork({ baseUrl: host.baseUrl, parameters });
@@ -264,7 +264,7 @@ test("arguments that the schema does not take never leave", async () => {
   expect(await call('{"q":"x"}')).toEqual({ content: "ok" });
 });
 
-test("a name that changes its address between two attempts is refused by the second one", async () => {
+test("a name whose address becomes private between two attempts is refused by the second one", async () => {
   const host = await openHost();
   host.answer(status(503));
   const names = { "rebind.example": { seq: [["203.0.114.10"], ["127.0.0.1"]] } };

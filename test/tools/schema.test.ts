@@ -1,4 +1,4 @@
-// Schemas of callers' tools: what they mean for arguments, what is no schema, and what costs too much. How schemas are mended:
+// Schemas of callers' tools: how arguments are checked, which schemas are invalid, and the limits on cost. Repairs of schemas:
 // `mend-schema.test.ts`.
 
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ function schemaOf(value: unknown): ArgumentsSchema {
   return "problem" in schema ? expect.fail(schema.problem) : schema;
 }
 
-describe("what the model is told", () => {
+describe("the model's schema", () => {
   test("is the schema as it was sent", () => {
     const parameters = {
       type: "object",
@@ -62,7 +62,7 @@ describe("arguments", () => {
     expect(schemaOf(schema).findProblem(args)).toBe(`invalid arguments: ${problem}`);
   });
 
-  test("that are right have no problem, whatever the draft", () => {
+  test("that are valid have no problem, under any draft", () => {
     expect(schemaOf(nested).findProblem({ a: [3, 4] })).toBeUndefined();
     expect(schemaOf({ properties: { p: { pattern: "^\\d{3}\\u0041$" } } }).findProblem({ p: "123A" })).toBeUndefined();
     const tuple = { type: "array", items: [{ type: "string" }], additionalItems: false };
@@ -78,7 +78,7 @@ describe("arguments", () => {
     { type: "object", properties: { n: { type: "integer" }, child: { $ref: "#" } } },
     { type: "object", properties: { n: { type: "integer" }, child: { $ref: "#/" } } },
     { $defs: { N: { properties: { n: { type: "integer" }, child: { $ref: "#/$defs/N" } } } }, $ref: "#/$defs/N" },
-  ])("are checked at every level of a schema that contains itself: %j", (schema) => {
+  ])("are checked at every level of a recursive schema: %j", (schema) => {
     expect(schemaOf(schema).problems).toEqual([]);
     expect(schemaOf(schema).findProblem({ n: 1, child: { child: { n: 2 } } })).toBeUndefined();
     expect(schemaOf(schema).findProblem({ n: 1, child: { child: { n: "2" } } })).toMatch(
@@ -86,14 +86,14 @@ describe("arguments", () => {
     );
   });
 
-  test("are neither filled nor turned into other types", () => {
+  test("are neither completed nor converted", () => {
     const args = { n: "1" };
     const schema = schemaOf({ properties: { n: { type: "integer" }, m: { default: 5 } } });
     expect(schema.findProblem(args)).toBe("invalid arguments: /n must be integer (#/properties/n/type)");
     expect(args).toEqual({ n: "1" });
   });
 
-  test("a format is a note", () => {
+  test("a format is only an annotation", () => {
     expect(schemaOf({ properties: { m: { format: "email" } } }).findProblem({ m: "none" })).toBeUndefined();
   });
 
@@ -106,7 +106,7 @@ describe("arguments", () => {
   });
 });
 
-describe("no schema is", () => {
+describe("an invalid schema is", () => {
   const invalid = "parameters must be a JSON Schema of an object";
   test.each([
     ["{", invalid, true],
@@ -121,7 +121,7 @@ describe("no schema is", () => {
   });
 });
 
-describe("arguments are not checked, but sent, when a schema", () => {
+describe("arguments are sent unchecked when a schema", () => {
   test.each([
     [
       "has a pattern that RE2 does not know",
@@ -139,15 +139,15 @@ describe("arguments are not checked, but sent, when a schema", () => {
   });
 });
 
-describe("cost", () => {
-  test("of a pattern grows with the text, however it is written", () => {
+describe("the cost", () => {
+  test("of a pattern is linear in the text, for any pattern", () => {
     const schema = schemaOf({ properties: { p: { pattern: "^(a+)+$" } } });
     const startMs = performance.now();
     expect(schema.findProblem({ p: `${"a".repeat(5_000)}b` })).toMatch(/must match pattern/);
     expect(performance.now() - startMs).toBeLessThan(400);
   });
 
-  test("of references that double with every level is cut", () => {
+  test("of references that double with every level is limited", () => {
     const levels = Array.from({ length: 40 }, (_, level) => {
       const next = { $ref: `#/$defs/l${level + 1}` };
       return [`l${level}`, { allOf: [next, next] }] as const;
@@ -156,7 +156,7 @@ describe("cost", () => {
     expect(schemaOf(bomb).findProblem({})).toMatch(/^invalid arguments: the check .* took longer than 500 ms$/);
   });
 
-  test("of references that lead around in a circle is none", () => {
+  test("of circular references is limited", () => {
     const self = { $defs: { a: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" };
     expect(schemaOf(self).findProblem({ any: 1 })).toBeUndefined();
     const chain = Object.fromEntries(
@@ -170,7 +170,7 @@ describe("cost", () => {
     );
   });
 
-  test("of a compilation is cut; the next one gets its own time, also of the same schema", () => {
+  test("of a compilation is limited; the next one has its own limit, also for the same schema", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 200 }, (_, n) => [`p${n}`, { type: "string", enum: [`${n}`] }]),
     );
@@ -182,7 +182,7 @@ describe("cost", () => {
     expect(schemaOf(text).findProblem({ p1: "2" })).toMatch(/must be equal to one of/);
   });
 
-  test("is paid once by a schema that comes again", () => {
+  test("is paid once for a schema that is used again", () => {
     const text = JSON.stringify({ properties: { once: { type: "string" } } });
     expect(readSchema(text, timeoutMs)).toBe(readSchema(text, 0));
   });

@@ -1,10 +1,10 @@
-// Somebody else at work in the same tree, as fast as they can: a process that swaps files and links under one name.
+// Another process at work in the same tree: it swaps files and links under one name as fast as it can.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Area } from "./area.ts";
 
-/** A process that runs `step` over and over. Resolves when it has run once. */
+/** Starts a process that repeats `step`. Resolves when it has run once. */
 export async function startSwapping(area: Area, step: string): Promise<AsyncDisposable> {
   const script = `
     const { renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } = require("node:fs");

@@ -41,8 +41,8 @@ function outside(path: string): ToolOutcome {
 }
 
 describe("a path that changes while it is opened (W1)", () => {
-  // Another process swaps a file and a link to the secret under the same name, as fast as it can. Reading has to give the
-  // file or a refusal. A check of the path before the open would be passed by the file and open the link.
+  // Another process swaps a file and a link to the secret under one name, as fast as it can. A read must return the file or a
+  // refusal. With a check before the open, the file would pass the check and the link would be opened.
   test("never shows a file outside that took the place of a file", async () => {
     await using _swapper = await startSwapping(
       area,
@@ -69,7 +69,7 @@ describe("a path that changes while it is opened (W1)", () => {
 
   test("is not looked for elsewhere when the work directory is moved away", async () => {
     expect(await read("src/a.txt")).toEqual(inside);
-    // This name exists in the directory in which the tests run.
+    // A file of this name exists in the current directory of the tests.
     area.write("package.json", "inside");
     renameSync(area.root, `${area.root}-moved`);
     const error = `work directory ${area.root} is not accessible: no such file or directory`;
@@ -88,7 +88,7 @@ describe("links (W2)", () => {
     expect(await read("absolute/up")).toEqual(inside);
   });
 
-  test("that leave the work directory are refused, even where they would come back", async () => {
+  test("that leave the work directory are refused, even where they lead back", async () => {
     link("out", "../../outside");
     link("back", "../s1/src");
     link("host", "/");
@@ -97,7 +97,7 @@ describe("links (W2)", () => {
     expect(await list("host")).toEqual(outside(join(area.root, "host")));
   });
 
-  test("resolve `..` in a target where the link before it leads, not in its text", async () => {
+  test("resolve `..` in a target against the real directory of the link, not its text", async () => {
     area.write("deep/er/f", "");
     area.write("deep/here", "inside");
     link("short", "deep/er");
@@ -105,7 +105,7 @@ describe("links (W2)", () => {
     expect(await read("target")).toEqual(inside);
   });
 
-  test("to the work directory itself may be how it is configured", async () => {
+  test("may lead to the configured work directory itself", async () => {
     const spelled = join(area.base, "alias");
     symlinkSync(area.root, spelled);
     const context = { ...area.context, ...placeAt(spelled) };
@@ -119,7 +119,7 @@ describe("links (W2)", () => {
     });
   });
 
-  test("do not hide where a file is", async () => {
+  test("do not hide the real path of a file", async () => {
     link("alias", "src");
     const opened = await openInside(area.context, "alias//a.txt", "file");
     expect(opened).toMatchObject({
@@ -158,7 +158,7 @@ describe("descriptors (W3)", () => {
     expect(area.countDescriptors()).toBe(0);
   });
 
-  test("number one while a path is open, however deep it lies", async () => {
+  test("are limited to one while a path is open, at any depth", async () => {
     area.write(`${"d/".repeat(50)}f`, "");
     await using _opened = (await openInside(area.context, `${"d/".repeat(50)}f`, "file")) as AsyncDisposable;
     expect(area.countDescriptors()).toBe(1);
@@ -177,7 +177,7 @@ describe("the walk ends (W4)", () => {
     });
   });
 
-  test("after 4096 steps, which few links can ask for", async () => {
+  test("after 4096 steps, which few links can require", async () => {
     const aimless = "src/../".repeat(580);
     link("one", `${aimless}src/a.txt`);
     link("four", `${aimless}three`);
@@ -189,7 +189,7 @@ describe("the walk ends (W4)", () => {
     });
   });
 
-  test("before it starts, on a path longer than the system takes", async () => {
+  test("before it starts, on a path longer than the system's maximum", async () => {
     expect(await read(`${"x/".repeat(2_048)}y`)).toEqual({ error: "path is too long (4097 bytes, max 4096)" });
     expect(await read(`${"./".repeat(2_043)}src/a.txt`)).toEqual(inside);
   });
@@ -208,13 +208,13 @@ describe("the walk ends (W4)", () => {
 });
 
 describe("refusals", () => {
-  test("name the path that leads outside as it was joined", async () => {
+  test("show the joined path for a path that leads outside", async () => {
     expect(await read("../s10/x")).toEqual(outside(join(area.base, "area/s10/x")));
     expect(await read("/etc/passwd")).toEqual(outside("/etc/passwd"));
     expect(await list(`${area.root}0`)).toEqual(outside(`${area.root}0`));
   });
 
-  test("name the sensitive part, for the directory itself, what is in it and what leads there", async () => {
+  test("name the sensitive part, for the directory itself, its contents and links to it", async () => {
     area.write("home/.ssh/id", "KEY");
     area.write(".config/gcloud/x", "KEY");
     link("alias", "home/.ssh");
@@ -227,7 +227,7 @@ describe("refusals", () => {
     expect(await list(".config")).toHaveProperty("content");
   });
 
-  test("cover a file that has a second name, which may lie outside", async () => {
+  test("cover a file with a second name, which may be outside", async () => {
     linkSync(join(area.outside, "secret"), join(area.root, "hard"));
     const refused = `${join(area.root, "hard")} has 2 hard links: only files with a single name are opened`;
     expect(await read("hard")).toEqual({ error: refused });
@@ -235,21 +235,21 @@ describe("refusals", () => {
     expect(await read("hard")).toEqual({ content: "     1\tSECRET\n" });
   });
 
-  test("cover a NUL byte, which would end the path early", async () => {
+  test("cover a NUL byte, which would cut the path", async () => {
     expect(await read("src/a.txt\0.png")).toEqual({ error: "path contains a NUL byte" });
   });
 });
 
-test("a work directory that is not absolute is a defect, not an outcome", async () => {
+test("a relative work directory is a defect, not an outcome", async () => {
   await expect(openInside({ ...nowhere, workDir: "area/s1" }, "", "directory")).rejects.toThrow(
     "work directory must be an absolute path",
   );
 });
 
-/** Calls until it has seen both sides of the swap, `roundsMin` times at least; each outcome is the inside or an error. */
-/** On a slow machine fewer rounds have to do. */
+/** After this time fewer rounds are enough, for slow machines. */
 const enoughMs = 20_000;
 
+/** Calls until it has seen both sides of the swap, at least `roundsMin` times; each outcome is the inside or an error. */
 async function expectBoth(roundsMin: number, call: () => Promise<ToolOutcome>, content: string): Promise<void> {
   let successes = 0;
   let refusals = 0;

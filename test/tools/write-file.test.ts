@@ -51,7 +51,7 @@ function modeOf(path: string): number {
 }
 
 describe("a file", () => {
-  test("is made with its directories, modes 0755 and 0644, and the bytes are counted", async () => {
+  test("is made with its directories, modes 0755 and 0644, and its bytes are counted", async () => {
     expect(await write("a/b/c.txt", "grün\n")).toEqual({ content: `Wrote 6 bytes to ${join(area.root, "a/b/c.txt")}` });
     expect(read("a/b/c.txt")).toBe("grün\n");
     expect([modeOf("a"), modeOf("a/b"), modeOf("a/b/c.txt")]).toEqual([0o755, 0o755, 0o644]);
@@ -64,7 +64,7 @@ describe("a file", () => {
     expect(modeOf("run.sh")).toBe(0o750);
   });
 
-  test("is replaced in one step: who has it open still reads the old content", async () => {
+  test("is replaced atomically: a reader with an open descriptor still sees the old content", async () => {
     const reader = openSync(area.write("f", "old"), "r");
     await write("f");
     const buffer = Buffer.alloc(8);
@@ -87,7 +87,7 @@ describe("a file", () => {
     expect(read("f")).toHaveLength(10_485_760);
   });
 
-  test("may be named by an absolute path and through links inside, and is told by where it is", async () => {
+  test("may be named by an absolute path and through links inside; the answer has its real path", async () => {
     mkdirSync(join(area.root, "real"));
     symlinkSync("real", join(area.root, "alias"));
     symlinkSync("alias/made.txt", join(area.root, "dangling"));
@@ -98,7 +98,7 @@ describe("a file", () => {
     expect(readlinkSync(join(area.root, "dangling"))).toBe("alias/made.txt");
   });
 
-  test("is written by the calls of one turn one after the other, and by none in part", async () => {
+  test("is written by several calls of one turn one after the other, never in part", async () => {
     const contents = Array.from({ length: 20 }, (_, index) => String(index).repeat(100_000));
     const outcomes = await Promise.all(contents.map((content) => write("f", content)));
     expect(outcomes.every((outcome) => "content" in outcome)).toBe(true);
@@ -114,7 +114,7 @@ describe("refused is", () => {
     },
   );
 
-  test("a directory, the work directory among them", async () => {
+  test("a directory, also the work directory itself", async () => {
     mkdirSync(join(area.root, "d"));
     symlinkSync(".", join(area.root, "self"));
     for (const [path, name] of [
@@ -133,7 +133,7 @@ describe("refused is", () => {
     expect(read("f")).toBe("old");
   });
 
-  test("a path outside, with no directory made on the way", async () => {
+  test("a path outside, and no directory is made on the way", async () => {
     symlinkSync(area.outside, join(area.root, "out"));
     symlinkSync(join(area.outside, "new"), join(area.root, "dangling"));
     const paths = ["../x/y", "/etc/runnel-test", "out/new/f", "out/secret", "dangling", "dangling/f", "new/../../x"];
@@ -145,7 +145,7 @@ describe("refused is", () => {
     expect(readdirSync(join(area.base, "area"))).toEqual(["s1"]);
   });
 
-  test("a sensitive place, made or not", async () => {
+  test("a sensitive place, existing or not", async () => {
     const blocked = { error: 'access to sensitive path "/.ssh/" is blocked' };
     expect(await write(".ssh/authorized_keys")).toEqual(blocked);
     expect(await write("home/.ssh")).toEqual(blocked);
@@ -154,12 +154,12 @@ describe("refused is", () => {
     expect(existsSync(join(area.root, ".ssh"))).toBe(false);
   });
 
-  test("what is no regular file, without waiting for it", async () => {
+  test("anything but a regular file, without waiting for it", async () => {
     execFileSync("mkfifo", [join(area.root, "pipe")]);
     expect(await write("pipe")).toEqual({ error: `${join(area.root, "pipe")} is not a regular file` });
   });
 
-  test("a file with a second name, which may lie outside", async () => {
+  test("a file with a second name, which may be outside", async () => {
     const path = join(area.root, "hard");
     linkSync(join(area.outside, "secret"), path);
     expect(await write("hard")).toEqual({
@@ -167,7 +167,7 @@ describe("refused is", () => {
     });
   });
 
-  test("a name that the system does not take", async () => {
+  test("a name that the system refuses", async () => {
     const name = "x".repeat(256);
     expect(await write(name)).toEqual({ error: `open ${join(area.root, name)}: file name too long` });
     expect(await write("a\0b")).toEqual({ error: "path contains a NUL byte" });
@@ -181,14 +181,14 @@ test("a call of a run that has ended writes nothing", async () => {
   expect(read("f")).toBe("old");
 });
 
-test("what fails while it is written leaves the old content and nothing else", async () => {
+test("a failed write leaves the old content and nothing else", async () => {
   area.write("f", "old");
   const stop = new AbortController();
   const outcome = writeFile.run(
     { file_path: "f", content: "x".repeat(10_485_760) },
     { ...placeAt(area.root), sessionId: "s1", signal: stop.signal },
   );
-  // The new file shows up beside the old one when writing has begun.
+  // The new file appears beside the old one when writing has begun.
   while (readdirSync(area.root).length < 2) {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -197,8 +197,8 @@ test("what fails while it is written leaves the old content and nothing else", a
   expect(read("f")).toBe("old");
 });
 
-// A limit on the size of files stands in for a disk that is full: both refuse when a part has been written.
-test("what the system refuses in the middle leaves the old content and nothing else, and is told", () => {
+// A maximum file size replaces a full disk: both refuse after a part was written.
+test("a write that the system refuses midway leaves the old content and nothing else, and gives an error", () => {
   const path = area.write("f", "old");
   const program = `
     import { writeFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/agent/tools/write-file.ts"))};

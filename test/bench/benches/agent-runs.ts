@@ -26,7 +26,7 @@ export const burstRuns: Bench = {
   name: "burst",
   title: `${burstConcurrency} runs at a time, ${deltas} deltas each, as fast as possible (message first, then the stream)`,
   notMeasured:
-    "a network, TLS, signed requests, tools, several replicas; deltas that wait for a write are merged, so results are fewer than deltas; runs/s shares the cores with client, provider and Postgres.",
+    "a network, TLS, signed requests, tools, several replicas. Deltas that wait for a write are merged, so there are fewer results than deltas. Client, provider and Postgres share the cores, which lowers runs/s.",
   roundsMax: 3,
   async *measure(stage) {
     await using ways = await openWays(stage, "burst");
@@ -41,7 +41,7 @@ export const pacedRuns: Bench = {
   name: "paced",
   title: `${pacedConcurrencies.join(", ")} runs at a time, ${deltas} deltas each (--quick: ${quickDeltas}), one per 5 ms`,
   notMeasured:
-    "a network, TLS, signed requests, tools; the timers of many streams in one provider fire together, which real providers' do not.",
+    "a network, TLS, signed requests, tools. The timers of many streams in one provider fire together, unlike those of real providers.",
   roundsMax: 3,
   async *measure(stage) {
     await using ways = await openWays(stage, "paced");

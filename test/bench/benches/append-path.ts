@@ -38,7 +38,7 @@ export const appendPath: Bench = {
   name: "append",
   title: "The append path alone: results that do not merge, through two lanes into Postgres",
   notMeasured:
-    "runs, models, readers and RPC; merging, which makes real text cheaper; hours of it; a disk slower than this one; wake-ups of other replicas are sent but nobody listens elsewhere.",
+    "runs, models, readers and RPC; merging, which makes real text cheaper; hours of load; a slower disk. Notifications for other replicas are sent, but no other replica listens.",
   roundsMax: 3,
   async *measure(stage) {
     await using log = await openLog(stage);

@@ -16,9 +16,9 @@ const command = "echo hi";
 
 export const bashRoundTrip: Bench = {
   name: "bash",
-  title: "A command of the tool bash, one at a time: `echo hi` in its jail",
+  title: "Commands of the bash tool, one at a time: `echo hi` in its jail",
   notMeasured:
-    "commands side by side; what commands do themselves; large work directories, which are measured when they are first seen; runs, models and RPC.",
+    "concurrent commands; the work of the commands themselves; large work directories, whose size is counted at their first command; runs, models and RPC.",
   roundsMax: 3,
   async *measure(stage) {
     const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });

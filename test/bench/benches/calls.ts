@@ -34,7 +34,7 @@ export async function measureCalls({ name, call, meter, ...load }: CallLoad): Pr
     },
     faults: [
       ...(calls.length === 0 ? ["no call was made"] : []),
-      ...(bad > 0 ? [`${bad} of ${calls.length} answers were not what they should be`] : []),
+      ...(bad > 0 ? [`${bad} of ${calls.length} answers were wrong`] : []),
     ],
   };
 }

@@ -18,8 +18,7 @@ const path = "/runnel.v1.SessionService/CreateSession";
 export const createSessions: Bench = {
   name: "create",
   title: "Create sessions, 64 at a time",
-  notMeasured:
-    "signed requests, idempotency keys, contention on one session id, a disk slower or faster than this one.",
+  notMeasured: "signed requests, idempotency keys, contention on one session id, slower or faster disks.",
   roundsMax: 3,
   async *measure(stage) {
     await using services = new Together();

@@ -36,7 +36,7 @@ const inboxes: Readonly<Record<string, Inbox>> = {
   prose: { unit: "I will first look at the tests, then change what they ask for, and run them again.\n", commands: 0 },
   brackets: { unit: "[[a] [b]]\n[x\n[[[[[[\n", commands: 0 },
   "near misses": { unit: "[Message_of]\n[TODO]\n[My_File path]\n", commands: 0 },
-  "blocks that are not closed": { unit: '[CREATE_FILE path="src/a.ts"]\n', commands: 1 },
+  "unclosed blocks": { unit: '[CREATE_FILE path="src/a.ts"]\n', commands: 1 },
   "wrong tags": { unit: "[READ_FILE]\n", commands: Math.floor(bytes / 12) },
 };
 
@@ -44,7 +44,7 @@ export const exchangeParse: Bench = {
   name: "exchange-parse",
   title: "Inboxes of 1 MB: from text to commands",
   notMeasured:
-    "bytes that become text, the way of an inbox through HTTP and the database, what its commands do; texts of other scripts than Latin.",
+    "the decoding of bytes, an inbox's path through HTTP and the database, the execution of its commands; scripts other than Latin.",
   roundsMax: 5,
   async *measure() {
     const texts = Object.entries(inboxes).map(([name, inbox]) => ({ name, inbox, text: makeText(inbox) }));
@@ -66,7 +66,7 @@ async function compare(name: string, { commands }: Inbox, text: string): Promise
     () => {
       const { length } = parseInbox(text);
       if (length !== commands) {
-        faults.add(`${length} commands were read and not ${commands}`);
+        faults.add(`${length} commands were parsed instead of ${commands}`);
       }
     },
     () => void text.split("\n"),

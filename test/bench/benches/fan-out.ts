@@ -26,7 +26,7 @@ export const fanOut: Bench = {
   name: "fan-out",
   title: `One run, ${readers} readers, a delta per ${gapMs} ms (offered: ${readers * resultsPerSecond} deliveries/s)`,
   notMeasured:
-    "readers on other replicas, slow readers, TLS, a network; the client decodes only what its sample needs, so real readers cost more than here; a writer faster than this, which coalescing makes cheaper per result.",
+    "readers on other replicas, slow readers, TLS, a network; a faster writer, for which coalescing lowers the cost of each result. The client decodes only its sample, so real readers cost more than here.",
   roundsMax: 3,
   async *measure(stage) {
     await using servers = new Together();
@@ -106,8 +106,8 @@ function findFaults(crowd: readonly Reader[], deltas: number): string[] {
   const sampled = crowd.filter((_, index) => index % sampledEvery === 0);
   const torn = sampled.filter(({ stamps }) => stamps !== deltas).length;
   return [
-    ...(uneven > 0 ? [`${uneven} readers got another number of results than the first one`] : []),
-    ...(torn > 0 ? [`${torn} of ${sampled.length} sampled readers miss text`] : []),
+    ...(uneven > 0 ? [`${uneven} readers got a different number of results than the first one`] : []),
+    ...(torn > 0 ? [`${torn} of ${sampled.length} sampled readers have missing text`] : []),
   ];
 }
 

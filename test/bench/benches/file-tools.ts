@@ -36,7 +36,7 @@ export const fileTools: Bench = {
   name: "tools",
   title: `grep over ${directories * filesEach} files of ${linesEach} lines, and read_file of 10 MiB`,
   notMeasured:
-    "a cold disk cache, files of other sizes, several searches at a time, the start of the first search thread; ripgrep is timed with the start of its process.",
+    "a cold disk cache, files of other sizes, concurrent searches, the start of the first search thread. The time of ripgrep includes the start of its process.",
   roundsMax: 5,
   async *measure() {
     const area = await mkdtemp(join(tmpdir(), "runnel-bench-"));

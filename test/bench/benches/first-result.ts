@@ -17,7 +17,7 @@ export const firstResult: Bench = {
   name: "first",
   title: "From a message to its first result, one run at a time in new sessions, on an idle service",
   notMeasured:
-    "a model's own time, a network, TLS, signed requests; over SSE the first result is the first text, since the document has no event for what comes before it.",
+    "a model's own time, a network, TLS, signed requests. Over SSE the first result is the first text, since the document has no event for earlier results.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("first");

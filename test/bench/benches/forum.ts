@@ -14,8 +14,8 @@ const rowsCount = 10_000;
 
 export const forum: Bench = {
   name: "forum",
-  title: "Signed comments of 64 agents at a time, and an agent's context of 10,000 threads",
-  notMeasured: "signatures of version 2, several replicas, one agent that writes alone, contexts with contracts.",
+  title: "Signed comments of 64 agents at a time, and an agent's context with 10,000 threads",
+  notMeasured: "signatures of version 2, several replicas, a single writing agent, contexts with contracts.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("forum");

@@ -12,9 +12,9 @@ const rowsAtOnce = 100;
 
 export const logChain: Bench = {
   name: "chain",
-  title: "The hash chain of the log, as a share of the processor time of appending",
+  title: "The hash chain of the log, as a share of the CPU time of appends",
   notMeasured:
-    "large results, where hashing is most of the chain; the end of a run and its takeover, which copy or read a chain once.",
+    "large results, where hashing is most of the chain's cost; the end and the takeover of a run, which copy or read a chain once.",
   roundsMax: 5,
   async *measure(stage) {
     await using log = await openLog(stage);

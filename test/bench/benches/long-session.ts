@@ -21,8 +21,8 @@ const agent = { name: "bench", model: "demo" };
 
 export const longSession: Bench = {
   name: "long",
-  title: `A message in a session of ${pastMessages} messages, beside one in a new session`,
-  notMeasured: "a provider that reads what it is sent: the demo model stands for one that costs nothing.",
+  title: `A message in a session of ${pastMessages} messages, compared with one in a new session`,
+  notMeasured: "a provider that reads its requests: the demo model costs nothing.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("long");
@@ -65,7 +65,7 @@ async function createLongSession({ home }: Stage, client: GrpcClient): Promise<s
     const { db } = database.connections;
     const session = await findSession(db, { client: benchOwner, name: sessionId });
     if (session === undefined) {
-      throw new Error("the session that was just created is not there");
+      throw new Error("the new session is missing");
     }
     const runId = newUuid(0);
     for (let position = 0; position < pastMessages; position += batchRows) {

@@ -46,7 +46,7 @@ export function findFaults(outcomes: readonly RunOutcome[]): string[] {
   const open = outcomes.filter(({ done }) => !done).length;
   return [
     ...(outcomes.length === 0 ? ["no run was made"] : []),
-    ...(torn > 0 ? [`${torn} runs without all of their text`] : []),
-    ...(open > 0 ? [`${open} runs without their end`] : []),
+    ...(torn > 0 ? [`${torn} runs with missing text`] : []),
+    ...(open > 0 ? [`${open} runs without an end`] : []),
   ];
 }

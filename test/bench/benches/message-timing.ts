@@ -21,7 +21,7 @@ export async function timeMessage(client: GrpcClient, sessionId: string): Promis
     results += fromBinary(TailRunResponseSchema, bytes).results.length;
   });
   if (results === 0) {
-    throw new Error("a run without results");
+    throw new Error("a run has no results");
   }
   return { acceptedMs, doneMs: performance.now() - startedMs };
 }

@@ -30,7 +30,7 @@ export const pacedTools: Bench = {
   name: "paced-tools",
   title: `${concurrency} runs at a time over REST and SSE, ${deltas} deltas each (--quick: ${quickDeltas}), one per 5 ms, in ${toolTurns + 1} turns with calls between them`,
   notMeasured:
-    "what commands of bash cost themselves, which is nobody's here; large files and trees (`tools`); a remote host that takes its time, a network, TLS; many work directories. A call's cost has its share of the turn that it makes.",
+    "the CPU time of bash commands themselves, which no figure here includes; large files and trees (see `tools`); a slow remote host, a network, TLS; many work directories. The cost of a call includes its share of the turn that it adds.",
   // A round takes some ten seconds.
   roundsMax: 2,
   async *measure(stage) {
@@ -77,7 +77,7 @@ async function openCases(stage: Stage, workDir: string, closers: AsyncDisposable
   };
   const quickTools = ["read_file", "grep", remoteToolName] as const;
   const cases: Cases = [await open("without tools", []), await open("file tools and a remote one", quickTools)];
-  return (await hasJail()) ? [...cases, await open("and bash in its jail", [...quickTools, "bash"])] : cases;
+  return (await hasJail()) ? [...cases, await open("with bash in its jail too", [...quickTools, "bash"])] : cases;
 }
 
 async function hasJail(): Promise<boolean> {
@@ -137,5 +137,5 @@ function callsOf({ calls }: Prompt): number {
 
 function findMissingCalls(outcomes: readonly RunOutcome[], calls: number): string[] {
   const short = outcomes.filter(({ toolResults }) => toolResults !== calls).length;
-  return short > 0 ? [`${short} runs without the good results of all their calls`] : [];
+  return short > 0 ? [`${short} runs with missing or failed tool calls`] : [];
 }

@@ -23,7 +23,7 @@ export const replayLog: Bench = {
   name: "replay",
   title: `A stored run of ${results.toLocaleString("en-US")} results to one gRPC reader`,
   notMeasured:
-    "several readers, a reader that decodes or is slow, a network, rows that are not in Postgres' memory, partitions that are days old.",
+    "several readers, slow readers, decoding, a network, rows outside Postgres' memory, partitions that are days old.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("replay");

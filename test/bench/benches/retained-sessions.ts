@@ -17,9 +17,9 @@ const agent = { name: "bench", model: "demo" };
 
 export const retainedSessions: Bench = {
   name: "retained",
-  title: `Messages to new sessions, with ${sessionsRetained.toLocaleString("en-US")} retained sessions in the database and with none`,
+  title: `Messages to new sessions, with ${sessionsRetained.toLocaleString("en-US")} retained sessions in the database and without any`,
   notMeasured:
-    "logs and transcripts of the retained sessions (each has its row and one finished run), sessions in use, maintenance at work on them; a provider: the demo model stands for one that costs nothing.",
+    "logs and transcripts of the retained sessions (each has its row and one finished run), sessions in use, maintenance of them, a provider: the demo model costs nothing.",
   roundsMax: 3,
   async *measure(stage) {
     await using many = await openSide(stage, stage.home, "retained");
@@ -125,6 +125,6 @@ function compare(many: Variant, none: Variant, retained: number): Variant {
       "service memory per session, KB":
         (1_024 * (of(many, "service RSS, MB") - of(none, "service RSS, MB"))) / retained,
     },
-    faults: retained < sessionsRetained ? [`only ${retained} sessions were there`] : [],
+    faults: retained < sessionsRetained ? [`only ${retained} sessions were retained`] : [],
   };
 }

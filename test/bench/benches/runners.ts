@@ -27,9 +27,9 @@ const pieces = 64;
 
 export const runners: Bench = {
   name: "runners",
-  title: "Runs that a worker has: reports of 20 pieces, calls of the host, and whole runs of 64 pieces",
+  title: "Runs of a worker: reports of 20 pieces, host calls, and whole runs of 64 pieces",
   notMeasured:
-    "a network, TLS, a runner's own work, several replicas, effects beside the log; the worker is Node's bare HTTP/2, and an SDK costs more.",
+    "a network, TLS, a runner's own work, several replicas, effects beside the log. The worker uses Node's bare HTTP/2; an SDK costs more.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("runners");

@@ -17,7 +17,7 @@ const bareMacs = 20_000;
 export const signedCalls: Bench = {
   name: "signed",
   title: "GetUsage over Connect JSON, 64 at a time: with a bearer token, and signed (v2)",
-  notMeasured: "v1 signatures, large bodies, signed streams, several replicas that share the nonces.",
+  notMeasured: "v1 signatures, large bodies, signed streams, nonces shared by several replicas.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("signed");

@@ -28,9 +28,9 @@ interface SignedBody {
 
 export const signedSpecs: Bench = {
   name: "specs",
-  title: "JobSpecs of 2 KB and 100 KB: checked, and made canonical",
+  title: "JobSpecs of 2 KB and 100 KB: signature check and canonical text",
   notMeasured:
-    "HTTP, trust, nonce and database of a job; the first spec of a key, whose import costs about as much as a check; specs whose texts are full of escapes or of other scripts than Latin.",
+    "a job's HTTP, trust, nonce and database; the first spec of a key, whose import costs about as much as a check; specs with many escapes or with scripts other than Latin.",
   roundsMax: 5,
   async *measure() {
     const bodies = Object.entries(sizes).map(([name, bytes]) => makeBody(name, bytes));
@@ -97,7 +97,7 @@ function makeBody(name: string, bytes: number): SignedBody {
   const pair = newKeyPair();
   const { text, canonical, publicKey, signature } = signSpec(readDocument(Buffer.from(makeSpec(bytes))), pair, {});
   if (canonical !== independent.canonicalText(independent.parse(text))) {
-    throw new Error(`the canonical text of the spec of ${name} is not what the contract says`);
+    throw new Error(`the canonical text of the spec of ${name} differs from the contract`);
   }
   return {
     name,

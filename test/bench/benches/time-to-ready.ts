@@ -8,7 +8,7 @@ export const timeToReady: Bench = {
   name: "ready",
   title: "Time to ready: from the start of the process to the first 200 of /readyz",
   notMeasured:
-    "the first start after an install, which may unpack Postgres; npm and node's own download; an external database; recovery of Postgres itself after a crash.",
+    "the first start after an install, which may unpack Postgres; the download by npm and of Node; an external database; Postgres' own recovery after a crash.",
   roundsMax: 3,
   async *measure(stage) {
     for (;;) {

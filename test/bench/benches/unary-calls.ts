@@ -18,9 +18,9 @@ const request = toBinary(GetLimitsRequestSchema, create(GetLimitsRequestSchema))
 
 export const unaryCalls: Bench = {
   name: "unary",
-  title: "GetLimits, 64 at a time: a call that asks no database",
+  title: "GetLimits, 64 at a time: a call without the database",
   notMeasured:
-    "a network, TLS, credentials that are asked for (the method is public), large messages, gRPC-Web, REST; the client takes a core of its own and what it costs is told.",
+    "a network, TLS, credentials (the method is public), large messages, gRPC-Web, REST. The client uses a core of its own; its CPU time is reported separately.",
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("unary");
@@ -90,7 +90,7 @@ async function putAnswer(bare: BareServer, answer: Uint8Array, at = path): Promi
   using client = new HttpClient(bare.url);
   const { status } = await client.put(`/answers${at}`, answer);
   if (status !== 200) {
-    throw new Error(`the bare server took no answer: ${status}`);
+    throw new Error(`the bare server did not accept its answer: ${status}`);
   }
 }
 

@@ -22,9 +22,9 @@ const done = "[DONE]\ndone\n[/DONE]\n";
 
 export const waitingExchanges: Bench = {
   name: "exchange-waiting",
-  title: `A text for an exchange, with ${waitingMany.toLocaleString("en-US")} waiting exchanges and with ${waitingFew}`,
+  title: `An answer to an exchange, with ${waitingMany.toLocaleString("en-US")} waiting exchanges and with ${waitingFew}`,
   notMeasured:
-    "commands (each text holds one message), large workspaces, people who read outboxes or follow logs meanwhile; the timers of the service, which a test counts.",
+    "commands (each text has one message), large workspaces, people who read outboxes or follow logs at the same time; the timers of the service, which a test counts.",
   roundsMax: 3,
   async *measure(stage) {
     await using manyHome = await stage.openHome();

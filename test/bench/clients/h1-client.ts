@@ -95,7 +95,7 @@ function parseAnswer(received: Buffer): H1Answer | undefined {
 /** The end of the last chunk is also the end of the answer, because the client sends nothing before it has read the answer. */
 function endOfChunks(received: Buffer, head: string): number {
   if (!head.includes("\r\ntransfer-encoding: chunked")) {
-    throw new Error(`an answer without a length:\n${head}`);
+    throw new Error(`an answer without a content-length:\n${head}`);
   }
   return received.subarray(-lastChunk.length).equals(lastChunk) ? received.length : Number.POSITIVE_INFINITY;
 }

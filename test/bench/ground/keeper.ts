@@ -9,7 +9,7 @@ export class Keeper implements AsyncDisposable {
   /** Starts nothing once it is closed: a bench does not notice that it was given up. */
   async keep<T extends AsyncDisposable>(start: () => Promise<T>): Promise<T> {
     if (this.#closed) {
-      throw new Error("the benches are being ended");
+      throw new Error("the benches are stopping");
     }
     const starting = start();
     this.#starting.add(starting);

@@ -23,7 +23,7 @@ export async function storeRun(
 ): Promise<string> {
   const session = await findSession(db, { client: benchOwner, name: sessionId });
   if (session === undefined) {
-    throw new Error(`session ${sessionId} is not there`);
+    throw new Error(`session ${sessionId} is missing`);
   }
   const runId = newUuid(Date.now());
   // In one transaction, because otherwise a replica would take it for a run that waits for an owner.

@@ -20,7 +20,7 @@ interface ChartPlan {
 
 const plans: readonly ChartPlan[] = [
   { name: "start", title: "Time to ready, ms (less is better)", bench: "ready", metric: "ready, ms" },
-  { name: "calls", title: "Calls before the database, per second", bench: "unary", metric: "calls/s" },
+  { name: "calls", title: "Calls without the database, per second", bench: "unary", metric: "calls/s" },
   {
     name: "first-result",
     title: "Message to first text, p50, ms (less is better)",
@@ -35,7 +35,7 @@ const plans: readonly ChartPlan[] = [
   },
   {
     name: "paced",
-    title: "Added to a run of 200 deltas at 5 ms, p50, ms (less is better)",
+    title: "Time added to a run of 200 deltas at 5 ms, p50, ms (less is better)",
     bench: "paced",
     metric: "added to a run p50, ms",
   },

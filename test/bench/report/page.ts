@@ -23,10 +23,10 @@ function printRun(run: BenchRun, charts: readonly ChartFile[]): string {
     printMachine(run),
     ...printFaults(run.benches),
     printTargets(run),
-    "In the charts the upright line is the target; orange missed it, green reached it, grey is bare Node or bare Postgres.",
+    "In the charts the vertical line is the target. Orange bars missed it, green bars reached it, grey bars are bare Node or bare Postgres.",
     ...charts.map(({ name, title }) => `![${title}](performance/${name})`),
     "## Ratios within the run",
-    "To bare Node or bare Postgres with the same bytes, or to the same client without what is asked about.",
+    "Compared with bare Node or bare Postgres for the same bytes, or with the same client without the measured part.",
     printRatios(run.benches),
     "## Not measured",
     run.benches.map(({ name, notMeasured }) => `* **${name}**: ${notMeasured}`).join("\n"),
@@ -35,10 +35,10 @@ function printRun(run: BenchRun, charts: readonly ChartFile[]): string {
 
 function printMachine({ machine, quick, seconds }: BenchRun): string {
   const { date, cores, processor, memoryGb, system, node, postgres, loadBefore } = machine;
-  const round = quick ? "**A short round (`--quick`), whose figures are worth little,**" : "A full round";
+  const round = quick ? "**A short round (`--quick`) with imprecise figures,**" : "A full round";
   return (
     `${round} of ${seconds} s on ${date}: ${cores} cores (${processor}), ${memoryGb} GB, ${system}, Node ${node}, ` +
-    `Postgres ${postgres} beside it; load of the machine before it: ${formatNumber(loadBefore)}.`
+    `Postgres ${postgres} on the same machine; its load average before the round: ${formatNumber(loadBefore)}.`
   );
 }
 
@@ -46,7 +46,7 @@ function printFaults(benches: readonly BenchResult[]): string[] {
   const faults = benches.flatMap(({ name, variants }) =>
     variants.flatMap((variant) => variant.faults.map((fault) => `* **${name}**, ${variant.name}: ${fault}`)),
   );
-  return faults.length === 0 ? [] : [`**Something went wrong in this run:**\n\n${faults.join("\n")}`];
+  return faults.length === 0 ? [] : [`**Faults in this run:**\n\n${faults.join("\n")}`];
 }
 
 function printTargets({ benches, verdicts }: BenchRun): string {
@@ -57,8 +57,8 @@ function printTargets({ benches, verdicts }: BenchRun): string {
   });
   const reached = verdicts.filter((verdict) => verdict.reached).length;
   return [
-    `${reached} of ${verdicts.length} targets reached. Measured is the median of the rounds.\n`,
-    printRow(["work", "metric", "target", "measured", "least to most", ""]),
+    `${reached} of ${verdicts.length} targets reached. The measured value is the median of the rounds.\n`,
+    printRow(["work", "metric", "target", "measured", "minimum to maximum", ""]),
     "|---|---|--:|--:|--:|---|",
     ...rows,
   ].join("\n");

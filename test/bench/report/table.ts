@@ -36,7 +36,7 @@ export function formatVerdicts(verdicts: readonly Verdict[]): string {
     boundOf(verdict),
     formatNumber(verdict.value ?? undefined),
   ]);
-  return ["Targets, for two cores of their own:", ...alignColumns(rows)].join("\n");
+  return ["Targets, for two dedicated cores:", ...alignColumns(rows)].join("\n");
 }
 
 /** Three significant digits; a dash for a figure that a variant does not have, which JSON calls null. */

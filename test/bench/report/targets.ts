@@ -41,8 +41,8 @@ function burstTargets(): Target[] {
     const burst = { bench: "burst", variant };
     const work = `200 deltas at once, 64 at a time, ${variant}`;
     return [
-      { ...burst, work: `${work}: whole`, metric: "text complete, % of runs", least: 100 },
-      { ...burst, work: `${work}: ended`, metric: "done, % of runs", least: 100 },
+      { ...burst, work: `${work}: complete text`, metric: "text complete, % of runs", least: 100 },
+      { ...burst, work: `${work}: completed`, metric: "done, % of runs", least: 100 },
       { ...burst, work: `${work}: CPU`, metric: "service CPU per delta, µs", most: 10 },
     ];
   });
@@ -55,7 +55,7 @@ function pacedTargets(): Target[] {
       const paced = { bench: "paced", variant: `${concurrency} × ${way}` };
       const work = `a delta per 5 ms, ${concurrency} at a time, ${way}`;
       return [
-        { ...paced, work: `${work}: added to a run`, metric: "added to a run p50, ms", most },
+        { ...paced, work: `${work}: time added to a run`, metric: "added to a run p50, ms", most },
         { ...paced, work: `${work}: CPU`, metric: "service CPU per delta, µs", most: 25 },
       ];
     }),
@@ -66,8 +66,8 @@ function pacedToolsTargets(): Target[] {
   const tools = { bench: "paced-tools", variant: "file tools and a remote one" };
   const work = "a delta per 5 ms and tool calls, 64 at a time, REST + SSE";
   return [
-    { ...tools, work: `${work}: whole`, metric: "text complete, % of runs", least: 100 },
-    { ...tools, work: `${work}: ended`, metric: "done, % of runs", least: 100 },
+    { ...tools, work: `${work}: complete text`, metric: "text complete, % of runs", least: 100 },
+    { ...tools, work: `${work}: completed`, metric: "done, % of runs", least: 100 },
   ];
 }
 
@@ -80,8 +80,8 @@ function callTargets(): Target[] {
     least,
   });
   return [
-    calls("unary", "gRPC", "a call before the database", 4_000),
-    calls("unary", "Connect JSON", "a call before the database", 8_000),
+    calls("unary", "gRPC", "a call without the database", 4_000),
+    calls("unary", "Connect JSON", "a call without the database", 8_000),
     calls("create", "gRPC", "create a session", 2_000),
     calls("create", "Connect JSON", "create a session", 2_000),
     calls("create", "REST", "create a session", 2_000),
@@ -172,14 +172,14 @@ function exchangeTargets(): Target[] {
   const kinds = ["small commands", "one file", "one file, CRLF", "prose", "brackets", "near misses"];
   const waiting = { bench: "exchange-waiting", variant: "10,000 waiting" };
   return [
-    ...[...kinds, "blocks that are not closed", "wrong tags"].map((variant) => ({
+    ...[...kinds, "unclosed blocks", "wrong tags"].map((variant) => ({
       bench: "exchange-parse",
-      work: `an inbox of 1 MB read, ${variant}`,
+      work: `parse an inbox of 1 MB, ${variant}`,
       variant,
       metric: "MB/s",
       least: 50,
     })),
-    { ...waiting, work: "a text among 10,000 waiting exchanges", metric: "answered p50, ratio to few", most: 1.2 },
+    { ...waiting, work: "an answer among 10,000 waiting exchanges", metric: "answered p50, ratio to few", most: 1.2 },
     { ...waiting, work: "memory of a waiting exchange", metric: "service memory per exchange, KB", most: 2 },
   ];
 }
@@ -188,7 +188,7 @@ function runnerTargets(): Target[] {
   const runners = { bench: "runners" };
   return [
     { ...runners, work: "reports of 20 results, durable", variant: "reports", metric: "results/s", least: 20_000 },
-    { ...runners, work: "a value of the state, through the host", variant: "GetState", metric: "p50, ms", most: 3 },
+    { ...runners, work: "read a state value through the host API", variant: "GetState", metric: "p50, ms", most: 3 },
     {
       ...runners,
       work: "from an offer to its first result, idle",
@@ -205,7 +205,7 @@ function forumTargets(): Target[] {
     { ...forum, work: "a signed write with a durable nonce", variant: "comment", metric: "calls/s", least: 1_500 },
     {
       ...forum,
-      work: "an agent's context, of 10,000 threads and as many comments",
+      work: "an agent's context with 10,000 threads and as many comments",
       variant: "context",
       metric: "p50, ms",
       most: 10,
@@ -216,7 +216,7 @@ function forumTargets(): Target[] {
 function retainedTargets(): Target[] {
   const retained = { bench: "retained", variant: "200,000 sessions" };
   return [
-    { ...retained, work: "message among 200,000 sessions", metric: "accepted p50, ratio to none", most: 1.2 },
+    { ...retained, work: "a message with 200,000 retained sessions", metric: "accepted p50, ratio to none", most: 1.2 },
     { ...retained, work: "memory of a retained session", metric: "service memory per session, KB", most: 5 },
   ];
 }

@@ -21,7 +21,7 @@ function judgeOne(target: Target, { variants }: BenchResult): Verdict {
   const { bench, variant, metric, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = target;
   const value = variants.find(({ name }) => name === variant)?.metrics[metric];
   if (value === undefined) {
-    throw new Error(`bench ${bench} has no "${metric}" of "${variant}", which a target is set for`);
+    throw new Error(`bench ${bench} has no "${metric}" of "${variant}"; a target requires it`);
   }
   return { ...target, value: Number.isNaN(value) ? null : value, reached: value >= least && value <= most };
 }

@@ -1,4 +1,4 @@
-// What is not done says so, and the next action has its turn.
+// A failed action reports its error, and the next action runs.
 
 import { expect, test } from "vitest";
 import { answer } from "../../fakes/provider.ts";
@@ -6,7 +6,7 @@ import { setStage } from "./stage.ts";
 
 const home = { communitySlug: "home" };
 
-test("an action that cannot be done is an error of its own, and those after it are done", async () => {
+test("an action that fails has an error of its own, and the actions after it are done", async () => {
   const stage = await setStage();
   const thread = { action: "create_thread", ...home };
   stage.say([
@@ -50,7 +50,7 @@ test("an action that cannot be done is an error of its own, and those after it a
   expect(calls).toEqual(result.actions.flatMap((_: unknown, index: number) => Array(2).fill(`action.${index + 1}`)));
 });
 
-test("an agent without a community, one whose token is not good, and one that nobody knows", async () => {
+test("an agent without a community and one with an invalid token fail their cycle, and an unknown agent is not found", async () => {
   const stage = await setStage();
   const lonely = await stage.forum.addAgent("lonely", {});
   const more = await setStage({
@@ -67,7 +67,7 @@ test("an agent without a community, one whose token is not good, and one that no
   expect(more.provider.requests).toEqual([]);
 });
 
-test("a forum elsewhere that cannot be reached fails the cycle, and no agent is asked", async () => {
+test("an unreachable remote forum fails the cycle, and no model is called", async () => {
   const stage = await setStage({}, { remote: true });
   stage.say([]);
   expect((await stage.cycle()).result).toEqual({ ok: true, cycleCount: 1, actionCount: 0, actions: [] });
@@ -76,7 +76,7 @@ test("a forum elsewhere that cannot be reached fails the cycle, and no agent is 
   expect(stage.provider.requests).toHaveLength(1);
 });
 
-test("what others wrote comes into the prompt as it is, whatever patterns are in it", async () => {
+test("texts of others enter the prompt unchanged, with all patterns in them", async () => {
   const stage = await setStage();
   const body = "$& $` $' $1 $$ {{context}} \\ \u2028 </script>";
   stage.say({ action: "create_thread", ...home, title: "odd", body }, []);
@@ -85,7 +85,7 @@ test("what others wrote comes into the prompt as it is, whatever patterns are in
   expect(stage.shown(1).context.communities[0].threads[0].body).toBe(body);
 });
 
-test("with the newer actions an agent gets the comments that it asked for, and may joke", async () => {
+test("with the newer actions an agent gets the comments that it requested, and may post jokes", async () => {
   const stage = await setStage({ decisionsNewerActions: true });
   stage.say({ action: "create_thread", ...home, title: "T", body: "B" });
   const threadId = (await stage.cycle()).result.actions[0].result.thread.id;
@@ -123,7 +123,7 @@ test("with the newer actions an agent gets the comments that it asked for, and m
   ]);
 });
 
-test("a second start while a cycle is under way is skipped, on this replica and on another one", async () => {
+test("a second start is skipped while a cycle is under way, on the same replica and on another one", async () => {
   const stage = await setStage();
   const twin = await setStage({
     databaseUrl: stage.service.databaseUrl,

@@ -1,9 +1,9 @@
-// A whole cycle against the real forum: what the model is shown, what is done of its answer, and what is told of it.
+// A whole cycle against the real forum: the prompt of the model, the actions from its answer, and the results in the log.
 
 import { expect, test } from "vitest";
 import { setStage } from "./stage.ts";
 
-test("an agent is shown its community, and what it decides is done in its name", async () => {
+test("an agent sees its community, and its decisions are carried out in its name", async () => {
   const stage = await setStage();
   stage.say([
     {

@@ -1,4 +1,4 @@
-// What an agent is told of its actions: with the next cycle whose model answers, once, and no more than ten entries at a time.
+// Feedback on an agent's actions: delivered once, with the next cycle whose model answers, at most ten entries at a time.
 
 import { expect, test } from "vitest";
 import { fail } from "../../fakes/wire-server.ts";
@@ -24,7 +24,7 @@ const feedbackOn = (threadId: string) => ({
   result: { error: "Execution wallet or Alchemy key missing." },
 });
 
-test("feedback is told in the next cycle, and is not lost when the model fails or nothing can be read", async () => {
+test("feedback is delivered with the next cycle, and is kept when the model or the reading of the forum fails", async () => {
   const stage = await setStage();
   stage.say([tx("t1"), { action: "tx", communitySlug: "home", threadId: "t2", args: [9007199254740993n.toString()] }]);
   expect((await stage.cycle()).result.actions.map(({ error }: { error: string }) => error)).toEqual([
@@ -49,7 +49,7 @@ test("feedback is told in the next cycle, and is not lost when the model fails o
     expect((await stage.cycle()).result).toMatchObject({ ok: false });
     expect(stage.shown(index).context.runnerInbox).toEqual(expected);
   }
-  // The call of the model succeeded, so the agent has been told, whatever it made of it.
+  // The call of the model succeeded, so the feedback counts as delivered, although the answer was invalid.
   stage.say('{"action": ', []);
   expect((await stage.cycle()).result).toMatchObject({ ok: false });
   expect(stage.shown(3).context.runnerInbox).toEqual(expected);
@@ -57,7 +57,7 @@ test("feedback is told in the next cycle, and is not lost when the model fails o
   expect(stage.shown(4).context.runnerInbox).toEqual([]);
 });
 
-test("more than ten entries are told in several cycles, in their order, and to nobody else", async () => {
+test("more than ten entries are delivered over several cycles, in order, and only to their agent", async () => {
   const stage = await setStage();
   const ids = Array.from({ length: 13 }, (_, index) => `t${index}`);
   stage.say(ids.map(tx), [], [], []);
@@ -71,7 +71,7 @@ test("more than ten entries are told in several cycles, in their order, and to n
   expect(told).toEqual([[], ids.slice(0, 10), ids.slice(10)]);
 });
 
-test("an agent that always asks for more has a bounded queue, and is told why the rest was not done", async () => {
+test("the queue of an agent that always asks for more is bounded, and the agent learns why the rest was not done", async () => {
   const stage = await setStage();
   const accepted: string[] = [];
   const refused: string[] = [];
@@ -86,7 +86,7 @@ test("an agent that always asks for more has a bounded queue, and is told why th
     }
     queued.push((await stage.query("select count(*)::int as count from agent_feedback"))[0]?.count as number);
   }
-  // Fifty, and one entry that says why more was refused.
+  // Fifty, and one entry with the reason why more was refused.
   expect(queued).toEqual([30, 50, ...Array(6).fill(51)]);
   expect(refused).toHaveLength(8 * asked - accepted.length);
   const reason =
@@ -102,14 +102,14 @@ test("an agent that always asks for more has a bounded queue, and is told why th
   const reasons = told.filter(({ result }) => result.error === reason);
   // One for each cycle that found the queue full.
   expect(reasons).toHaveLength(6);
-  // Whatever was accepted is told, once and in its order.
+  // Each accepted entry is delivered once and in order.
   expect(
     told.filter((each) => !reasons.includes(each)).map(({ threadId, result }) => `${threadId} ${result.error}`),
   ).toEqual(accepted);
   expect(await stage.query("select id from agent_feedback")).toEqual([]);
 });
 
-test("a cycle leaves no more than the queue holds, however many actions it lists", async () => {
+test("the queue has its maximum after a cycle with more actions than it holds", async () => {
   const stage = await setStage({ decisionsNewerActions: true });
   const comments = { action: "request_thread_comments", communitySlug: "home", threadId: "t" };
   stage.say([
@@ -124,7 +124,7 @@ test("a cycle leaves no more than the queue holds, however many actions it lists
   expect(row?.count).toBe(51);
 });
 
-test("the communication log has what both said, newest first, with the stamp of the process", async () => {
+test("the communication log has the messages of both sides, newest first, with the stamp of the process", async () => {
   const stage = await setStage();
   stage.say('Sure!\n```json\n[{"action": "tx", "communitySlug": "home", "threadId": "t",}]\n```', [tx("a"), tx("b")]);
   await stage.cycle();
@@ -135,7 +135,7 @@ test("the communication log has what both said, newest first, with the stamp of 
     ["runner_to_agent", ["tx"]],
     ["agent_to_runner", ["tx"]],
     ["runner_to_agent", ["tx"]],
-    // It had to be repaired.
+    // The answer had to be repaired.
     ["agent_to_runner", []],
   ]);
   const [newest] = entries;

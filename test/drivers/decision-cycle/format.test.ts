@@ -1,4 +1,4 @@
-// The form of a decision: models that can be held to a schema are, and what they answer is done as ever.
+// The format of a decision: models that support a schema get it, and their answers are carried out like all others.
 
 import { expect, test } from "vitest";
 import { decisionFormat } from "../../../src/protocols/community/decisions/schema.ts";
@@ -18,7 +18,7 @@ const wireFormat = (newerActions: boolean) => {
   return { type: "json_schema", json_schema: { name: "decision", strict: true, schema } };
 };
 
-test("a model that can is asked for the schema, and its answer is done", async () => {
+test("a model that supports a schema gets it, and its answer is carried out", async () => {
   const stage = await setStage({ decisionsModel: "gpt-4o" });
   const formats = () => stage.provider.requests.map(({ body }) => body.response_format);
   stage.say({ actions: [create] });
@@ -38,7 +38,7 @@ test("a model that can is asked for the schema, and its answer is done", async (
 
   stage.say({ actions: [] });
   expect((await stage.cycle()).result).toMatchObject({ ok: true, actionCount: 0 });
-  // What a server makes of the schema is its own affair: every answer is read as text.
+  // A server may apply the schema or not: every answer is parsed as text.
   for (const answer of [[create], create, `Sure!\n\`\`\`json\n${JSON.stringify({ actions: [create] })}\n\`\`\``]) {
     stage.say(answer);
     expect((await stage.cycle()).result).toMatchObject(done);
@@ -50,14 +50,14 @@ test("a model that can is asked for the schema, and its answer is done", async (
   expect(formats()).toEqual(Array(7).fill(wireFormat(false)));
 });
 
-test("the newer actions are in the schema when they are on", async () => {
+test("the schema has the newer actions when they are on", async () => {
   const stage = await setStage({ decisionsModel: "gpt-4o", decisionsNewerActions: true });
   stage.say({ actions: [] });
   await stage.cycle();
   expect(stage.provider.requests[0]?.body.response_format).toEqual(wireFormat(true));
 });
 
-test("a provider that refuses the schema is asked for text, and the cycle goes on", async () => {
+test("a provider that refuses the schema is asked again for text, and the cycle continues", async () => {
   const stage = await setStage({ decisionsModel: "gpt-4o" });
   stage.provider.respond(fail(400, '{"error":{"message":"Invalid schema for response_format"}}'));
   stage.say([create]);
@@ -65,7 +65,7 @@ test("a provider that refuses the schema is asked for text, and the cycle goes o
   expect(stage.provider.requests.map(({ body }) => "response_format" in body)).toEqual([true, false]);
 });
 
-test("a model that nobody knows is asked for text, and a wrapper that it was not asked for is not opened", async () => {
+test("an unknown model is asked for text, and an answer in a wrapper object is invalid", async () => {
   const stage = await setStage();
   stage.say({ actions: [create] }, [create]);
   expect((await stage.cycle()).result).toEqual({ ok: false, error: "LLM decision does not include valid actions" });

@@ -1,18 +1,18 @@
-// Stands between an agent and its forum, and loses what a test wants to be lost.
+// A proxy between an agent and its forum that loses the requests and answers that a test selects.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** What becomes of one request: it passes, is lost on the way there or back, or is answered here. */
+/** The fate of one request: it passes, it or its answer is lost, or the proxy answers it. */
 export type Fate = "pass" | "lose-request" | "lose-answer" | { readonly status: number; readonly body: string };
 
 export interface ForumGate {
   readonly url: string;
-  /** Method and path of each request, in their order. */
+  /** Method and path of each request, in order. */
   readonly seen: readonly string[];
-  /** Asked for each request. */
+  /** Sets the function that decides the fate of each request. */
   decide(fateOf: (request: string) => Fate): void;
 }
 

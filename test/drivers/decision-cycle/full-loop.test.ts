@@ -1,5 +1,5 @@
-// The whole of it: two agents talk in a thread, one asks people for something, a person answers, what was asked for is done on a
-// chain, and whoever did it reads what came of it.
+// The full loop: two agents talk in a thread, one asks people for something, a person answers, the request is carried out on a
+// chain, and the agent that did it reads the result.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalNode, startLocalNode } from "../../chain/local-node.ts";
@@ -16,13 +16,13 @@ afterAll(async () => {
 
 const home = { communitySlug: "home" };
 
-test("two agents and a person bring a request to its end", { timeout: 60_000 }, async () => {
+test("two agents and a person complete a request", { timeout: 60_000 }, async () => {
   const { ledger, settings } = await openLedger(node);
   const stage = await setStage(settings);
   await addLedger(stage.forum, ledger);
   const { agent: alice, other: bob } = stage;
   let requests = 0;
-  /** One cycle: what its agent was shown of its community, and what was done. */
+  /** One cycle: the community that its agent saw, and the actions that were done. */
   const decide = async (agentId: string, ...actions: readonly object[]) => {
     stage.say(actions);
     const { result } = await stage.cycle(agentId);
@@ -71,7 +71,7 @@ test("two agents and a person bring a request to its end", { timeout: 60_000 }, 
 
   const [row] = await stage.query("select is_resolved from forum_thread where id = $1", [request.threadId]);
   expect(row).toEqual({ is_resolved: true });
-  // Newest first: what alice said last, what she was told before, and what she had done.
+  // Newest first: alice's last decision, the feedback that she got before it, and the decision that it was about.
   const log = (await stage.communications(alice.id)).map(({ direction, actionTypes }) => [direction, actionTypes]);
   expect(log.slice(0, 3)).toEqual([
     ["agent_to_runner", ["set_request_status", "comment"]],

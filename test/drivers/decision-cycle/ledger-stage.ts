@@ -1,4 +1,4 @@
-// A contract on a local chain that the agents of a community may use.
+// A contract on a local chain that the agents of a community may call.
 
 import { expect } from "vitest";
 import type { Config } from "../../../src/platform/config/keys.ts";

@@ -1,4 +1,5 @@
-// Requests and answers that are lost on the way to the community and back: nothing is done twice, and what nobody can know is told.
+// Requests and answers that are lost between the service and the community: nothing is done twice, and an unknown outcome is
+// reported.
 
 import { expect, test } from "vitest";
 import { type Fate, openForumGate } from "./forum-gate.ts";
@@ -25,14 +26,14 @@ async function cycleOf(lossy: Stage, stage: Stage) {
   return (await lossy.cycle(stage.agent.id)).result;
 }
 
-/** Each such fate once, in this order; all else passes. */
+/** Applies each of these fates once, in order, to matching requests; all other requests pass. */
 function onWrites(pattern: RegExp, ...fates: Fate[]) {
   return (request: string): Fate => (pattern.test(request) ? (fates.shift() ?? "pass") : "pass");
 }
 
-test("a comment whose answer was lost is found, and not written again", { timeout: 60_000 }, async () => {
+test("a comment whose answer was lost is found and not posted again", { timeout: 60_000 }, async () => {
   const { stage, gate, threadId, cycle } = await openLossy();
-  // The same words were there before, by the same agent: that is another comment.
+  // The same agent posted the same text before: that is another comment.
   const comment = { action: "comment", ...home, threadId, body: "again and again" };
   stage.say([comment], [comment, comment]);
   const first = await cycle();
@@ -42,11 +43,11 @@ test("a comment whose answer was lost is found, and not written again", { timeou
   const ids = [...first.actions, ...second.actions].map(({ result }) => result.comment.id);
   expect(await stage.forum.query("select id from forum_comment order by id")).toEqual(ids.map((id) => ({ id })));
   expect(new Set(ids).size).toBe(3);
-  // One nonce for each of them, however often they were sent.
+  // One nonce for each comment, however often it was sent.
   expect(gate.seen.filter((each) => each === "POST /api/agents/nonce")).toHaveLength(3);
 });
 
-test("what had not arrived is done; what cannot be found out is told and not repeated", {
+test("a lost request is sent again; an action with an unknown outcome is reported and not repeated", {
   timeout: 60_000,
 }, async () => {
   const { stage, gate, threadId, cycle } = await openLossy();
@@ -65,7 +66,9 @@ test("what had not arrived is done; what cannot be found out is told and not rep
   expect(gate.seen.filter((each) => each.startsWith("PATCH"))).toHaveLength(4);
 });
 
-test("a community in trouble is told as it is, and no error keeps the next action", { timeout: 60_000 }, async () => {
+test("the error of a failing community is reported as it is, and the next action still runs", {
+  timeout: 60_000,
+}, async () => {
   const { stage, gate, threadId, cycle } = await openLossy();
   const comment = { action: "comment", ...home, threadId, body: "hm" };
   const broken = { status: 502, body: "<html>" };

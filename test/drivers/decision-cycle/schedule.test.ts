@@ -1,11 +1,11 @@
-// Cycles that nobody asks for: one in an interval, however many replicas look.
+// Scheduled cycles: one in each interval, however many replicas run.
 
 import { expect, test } from "vitest";
 import { answer } from "../../fakes/provider.ts";
 import { until } from "../../harness/wait.ts";
 import { setStage } from "./stage.ts";
 
-test("two replicas start one cycle in each interval, and none when they have stopped", {
+test("two replicas start one cycle in each interval, and none after they have stopped", {
   timeout: 60_000,
 }, async () => {
   const first = await setStage();
@@ -40,7 +40,7 @@ test("two replicas start one cycle in each interval, and none when they have sto
   expect(body.agents.find((each: { agent_id: string }) => each.agent_id === first.agent.id).cycle_count).toBe(length);
 });
 
-test("an agent gets a new session every day, and its old one is deleted with its runs still to be read", async () => {
+test("an agent gets a new session every day; the old one is deleted and its runs stay readable", async () => {
   const stage = await setStage();
   stage.say([], [], []);
   const [one, two] = [await stage.cycle(), await stage.cycle()];

@@ -1,4 +1,4 @@
-// Secrets that got into the answer of a model, whoever told it: they reach no log, no entry, no error and no forum.
+// Secrets in the answer of a model, from any source: they reach no log, no entry, no error and no forum.
 
 import { expect, onTestFinished, test } from "vitest";
 import { openCollector } from "../../fakes/otlp-collector.ts";
@@ -8,7 +8,7 @@ import { query } from "../../harness/database.ts";
 import { startProcess } from "../../harness/process.ts";
 import { decisionsKey, readCycle } from "./stage.ts";
 
-test("no secret of an agent, of a wallet or of the service is in anything that is written", {
+test("no secret of an agent, of a wallet or of the service is in any stored or sent text", {
   timeout: 60_000,
 }, async () => {
   const forum = await openForum();
@@ -35,7 +35,7 @@ test("no secret of an agent, of a wallet or of the service is in anything that i
     RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
   });
   const url = `http://${member.target}`;
-  // A nonce looks like many an id: it is known by its name.
+  // A nonce looks like many other ids, so it is recognized by its name.
   const told = secrets.map((secret) => `the nonce: ${secret}, keep it`).join("\n");
   const leak = (text: string) => ({ action: "create_thread", communitySlug: "home", title: "T", body: text });
   const decision = JSON.stringify(
@@ -54,7 +54,7 @@ test("no secret of an agent, of a wallet or of the service is in anything that i
     null,
     1,
   );
-  // In pieces, so that no piece has a whole secret in it.
+  // In pieces, so that no piece contains a whole secret.
   const inPieces = (text: string) => async (wire: ChatWire) => {
     for (let at = 0; at < text.length; at += 7) {
       wire.text(text.slice(at, at + 7));
@@ -77,7 +77,7 @@ test("no secret of an agent, of a wallet or of the service is in anything that i
   });
   const threads = await forum.query("select title, body from forum_thread");
   const stored = await forum.query("select encode(payload, 'escape') as payload from run_result");
-  // What is left of the traces leaves with the process.
+  // The last traces are sent when the process stops.
   await member.stop();
   const traced = Buffer.concat(collector.requests.map(({ body }) => body)).toString();
   expect(traced).toContain("[redacted]");

@@ -1,4 +1,4 @@
-// DecisionService as its callers meet it: the parser as a dry run, who may call what, the log as text.
+// DecisionService as its clients see it: the parser as a dry run, permissions, and the log as text.
 
 import type { ServiceError } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { decisionsKey, setStage } from "./stage.ts";
 
 const comment = { action: "comment", communitySlug: "c", threadId: "t", body: "b" };
 
-test("a text of a model is read as a cycle would, as text or as JSON, and nothing is done", async () => {
+test("the parser reads a model's text as a cycle would, as text or as JSON, and does nothing", async () => {
   const { service } = await setStage();
   const parse = async (body: string, type: string) => {
     const response = await fetch(`${service.url}/v1/decisions:parse`, {
@@ -44,7 +44,7 @@ test("a text of a model is read as a cycle would, as text or as JSON, and nothin
   expect([actions, error]).toEqual(["[]", "truncated decision"]);
 });
 
-test("cycles and their log are for the holder of the admin token alone", async () => {
+test("only the admin token may read cycles and their log", async () => {
   const { service, agent } = await setStage();
   const { runCycle, listCommunications, getCommunicationLog, listDecisionAgents } = DecisionService.method;
   const agentId = agent.id;
@@ -60,7 +60,7 @@ test("cycles and their log are for the holder of the admin token alone", async (
   }
 });
 
-test("the communication log is told as text, oldest first", async () => {
+test("the communication log is returned as text, oldest first", async () => {
   const stage = await setStage();
   stage.say({ action: "tx", communitySlug: "home", threadId: "t" });
   await stage.cycle();
@@ -77,7 +77,7 @@ test("the communication log is told as text, oldest first", async () => {
   );
 });
 
-test("a purge of a cycle's session leaves nothing of what its agent said, and the agent goes on", async () => {
+test("a purge of a cycle's session erases all that its agent said, and the agent continues", async () => {
   const stage = await setStage();
   stage.say([{ action: "create_thread", communitySlug: "home", title: "T", body: "B" }], []);
   await stage.cycle();

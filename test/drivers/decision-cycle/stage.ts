@@ -1,4 +1,4 @@
-// Agents of a forum that decide by themselves, with a model that says what a test wants.
+// Agents of a forum that decide by themselves, with a model that answers as a test sets.
 
 import { expect, onTestFinished } from "vitest";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
@@ -19,15 +19,15 @@ export interface Stage {
   readonly other: Agent;
   readonly provider: FakeProvider;
   readonly service: TestService;
-  /** The answer of the model to the next request. */
+  /** Queues the model's answers to the next requests. */
   say(...decisions: readonly (object | string)[]): void;
   /** Starts a cycle and waits for its end. */
   cycle(agentId?: string): Promise<Cycle>;
   startCycle(agentId?: string): Promise<Answer>;
-  /** Of a run that was started. */
+  /** Waits for the end of a run that was started. */
   followCycle(runId: string): Promise<Cycle>;
   admin(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** What the model was shown with request number `index`: system prompt, and the context in the user's. */
+  /** The prompt of request number `index`: the system prompt, and the context in the user's message. */
   shown(index: number): { system: string; user: string; context: Context };
   query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   communications(agentId?: string): Promise<Entry[]>;
@@ -46,12 +46,12 @@ export type Context = any;
 export interface Cycle {
   readonly runId: string;
   readonly results: readonly RunResult[];
-  /** Of a completed one; `{ok: false, error}` of one that failed. */
+  /** The result of a completed cycle; `{ok: false, error}` of a failed one. */
   // biome-ignore lint/suspicious/noExplicitAny: the same.
   readonly result: any;
 }
 
-/** `remote` has the forum in a service and on a database of its own. */
+/** `remote`: the forum is in a service of its own, with a database of its own. */
 export async function setStage(
   flags: Partial<Config> = {},
   { remote = false }: { readonly remote?: boolean } = {},

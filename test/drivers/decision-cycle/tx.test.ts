@@ -1,4 +1,4 @@
-// Transactions of agents on a real chain: sent once, whatever happens, and told in the next cycle.
+// Transactions of agents on a real chain: sent once, also after crashes, and reported in the next cycle.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { txFailpoints } from "../../../src/platform/base/failpoint.ts";
@@ -20,7 +20,9 @@ afterAll(async () => {
 
 const tx = { action: "tx", communitySlug: "home", threadId: "t" };
 
-test("a transaction is sent and mined, and its agent is told so in its next cycle", { timeout: 60_000 }, async () => {
+test("a transaction is sent and mined, and its agent gets the result in its next cycle", {
+  timeout: 60_000,
+}, async () => {
   const { ledger, settings } = await openLedger(node);
   const stage = await setStage(settings);
   await addLedger(stage.forum, ledger);
@@ -96,7 +98,8 @@ test("a transaction whose process dies before or after it was sent is mined once
   ]);
   const deaths = ["tx.begun", "tx.sent:2"];
   expect(deaths.map((each) => each.replace(/:.*/, ""))).toEqual(txFailpoints);
-  // The schedule starts the one cycle; the first dies before it sends the first one, the second after it sent the second one.
+  // The schedule starts the one cycle. The first process dies before it sends the first transaction, the second after it has
+  // sent the second transaction.
   for (const dies of deaths) {
     const member = await cluster.start({ RUNNEL_FAILPOINT: dies });
     await until(`a process to die at ${dies}`, () => !isAlive(member), 60_000);

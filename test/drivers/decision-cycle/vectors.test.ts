@@ -1,4 +1,4 @@
-// The shared cases once more, as answers of a model: what becomes of a cycle.
+// The shared cases as answers of a model: the outcome of the cycle.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ interface Vector {
 const path = join(import.meta.dirname, "../../vectors/decision.json");
 const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(readFileSync(path, "utf8"));
 
-test("each shared case ends its cycle as its outcome says, and nothing is done in a community that was not shown", {
+test("each shared case ends its cycle with its outcome, and nothing is done in a community that the model was not shown", {
   timeout: 60_000,
 }, async () => {
   const stage = await setStage();

@@ -1,4 +1,4 @@
-// Follows a run with grpc-go, without stubs, and prints the name of the code that its stream ends with.
+// Follows a run with grpc-go, without stubs, and prints the status code at the end of its stream.
 // `tail <host:port> <key> <run id>`
 package main
 
@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plain hands messages on as the bytes that they are.
+// plain is a codec that passes messages on as bytes.
 type plain struct{}
 
 func (plain) Name() string                  { return "proto" }

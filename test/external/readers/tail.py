@@ -1,4 +1,4 @@
-# Follows a run with grpcio, without stubs, and prints the name of the code that its stream ends with.
+# Follows a run with grpcio, without stubs, and prints the status code at the end of its stream.
 # `python tail.py <host:port> <key> <run id>`
 
 import sys

@@ -1,4 +1,4 @@
-// A virtual environment of Python as users make one, in a folder of its own.
+// A Python virtual environment as users make one, in a folder of its own.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { runCommand } from "../../../scripts/run-command.ts";
 
 export interface Environment {
-  /** For whatever belongs to it. */
+  /** The folder of the environment and of files that belong to it. */
   readonly folder: string;
-  /** The path of a program that is installed. */
+  /** The path of an installed program. */
   program(name: string): string;
-  /** `pip install` with these words. */
+  /** Runs `pip install` with these arguments. */
   install(...words: readonly string[]): Promise<void>;
   remove(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The adapter as its README installs it: a copy of clients/python without the rest of the checkout, into a virtual environment
-// that holds nothing else. pip fetches what the adapter needs.
+// Installs the adapter as its README describes: a copy of clients/python without the rest of the checkout, into an empty
+// virtual environment. pip downloads its dependencies.
 
 import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { type Environment, makeEnvironment } from "./environment.ts";
 import { openTalk } from "./service.ts";
 import { environmentOf, pluginOf } from "./workers.ts";
 
-/** pip compiles and fetches on a busy machine. */
+/** pip compiles and downloads on a busy machine. */
 const installMaxMs = 600_000;
 
 describe.skipIf(inject("python") === "")("the adapter, installed by pip into a clean environment,", () => {
@@ -21,7 +21,7 @@ describe.skipIf(inject("python") === "")("the adapter, installed by pip into a c
     return environment.remove;
   }, installMaxMs);
 
-  test("leaves its source as it was, and starts", { timeout: installMaxMs }, async () => {
+  test("leaves its source unchanged, and starts", { timeout: installMaxMs }, async () => {
     const source = join(environment.folder, "checkout/clients/python");
     await copyTracked(join(environment.folder, "checkout"));
     const before = await readdir(source, { recursive: true });
@@ -48,7 +48,7 @@ describe.skipIf(inject("python") === "")("the adapter, installed by pip into a c
   });
 });
 
-/** What git has of the folder, and what it would have after a commit. */
+/** Copies the files that git tracks, and those that a commit would add. */
 async function copyTracked(to: string): Promise<void> {
   const listed = await runCommand("git", ["ls-files", "-z", "-co", "--exclude-standard", "clients/python"]);
   for (const path of listed.split("\0").filter((each) => each !== "")) {

@@ -1,4 +1,5 @@
-// The adapter for LangBot runners, case by case: what each era's runners ask of their host and are told, and how their runs end.
+// The adapter for LangBot runners, case by case: what the runners of each era ask of their host, the answers, and how their
+// runs end.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -11,7 +12,7 @@ import { type Era, pythonOfEra } from "./workers.ts";
 const eras: readonly Era[] = ["spec", "ledger", "4.11"];
 const languages = eras.map((era) => ({ era, language: pythonOfEra(era) })).filter(({ language }) => language.isHere);
 
-/** What the runner saw, as it said. */
+/** What the runner reported in its message. */
 function seenOf({ log, run }: Said): unknown {
   expect(run).toMatchObject({ state: Run_State.COMPLETED, error: "" });
   const message = log.find(({ payload }) => payload.case === "messageCompleted")?.payload;
@@ -22,7 +23,7 @@ function seenOf({ log, run }: Said): unknown {
 describe.each(languages)("era $era", ({ language }) => {
   beforeAll(() => language.prepare(), 60_000);
 
-  test("keeps state and storage as they were, in pieces where they are large", async () => {
+  test("keeps state and storage unchanged, in pieces where they are large", async () => {
     const talk = await openTalk(language);
     expect(seenOf(await talk.say("kept"))).toEqual({
       missing: { value: null, found: false },
@@ -37,7 +38,7 @@ describe.each(languages)("era $era", ({ language }) => {
     });
   });
 
-  test("reads the past, artifacts and its own run in the words of the SDK", async () => {
+  test("reads the history, artifacts and its own run through the SDK", async () => {
     const talk = await openTalk(language);
     expect(seenOf(await talk.say("read"))).toEqual({
       artifact: { content_base64: "NTY3", length: 3, offset: 995, size_bytes: 1_000, has_more: true },
@@ -52,7 +53,7 @@ describe.each(languages)("era $era", ({ language }) => {
     });
   });
 
-  test("is told of failures as the SDK's own handler tells them", async () => {
+  test("gets failures as the SDK's own handler reports them", async () => {
     const talk = await openTalk(language);
     expect(seenOf(await talk.say("refused"))).toEqual({
       "not offered": "unauthorized",
@@ -72,12 +73,12 @@ describe.each(languages)("era $era", ({ language }) => {
 });
 
 describe.each(languages.slice(0, 1))("a run", ({ language }) => {
-  test("whose runner says nothing at the end fails as the host has it", async () => {
+  test("whose runner ends without a result fails with the host's code", async () => {
     const talk = await openTalk(language);
     expect((await talk.say("silent")).run).toMatchObject({ failureCode: "runner.no_terminal" });
   });
 
-  test("whose runner raises fails with what it raised, and the worker goes on", async () => {
+  test("whose runner raises fails with the exception, and the worker continues", async () => {
     const talk = await openTalk(language);
     const { run, log } = await talk.say("broken");
     expect(run).toMatchObject({ failureCode: "runner.exception", error: "no idea" });
@@ -85,7 +86,7 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
     expect((await talk.say("hello words=1 pace=0")).run).toMatchObject({ state: Run_State.COMPLETED });
   });
 
-  test("survives results that cannot be, each of which has its verdict", async () => {
+  test("survives invalid results, each of which has its verdict", async () => {
     const talk = await openTalk(language);
     const { run, runId } = await talk.say("odd");
     expect(run).toMatchObject({ state: Run_State.COMPLETED });
@@ -93,7 +94,7 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
     expect(verdicts.map(({ sequence, disposition }) => [sequence, ResultDisposition[disposition]])).toEqual([
       [1n, "DROPPED_INVALID"],
       [2n, "DROPPED_INVALID"],
-      // With a word about its having said nothing.
+      // The detail says that the run has no output.
       [3n, "APPLIED"],
     ]);
     // The run ends before the answer to the last report has reached the worker.
@@ -108,7 +109,7 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
     ]);
   });
 
-  test("whose result no host takes fails and says so", async () => {
+  test("whose result is too large for any host fails with that reason", async () => {
     const talk = await openTalk(language);
     expect((await talk.say("huge")).run).toMatchObject({
       failureCode: "runner.exception",
@@ -116,7 +117,7 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
     });
   });
 
-  test("of many results is reported in its order", async () => {
+  test("of many results is reported in order", async () => {
     const talk = await openTalk(language);
     const { log } = await talk.say("many");
     expect(log.map(({ runnerSequence }) => Number(runnerSequence))).toEqual(
@@ -131,7 +132,7 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
     expect((await talk.say("hello words=1 pace=0")).run).toMatchObject({ state: Run_State.COMPLETED });
   });
 
-  test("that is cancelled still has the last word of its runner", async () => {
+  test("that is cancelled still gets the last message of its runner", async () => {
     const talk = await openTalk(language);
     const runId = await talk.start("stubborn");
     await talk.cancel(runId, 1);
@@ -141,7 +142,7 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
   });
 });
 
-test.each(languages.slice(0, 1))("a worker with a key that is none ends and says why", async ({ era, language }) => {
+test.each(languages.slice(0, 1))("a worker with an invalid key ends with the reason", async ({ era, language }) => {
   await language.prepare();
   const { url } = await startService();
   const worker = await pythonOfEra(era, { RUNNEL_API_KEY: "wrong" }).start(url);
@@ -149,15 +150,18 @@ test.each(languages.slice(0, 1))("a worker with a key that is none ends and says
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "runnel-langbot: invalid bearer token\n" });
 });
 
-test.each(languages.slice(0, 1))("a run goes on while its worker is away from the service", async ({ language }) => {
-  await language.prepare();
-  const talk = await openTalk(language);
-  const runId = await talk.start("wait");
-  await talk.untilResults(runId, 1);
-  talk.cutWorker();
-  await talk.cancel(runId, 1);
-  const { run, log } = await finish(talk.client, runId);
-  expect(run).toMatchObject({ state: Run_State.CANCELLED, output: "waiting" });
-  expect(log.map(({ runnerSequence }) => runnerSequence)).toEqual([1n, 2n]);
-  expect((await talk.say("hello words=1 pace=0")).run).toMatchObject({ state: Run_State.COMPLETED });
-});
+test.each(languages.slice(0, 1))(
+  "a run continues while its worker is disconnected from the service",
+  async ({ language }) => {
+    await language.prepare();
+    const talk = await openTalk(language);
+    const runId = await talk.start("wait");
+    await talk.untilResults(runId, 1);
+    talk.cutWorker();
+    await talk.cancel(runId, 1);
+    const { run, log } = await finish(talk.client, runId);
+    expect(run).toMatchObject({ state: Run_State.CANCELLED, output: "waiting" });
+    expect(log.map(({ runnerSequence }) => runnerSequence)).toEqual([1n, 2n]);
+    expect((await talk.say("hello words=1 pace=0")).run).toMatchObject({ state: Run_State.COMPLETED });
+  },
+);

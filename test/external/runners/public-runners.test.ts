@@ -1,5 +1,5 @@
-// Public runners of LangBot, unmodified, under their own SDK: the text that their model or workflow sent is the text that the log
-// and the run have, character for character. Their checkouts are not part of this repository; variables name them.
+// Public runners of LangBot, unmodified, under their own SDK: the log and the run have exactly the text that the model or
+// workflow sent. Their checkouts are not part of this repository; environment variables name them.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -25,14 +25,14 @@ if (missing.length > 0) {
   process.stderr.write(`the public runners are left out: name their checkouts with ${missing.join(", ")}\n`);
 }
 
-/** The SDK brings many packages. */
+/** The SDK has many dependencies. */
 const installMaxMs = 900_000;
 const model = "gpt-4o";
-/** What a text may hold: repetitions, which look like a text so far, white space at both ends, signs of several bytes. */
+/** Difficult texts: repetitions that look like the accumulated text, white space at both ends, characters of several bytes. */
 const words = [" Hel", "lo", "lo", "lolo, ", "Hello, ", "wörld 🙂", "\n\n", "* one\n", "* one two\n", "…", ".", " "];
-/** local-agent yields the text so far with every eighth piece. */
+/** local-agent yields the accumulated text with every eighth piece. */
 const pieces = [...words, ...words, ...words];
-/** So that no two pieces become one on their way. */
+/** Keeps two pieces from being joined on their way. */
 const gapMs = 10;
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -68,9 +68,9 @@ describe.skipIf(missing.length > 0)("public runners", () => {
 });
 
 interface Stage {
-  /** One event and its run, whose answer is to be these pieces. */
+  /** One event and its run, whose model answers with these pieces. */
   turn(input: object, answer: readonly string[]): Promise<void>;
-  /** What reached the model or the workflow in both turns. */
+  /** Checks what the model or the workflow received in both turns. */
   readonly check: (hadImage: boolean) => void;
 }
 
@@ -108,7 +108,7 @@ async function openLocalAgent(environment: Environment, isStreamed: boolean): Pr
     check: (hadImage) => {
       const [first, second] = provider.requests.map(({ body }) => JSON.stringify(body.messages));
       expect(first?.includes(png)).toBe(hadImage);
-      // The second turn knows what was said in the first one. History refers to its image, and the host loads it for the model.
+      // The second turn knows the first one. Its history refers to the image, which the host loads for the model.
       expect(second).toContain("wörld 🙂");
       expect(second?.includes(png)).toBe(hadImage);
     },
@@ -142,7 +142,7 @@ function openPlugin(environment: Environment, folder: string, config: object, pr
   return openTalk(language, config, { models: [model], flags: provider === undefined ? {} : modelFlags(provider) });
 }
 
-/** Compares every place where a run has its text with what was sent. */
+/** Compares all texts of a run with the text that was sent. */
 function assertText(
   { log, run }: Said,
   sent: string,

@@ -1,4 +1,4 @@
-// Runners in other languages, as programs against a real service: they do the same conversation and leave the same log.
+// Runners in other languages, as programs against a real service: the same conversation in each leaves the same log.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
@@ -16,29 +16,29 @@ describe.each(languages.filter(({ isHere }) => isHere))("a runner in $name", (la
     const talk = await openTalk(language);
     const first = await talk.say("hello words=4 pace=0");
     expect(plain(first.log)).toEqual(expected(language.hasArtifacts, "message 1, after 1 items: ", 1, 3));
-    // What it kept and what was said are there the next time.
+    // Its state and the history are there in the next turn.
     const second = await talk.say("again words=4 pace=0");
     expect(plain(second.log)).toEqual(expected(language.hasArtifacts, "message 2, after 3 items: ", 2, 3));
     expect(second.run).toMatchObject({ state: Run_State.COMPLETED });
   });
 
-  test("is told of a cancel in the middle of a model's answer, and has the last word", async () => {
+  test("learns of a cancel in the middle of a model's answer, and sends the last message", async () => {
     const talk = await openTalk(language);
     const runId = await talk.start("slowly words=3 pace=60000");
     await talk.cancel(runId, 2);
     const { run, log } = await finish(talk.client, runId);
     expect(run).toMatchObject({ state: Run_State.CANCELLED, failureCode: "cancelled" });
-    // A terminal of the host has no number of the runner.
+    // A terminal result of the host has no number of the runner.
     expect(log.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
       ["messageDelta", 1n],
       ["messageDelta", 2n],
       ["runFailed", 3n],
     ]);
-    // The worker goes on.
+    // The worker continues.
     expect((await talk.say("hello words=1 pace=0")).run).toMatchObject({ state: Run_State.COMPLETED });
   });
 
-  test("is told of a cancel while it waits for nothing", async () => {
+  test("learns of a cancel while it waits idle", async () => {
     const talk = await openTalk(language);
     const runId = await talk.start("wait");
     await talk.cancel(runId, 1);
@@ -47,7 +47,7 @@ describe.each(languages.filter(({ isHere }) => isHere))("a runner in $name", (la
     expect(log.map(({ runnerSequence }) => runnerSequence)).toEqual([1n, 2n]);
   });
 
-  test("gets the documented code for what it was not granted", async () => {
+  test("gets the documented code for a tool that it was not granted", async () => {
     const talk = await openTalk(language);
     const { run, log } = await talk.say("forbidden");
     expect(run).toMatchObject({ state: Run_State.FAILED, failureCode: "unauthorized" });
@@ -58,7 +58,7 @@ describe.each(languages.filter(({ isHere }) => isHere))("a runner in $name", (la
   });
 });
 
-/** The log of a conversation whose model says four words. */
+/** The log of a conversation whose model answers four words. */
 function expected(hasArtifacts: boolean, opening: string, count: number, promptTokens: number): string[] {
   const words = ["This ", "is ", "the ", "demo "];
   const text = words.join("");

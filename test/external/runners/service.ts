@@ -1,4 +1,4 @@
-// A service with one worker of a language, whose runner takes what is said in a conversation.
+// A service with one worker of a language, whose runner answers the messages of a conversation.
 
 import { connect } from "node:net";
 import { toJson } from "@bufbuild/protobuf";
@@ -15,21 +15,21 @@ import { openWire } from "../../harness/wire.ts";
 import { bind, getRun, readLog, start } from "../../runners/hand-worker.ts";
 import type { Language } from "./workers.ts";
 
-/** Interpreters and what they import take their time on a busy machine. */
+/** Interpreters and their imports are slow on a busy machine. */
 const startMaxMs = 90_000;
 
 export interface Talk {
   readonly client: GrpcClient;
-  /** What the worker has written. */
+  /** The output of the worker. */
   readonly stderr: () => string;
-  /** `event` replaces parts of the event. */
+  /** Starts a run; `event` replaces parts of its event. */
   start(text: string, event?: object): Promise<string>;
-  /** To the end of the run. */
+  /** Starts a run and waits for its end. */
   say(text: string, event?: object): Promise<Said>;
   untilResults(runId: string, resultsMin: number): Promise<void>;
-  /** Cuts its connections to the service; it may make others. */
+  /** Cuts its connections to the service; it may reconnect. */
   cutWorker(): void;
-  /** Once the run has so many results. */
+  /** Cancels the run once it has this many results. */
   cancel(runId: string, resultsMin: number): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function openTalk(
   const { port } = new URL(service.url);
   const wire = await openWire({ connectFar: () => connect(Number(port), "127.0.0.1") });
   const worker = await language.start(`http://${wire.host}:${wire.port}`);
-  // A program that ends has told why.
+  // The output of a program that ends has the reason.
   const ended = worker.finished.then(({ stderr }) => {
     throw new Error(`the runner in ${language.name} ended: ${stderr}`);
   });
@@ -101,7 +101,7 @@ export async function finish(client: GrpcClient, runId: string): Promise<Said> {
   return { runId, log, run: await getRun(client, runId) };
 }
 
-/** Everything that an event may have, for the contexts of every era. */
+/** An event with all its fields, for the contexts of every era. */
 function richEvent(text: string): object {
   const attachment = { type: "image", mime_type: "image/png", url: "https://example.org/a.png", id: "p-1", odd: [1.0] };
   return {
@@ -121,10 +121,10 @@ function richEvent(text: string): object {
   };
 }
 
-/** Left out: how long it took, and how an SDK wrote a message, which may be with nulls for what is not there. */
+/** Left out: the duration, and the SDK's own form of a message, which may have nulls for missing fields. */
 const leftOut: readonly string[] = ["durationMs", "source"];
 
-/** Without ids and times. */
+/** The log without ids and times. */
 export function plain(log: readonly RunResult[]): string[] {
   return log.map((result) => {
     const { runId: _run, createTime: _time, ...json } = toJson(RunResultSchema, result) as Record<string, object>;

@@ -1,4 +1,4 @@
-// The runners of the tests as programs, one in each language. They do the same conversation: see README.md.
+// The runners of the tests as programs, one in each language. They have the same conversation: see README.md.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,11 +13,11 @@ import { type Running, runProgram, startProgram } from "../program.ts";
 export interface Language {
   readonly name: string;
   readonly isHere: boolean;
-  /** Whether what it is written with knows results of this type. */
+  /** Whether its SDK knows artifact results. */
   readonly hasArtifacts: boolean;
-  /** Runs long before the first test: compilers take their time. */
+  /** Runs long before the first test, since compilers are slow. */
   prepare(): Promise<void>;
-  /** Ends with the test. */
+  /** Starts the runner, which ends with the test. */
   start(url: string): Promise<Running>;
 }
 
@@ -50,7 +50,7 @@ export const go: Language = {
     const folder = await mkdtemp(join(tmpdir(), "runnel-runner-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const program = join(folder, "runner");
-    // Go keeps what it has compiled in the user's home.
+    // Go caches compiled packages in the user's home.
     await runProgram("go", ["build", "-C", pathOf("go"), "-o", program, "."], { environment: { HOME: homedir() } });
     return startProgram(program, [], { environment: environmentOf(url) });
   },
@@ -58,7 +58,7 @@ export const go: Language = {
 
 export type Era = "spec" | "ledger" | "4.11";
 
-/** A plugin under the adapter, of one of the eras that no release has, under classes that stand for that era's. */
+/** A plugin under the adapter, for an era without a release, with fakes of that era's classes. */
 export function pythonOfEra(era: Era, more: NodeJS.ProcessEnv = {}): Language {
   const sdk = join(repositoryRoot, "test/fakes/langbot-sdk");
   return {
@@ -82,7 +82,7 @@ function startPlugin(url: string, plugin: string, folders: readonly string[], mo
   return startProgram(python, ["-m", "runnel_langbot", pluginOf(plugin), "--url", url], { environment });
 }
 
-/** The folder of a plugin of the tests, by its name, or of another one, by its path. */
+/** The folder of a plugin: by name for those of the tests, by path for others. */
 export function pluginOf(plugin: string): string {
   return resolve(pathOf("python"), plugin);
 }
@@ -91,7 +91,7 @@ export function environmentOf(url: string): NodeJS.ProcessEnv {
   return { RUNNEL_URL: url, RUNNEL_API_KEY: keyOf(), PYTHONDONTWRITEBYTECODE: "1" };
 }
 
-/** `npm run generate` has filled it, as a rule. */
+/** Usually filled already by `npm run generate`. */
 async function ensureThirdParty(): Promise<void> {
   if (!existsSync(join(repositoryRoot, "third_party"))) {
     await fillThirdParty();

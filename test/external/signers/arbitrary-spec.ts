@@ -1,8 +1,11 @@
-// Random specs as text, in all the ways in which JSON can be written, with what makes signers go wrong in most of them.
+// Random specs as text, in all spellings of JSON, most of them with content that signers easily get wrong.
 
 import fc from "fast-check";
 
-/** Astral characters sort behind U+E000 and above by bytes, before them by UTF-16; the others are escaped by some, raw by others. */
+/**
+ * Astral characters sort after U+E000 by bytes and before it by UTF-16; the others are escaped by some signers and not by
+ * others.
+ */
 const unit = fc.oneof(
   fc.constantFrom(
     ...'<>&"\\/\b\f\n\r\t\u0000\u001f\u007f\u0085\u2028\u2029\ue000\uf8ff\ufb01\uffee\uffff',
@@ -67,7 +70,7 @@ const name = fc.oneof(
 
 type Member = readonly [name: string, value: string];
 
-/** No name comes twice: what JSON means by that is for the service alone to say. */
+/** Names are unique, since only the service decides what a repeated name means. */
 function objectOf(members: fc.Arbitrary<readonly Member[]>): fc.Arbitrary<string> {
   const unique = members.map((all) => [...new Map(all)]);
   return fc.tuple(unique, space, fc.boolean()).map(([all, gap, isEscaped]) => {
@@ -105,7 +108,7 @@ const usual = fc.record(
   { requiredKeys: [] },
 );
 
-/** The text of a JobSpec, which may have been signed before. */
+/** The text of a JobSpec, which may already have a signature. */
 export const specText: fc.Arbitrary<string> = objectOf(
   fc
     .tuple(usual, fc.array(fc.tuple(name, value), { maxLength: 6 }))

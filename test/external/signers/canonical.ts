@@ -1,13 +1,12 @@
-// The canonical form as a front end would write it, from the contract's text alone: it shares nothing with the service, so the
-// tests can hold the service to it. What it cannot tell are names that came twice: JSON.parse leaves the last one, which is what
-// the contract says.
+// The canonical form, written from the contract's text alone as a front end would do it. It shares no code with the service, so
+// the tests can compare the two. It cannot see repeated names: JSON.parse keeps the last one, as the contract says.
 
 export type Json = null | boolean | number | string | Json[] | Members;
 export type Members = Map<string, Json>;
 
 const excluded = ["id", "created_at", "signature", "public_key"];
 
-/** Objects as maps: no name in them can mean anything to the language. JSON.parse keeps -0, and `__proto__` as a member. */
+/** Reads objects as maps, so that no name has a meaning in the language. JSON.parse keeps -0, and `__proto__` as a member. */
 export function parse(text: string): Members {
   const parsed = toModel(JSON.parse(text));
   if (!(parsed instanceof Map)) {
@@ -34,7 +33,7 @@ export function canonicalText(spec: Members): string {
   return write(kept);
 }
 
-/** Without nulls and empty objects. Arrays stay as they are. */
+/** Without nulls and empty objects. Arrays are unchanged. */
 function prune(object: Members): Members {
   const inner = [...object].map(([name, value]) => [name, value instanceof Map ? prune(value) : value] as const);
   return new Map(inner.filter(([, value]) => value !== null && !(value instanceof Map && value.size === 0)));

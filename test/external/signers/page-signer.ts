@@ -26,10 +26,10 @@ async function sign({ seed, spec }: Order): Promise<string> {
   return write(parsed);
 }
 
-/** What comes before the seed in PKCS#8, which is the only form of a private key that browsers take as bytes (RFC 8410). */
+/** The PKCS#8 header before the seed. Browsers import private keys as bytes only in PKCS#8 (RFC 8410). */
 const pkcs8Prefix = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/** The public key is in base64, of which JWK has the URL-safe kind without padding. */
+/** The public key is in base64; JWK uses base64url without padding. */
 async function importKey(seed: string) {
   const bytes = Uint8Array.from([...pkcs8Prefix, ...Array.from(atob(seed), (each) => each.charCodeAt(0))]);
   const privateKey = await crypto.subtle.importKey("pkcs8", bytes, "Ed25519", true, ["sign"]);

@@ -1,5 +1,5 @@
-// Signs JobSpecs as the signing contract says, with nothing but Go's standard library: one {"seed", "spec"} a line on standard
-// input, the seed in base64 and the spec as text; one signed spec a line on standard output.
+// Signs JobSpecs by the signing contract, with Go's standard library alone. Reads one {"seed", "spec"} a line on standard
+// input, the seed in base64 and the spec as text; writes one signed spec a line to standard output.
 package main
 
 import (
@@ -71,7 +71,7 @@ func signable(spec map[string]any) map[string]any {
 	return kept
 }
 
-// Without nulls and empty objects. Arrays stay as they are.
+// Without nulls and empty objects. Arrays are unchanged.
 func prune(object map[string]any) map[string]any {
 	kept := map[string]any{}
 	for name, value := range object {

@@ -1,5 +1,5 @@
-"""Signs JobSpecs as the signing contract says, with the package `cryptography`: one {"seed", "spec"} a line on standard input,
-the seed in base64 and the spec as text; one signed spec a line on standard output."""
+"""Signs JobSpecs by the signing contract, with the package `cryptography`. Reads one {"seed", "spec"} a line on standard input,
+the seed in base64 and the spec as text; writes one signed spec a line to standard output."""
 
 import base64
 import json
@@ -47,7 +47,7 @@ def signable(spec: dict) -> dict:
 
 
 def prune(spec: dict) -> dict:
-    """Without nulls and empty objects. Arrays stay as they are."""
+    """Without nulls and empty objects. Arrays are unchanged."""
     kept = {name: prune(value) if isinstance(value, dict) else value for name, value in spec.items()}
     return {name: value for name, value in kept.items() if value is not None and value != {}}
 
@@ -71,7 +71,7 @@ def write_text(text: str) -> str:
 
 
 def write_number(number: float) -> str:
-    """The shortest digits that read the same, which Python knows; plain from 1e-6 to 1e21, which Python does otherwise."""
+    """The shortest digits that read the same, as Python prints them; plain from 1e-6 to 1e21, unlike Python."""
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
     text = "".join(map(str, digits))
     point = len(text) + exponent

@@ -1,7 +1,7 @@
-// Specs that were signed by programs in other languages, each written from the contract alone: the service takes every one of
-// them, and none of which a byte was changed, unless the change says nothing: what is signed, key and signature are the same
-// as before. White space between values, what `id` and `created_at` hold, other escapes of the same characters, other digits of
-// the same number, and bits of base64 that stand for nothing are such changes.
+// Specs signed by programs in other languages, each written from the contract alone. The service accepts all of them, and
+// refuses each after any changed byte, unless the change has no meaning: the signed text, key and signature are the same as
+// before. Changes without meaning are white space between values, the contents of `id` and `created_at`, other escapes of the
+// same characters, other digits of the same number, and unused bits of base64.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import { canonicalText, parse } from "./canonical.ts";
 import type { Order } from "./page-signer.ts";
 import { languages, type Sign } from "./signers.ts";
 
-/** Undefined when the service refuses the spec, or its signature is not right. */
+/** Undefined when the service refuses the spec or its signature is wrong. */
 function accept(bytes: Uint8Array): SignedSpec | undefined {
   try {
     const signed = readSignedSpec(readDocument(bytes));
@@ -28,21 +28,21 @@ function accept(bytes: Uint8Array): SignedSpec | undefined {
   }
 }
 
-/** What the signature is about, by the tests' own reading of it. */
+/** The signed content, read by the tests' own code. */
 function meaningOf(bytes: Uint8Array): Record<string, string> {
   const spec = parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   const decode = (name: string): string => Buffer.from(String(spec.get(name)), "base64").toString("hex");
   return { canonical: canonicalText(spec), key: decode("public_key"), signature: decode("signature") };
 }
 
-/** As a signer prints it, sorted; and as the spec was written, with what signing adds behind it. */
+/** Each spec twice: as the signer prints it, sorted; and as it was written, with the added members at its end. */
 async function signBoth(sign: Sign, orders: readonly Order[]): Promise<[printed: string, written: string][]> {
   const printed = await sign(orders);
   expect(printed.length).toBe(orders.length);
   return printed.map((text, index) => [text, addSignature(orders[index]?.spec ?? "", text)]);
 }
 
-/** Members that were there before are not replaced: of two with one name the last one counts. */
+/** Existing members are not replaced: of two with one name the last one counts. */
 function addSignature(spec: string, printed: string): string {
   const { public_key, signature } = JSON.parse(printed);
   const end = spec.lastIndexOf("}");
@@ -64,7 +64,7 @@ const orders = fc.array(order, { minLength: 80, maxLength: 80 });
 
 interface Change {
   readonly what: "replaced" | "removed" | "added";
-  /** Part of the text before it. */
+  /** Position as a fraction of the text's length. */
   readonly at: number;
   readonly byte: number;
 }
@@ -88,7 +88,7 @@ const small =
   '{"id":"1", "a":{"b":null,"é":[-0,1e21,{}]},"constraints":{"min_success_rate":0},"__proto__":"<\\u2028\u{1f600}\\n"}';
 
 describe.each(languages.filter(({ isHere }) => isHere))("signed in $name", { timeout: 300_000 }, ({ start }) => {
-  test("hundreds of random specs are taken, over the bytes that the contract says", async () => {
+  test("the service accepts hundreds of random specs, over the bytes that the contract defines", async () => {
     const sign = await start();
     await fc.assert(
       fc.asyncProperty(orders, async (batch) => {
@@ -105,7 +105,7 @@ describe.each(languages.filter(({ isHere }) => isHere))("signed in $name", { tim
     );
   });
 
-  test("a small spec is refused after every change of a byte that says anything", async () => {
+  test("a small spec is refused after every change of a byte with meaning", async () => {
     const bytes = Buffer.from(await signSmall(await start(), small));
     const before = meaningOf(bytes);
     expect(accept(bytes)).toBeDefined();
@@ -122,12 +122,12 @@ describe.each(languages.filter(({ isHere }) => isHere))("signed in $name", { tim
         }
       }
     }
-    // Of `id` alone nearly all of ASCII, and the last characters of the signature and the key.
+    // Nearly all of ASCII in `id`, and the last characters of the signature and the key.
     expect(count.harmless).toBeGreaterThan(90);
     expect(count.refused).toBeGreaterThan(250 * bytes.length);
   });
 
-  test("random specs are refused after random changes that say anything", async () => {
+  test("random specs are refused after random changes with meaning", async () => {
     const sign = await start();
     await fc.assert(
       fc.asyncProperty(orders, changes, async (batch, all) => {
@@ -147,7 +147,7 @@ describe.each(languages.filter(({ isHere }) => isHere))("signed in $name", { tim
     );
   });
 
-  test("changes that say nothing do no harm", async () => {
+  test("changes without meaning are accepted", async () => {
     const text = await signSmall(await start(), '{"id":"job","created_at":null,"a":["A/",10]}');
     const harmless = [
       ...[
@@ -170,7 +170,7 @@ describe.each(languages.filter(({ isHere }) => isHere))("signed in $name", { tim
   });
 });
 
-/** Of the last character before == only the two bits on top are part of the bytes. */
+/** Only the top two bits of the last character before == are part of the bytes. */
 function withSpareBit(last: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   return alphabet.charAt(alphabet.indexOf(last) ^ 1);

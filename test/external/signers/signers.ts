@@ -1,4 +1,4 @@
-// The signers in other languages as the tests call them: many specs in, as many signed ones out.
+// The signers in other languages as the tests call them: many specs in, as many signed specs out.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export type Sign = (orders: readonly Order[]) => Promise<string[]>;
 export interface Language {
   readonly name: string;
   readonly isHere: boolean;
-  /** What it starts ends with the test. */
+  /** Starts the signer, which ends with the test. */
   start(): Promise<Sign>;
 }
 
@@ -30,7 +30,7 @@ async function startGo(): Promise<Sign> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-signer-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const program = join(folder, "sign");
-  // Go keeps what it has compiled in the user's home.
+  // Go caches compiled packages in the user's home.
   const environment = { HOME: homedir(), TMPDIR: folder };
   await runProgram("go", ["build", "-o", program, pathOf("sign.go")], { environment });
   return (orders) => feed(program, [], orders);

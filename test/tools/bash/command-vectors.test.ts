@@ -1,4 +1,4 @@
-// The acceptance cases for commands, each in a jail of its own and past the list of refused commands: what the kernel holds.
+// The acceptance cases for commands, each in a jail of its own and without the deny list: only the kernel protects.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const { cases }: { cases: CommandCase[] } = JSON.parse(
 );
 
 const growthBytesMax = 64 * 1_048_576;
-/** What a fast disk may take until it is noticed, by a watch that a busy machine makes wait, comes on top. */
+/** Plus the bytes that a fast disk may take until the watch notices, which runs late on a busy machine. */
 const takenBytesMax = growthBytesMax + 1_500 * 1_048_576;
 const canaryText = "CANARY-4e1f";
 const secretText = "service-secret-77aa";
@@ -52,7 +52,7 @@ describe.runIf(hasJail)("in the jail", () => {
     const text = "content" in outcome ? outcome.content : outcome.error;
     expect(processesOf(sessionId)).toEqual([]);
     expect(listener.connections()).toBe(0);
-    // Some commands name the canary: its content is what must not be seen.
+    // Some commands name the canary, so only its content must not appear.
     expect(text).not.toContain(canaryText);
     expect(text).not.toContain(secretText);
     expect(text.isWellFormed()).toBe(true);
@@ -60,7 +60,7 @@ describe.runIf(hasJail)("in the jail", () => {
     expect(readdirSync(area.base).sort()).toEqual(["area", "outside"]);
     expect(readdirSync("/usr/bin")).toContain("env");
     expect(bytesBelow(area.root)).toBeLessThan(takenBytesMax);
-    // The limit, and the time that a busy machine takes to end a process.
+    // The limit, and the time that a busy machine needs to end a process.
     expect(tookMs).toBeLessThan(12_000);
     if (each.class === "benign") {
       expect("content" in outcome ? 0 : outcome.error).toEqual(statusOutside(command, area.outside));
@@ -69,7 +69,7 @@ describe.runIf(hasJail)("in the jail", () => {
   });
 });
 
-test("there are cases of every class", () => {
+test("every class has cases", () => {
   expect(new Set(cases.map((each) => each.class))).toEqual(
     new Set(["benign", "destructive-documented", "destructive-bypass", "read-bypass", "network-bypass", "resource"]),
   );

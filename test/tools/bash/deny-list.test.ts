@@ -1,4 +1,4 @@
-// Which commands are refused before they run, and in which words.
+// Which commands are refused before they run, and with which message.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const { cases }: { cases: CommandCase[] } = JSON.parse(
 describe("the acceptance cases", () => {
   const decided = cases.filter((each) => each.expect_blocklist !== "either");
 
-  test("are there", () => {
+  test("exist", () => {
     expect(decided.length).toBeGreaterThan(20);
   });
 
@@ -80,11 +80,11 @@ test.each([
   "npm run node-tests && node build.js",
   "chmod 755 run.sh",
   "mkdir .sshd",
-])("honest work is left alone: %s", (command) => {
+])("harmless commands are allowed: %s", (command) => {
   expect(refuseCommand(command, "documented")).toBeUndefined();
 });
 
-test("is quick with any text", () => {
+test("the check is quick for any text", () => {
   const startedMs = performance.now();
   for (const piece of ["rm -rf ", "curl ", "chmod -x ", "$( ", "a/../", "python -a ", "dd ", "- "]) {
     refuseCommand(piece.repeat(4_096 / piece.length), "strict");

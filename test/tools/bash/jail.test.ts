@@ -1,4 +1,4 @@
-// The jail against commands that mean harm to the service, to others on the machine, or to what is promised of the tool.
+// The jail against commands that try to harm the service, others on the machine, or the guarantees of the tool.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ const mebibyte = 1_048_576;
 describe.runIf(hasJail)("a command", () => {
   let bash: Tool;
 
-  /** What commands of the test were killed for. */
+  /** The limits for which commands of the test were killed. */
   const killed: KillLimit[] = [];
 
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.runIf(hasJail)("a command", () => {
     killed.length = 0;
   });
 
-  /** Where root works as it does in directories that a service made for sessions. */
+  /** As root, gives the area to the owner that a service's session directories have. */
   function openArea(): Area {
     const area = new Area();
     onTestFinished(() => area[Symbol.dispose]());
@@ -65,7 +65,7 @@ describe.runIf(hasJail)("a command", () => {
     return "content" in outcome ? outcome.content : `ERROR ${outcome.error}`;
   }
 
-  test("says what it printed, and how it ended, in the documented layout", async () => {
+  test("returns its output and how it ended in the documented layout", async () => {
     const area = openArea();
     expect(await run(area, "echo hi")).toBe("hi\n");
     expect(await run(area, "true")).toBe("(no output)");
@@ -75,11 +75,11 @@ describe.runIf(hasJail)("a command", () => {
     expect(await run(area, "kill -9 $$")).toBe("ERROR Exit: signal: killed");
     expect(await run(area, "kill -SEGV $$")).toBe("ERROR Exit: signal: segmentation fault");
     expect(await run(area, "bash nosuch")).toMatch(/Exit: exit status 127$/);
-    // A command may end itself; nobody killed it.
+    // A command may end itself; it was not killed.
     expect(killed).toEqual([]);
   });
 
-  test("has the documented environment, and a work directory where everybody has it", async () => {
+  test("has the documented environment, and its work directory at the same path as outside", async () => {
     const area = openArea();
     const home = "/tmp/agent-runner/my-session";
     const lines = (await run(area, "env; echo DIR=$PWD; stat -c MODE=%a $HOME", { session: "my-session" })).split("\n");
@@ -108,7 +108,7 @@ describe.runIf(hasJail)("a command", () => {
     );
   });
 
-  test("changes the work directory, with the rights of its owner, and nothing else that stays", async () => {
+  test("changes the work directory with the rights of its owner, and leaves nothing else behind", async () => {
     const area = openArea();
     await run(area, "mkdir a && echo x > a/f && echo y > /tmp/y && echo z > $HOME/z");
     expect(readFileSync(join(area.root, "a/f"), "utf8")).toBe("x\n");
@@ -151,7 +151,7 @@ describe.runIf(hasJail)("a command", () => {
       }
     });
 
-    test("sees nothing in the service's own places, though they lie in its work directory", async () => {
+    test("cannot read the service's own files, even in its work directory", async () => {
       const area = openArea();
       const places = ["config.yaml", "data"].map((name) => join(area.root, name));
       area.write("config.yaml", secret);
@@ -177,7 +177,7 @@ describe.runIf(hasJail)("a command", () => {
     });
   });
 
-  test("works in no place of the service, and in none that its session may not use", async () => {
+  test("does not run in directories of the service, or in directories that its session may not use", async () => {
     const area = openArea();
     area.write("secret", secret);
     const reserved = { ...area.context, hidden: [area.root] };
@@ -198,7 +198,7 @@ describe.runIf(hasJail)("a command", () => {
   });
 
   test.each(["/proc/self", "/proc", "/"])(
-    "reads no environment by a file tool either, with %s to work in",
+    "reads no environment by a file tool either, with %s as work directory",
     async (workDir) => {
       const context = { ...openArea().context, ...placeAt(workDir) };
       const name = join("/proc/self/environ").slice(workDir.length).replace(/^\/+/, "");
@@ -268,13 +268,13 @@ describe.runIf(hasJail)("a command", () => {
     ["forks twice", "(setsid bash -c \"trap '' TERM HUP; sleep 60\" &) & (sleep 60 &); sleep 60"],
   ])("that %s beyond its time is killed with all its processes", async (_what, command) => {
     const session = `late-${process.pid}`;
-    // Nothing of it could end by itself before the limit of this test.
+    // No command could end by itself before the timeout of this test.
     expect(await run(openArea(), command, { timeout: 1, session })).toMatch(/Exit: signal: killed$/);
     expect(processesOf(session)).toEqual([]);
     expect(killed).toEqual(["time"]);
   });
 
-  test("leaves nothing behind when it ends, and nothing writes after it", async () => {
+  test("leaves no process behind when it ends, and nothing writes after it", async () => {
     const area = openArea();
     const session = `left-${process.pid}`;
     const writer = "(while :; do echo x >> late; done) & setsid sleep 60 & nohup sleep 60 & sleep 60 & echo hi";
@@ -299,7 +299,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(killed).toEqual(["run_end"]);
   });
 
-  test("ends with the time of its call, which may be over before its own", async () => {
+  test("ends at the deadline of its call, which may be before its own", async () => {
     const clock = createPatientClock(callTimeoutMs);
     const area = openArea();
     const args = JSON.stringify({ command: "touch begun; sleep 60", timeout: 300 });
@@ -310,7 +310,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(killed).toEqual(["time"]);
   });
 
-  test("does not begin for a run that has been stopped", async () => {
+  test("does not start for a run that was stopped", async () => {
     const area = openArea();
     const signal = AbortSignal.abort(new Error("context canceled"));
     const outcome = await bash.run({ command: "touch begun; sleep 60" }, { ...area.context, signal });
@@ -332,11 +332,11 @@ describe.runIf(hasJail)("a command", () => {
     await until("its processes to end", () => processesOf(session).length === 0, 5_000);
   });
 
-  test("that forks without end is stopped, while the service goes on", async () => {
+  test("that forks endlessly is stopped, and the service continues", async () => {
     const session = `fork-${process.pid}`;
     const isOver = new AbortController();
     const most = watchProcesses(session, isOver.signal);
-    // The launcher has no home.
+    // The launcher has no HOME.
     const text = await run(openArea(), "f(){ f & f & wait; }; f", { timeout: 2, session });
     isOver.abort();
     expect(await most).toBeLessThanOrEqual(64);
@@ -347,7 +347,7 @@ describe.runIf(hasJail)("a command", () => {
   });
 
   test.runIf(isRoot())(
-    "runs as the owner of its directory, and what the service makes there is the owner's",
+    "runs as the owner of its directory, and files that the service makes there belong to the owner",
     async () => {
       const owner = { uid: 12_345, gid: 12_346 };
       const area = openArea();
@@ -362,8 +362,8 @@ describe.runIf(hasJail)("a command", () => {
     },
   );
 
-  // Nothing that multiplies: where root may make no control group, a watch is all that counts its processes.
-  test.runIf(isRoot())("of root, in a directory of root, has no more processes either", async () => {
+  // Nothing that multiplies: where root cannot make a control group, only a watch counts its processes.
+  test.runIf(isRoot())("of root, in a directory of root, has the same maximum of processes", async () => {
     const session = `root-${process.pid}`;
     const area = openArea();
     chownSync(area.root, 0, 0);
@@ -382,7 +382,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(await mayGroup()).toBe(isLimited);
   });
 
-  test("has the document's limits: files of 10 MB, 512 MB of addresses", async () => {
+  test("has the document's limits: 10 MB for a file, 512 MB of address space", async () => {
     expect(await run(openArea(), "ulimit -f; ulimit -v")).toBe("10240\n524288\n");
     expect(await run(openArea(), "head -c 11000000 /dev/zero > f; stat -c %s f")).toContain("10485760");
     const area = openArea();
@@ -390,8 +390,8 @@ describe.runIf(hasJail)("a command", () => {
     expect(await run(area, "perl hog.pl")).toMatch(/Out of memory[\s\S]*Exit: exit status 1$/);
   });
 
-  test("has its own processes, however many another has", async () => {
-    // Each has most of the 64 that there may be, while the other has as many.
+  test("has its own maximum of processes, independent of other commands", async () => {
+    // Each has most of its 64 processes while the other has as many.
     const crowd =
       "for i in $(seq 45); do sleep 60 & done; touch here; while [ ! -e go ]; do sleep 0.05; done; echo all";
     const areas = [openArea(), openArea()] as const;
@@ -418,15 +418,15 @@ describe.runIf(hasJail)("a command", () => {
     expect(peak - before).toBeLessThan(200 * mebibyte);
   });
 
-  test("that writes what is no text gets it replaced", async () => {
+  test("has invalid UTF-8 in its output replaced", async () => {
     const text = await run(openArea(), "printf 'a\\377b'; head -c 300000 /dev/urandom >&2");
     expect(text).toContain("a\uFFFDb\nSTDERR:\n");
     expect(text.isWellFormed()).toBe(true);
   });
 
-  test("that fills the disk is stopped; the next ones may only tidy up", async () => {
+  test("that fills the disk is stopped; later commands may only delete", async () => {
     const area = openArea();
-    // No faster than some disks, so that a watch that comes late on a busy machine still comes in time.
+    // No faster than some disks, so that a watch that runs late on a busy machine still runs in time.
     const fill = "for i in $(seq 1 200); do head -c 10000000 /dev/zero > f$i; sleep 0.02; done";
     expect(await run(area, fill)).toBe("ERROR ... (killed: more than 64 MiB written to disk)\nExit: signal: killed");
     const taken = bytesIn(area.root);
@@ -446,7 +446,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(killed).toEqual(["memory"]);
   });
 
-  test.runIf(canMount())("that takes what others need of a disk is stopped", async () => {
+  test.runIf(canMount())("that takes the last free space of a disk is stopped", async () => {
     const { folder: workDir } = openSmallDisk(64 * mebibyte);
     const command = "head -c 9000000 /dev/zero > f; sleep 60";
     expect(await bash.run({ command }, { ...openArea().context, ...placeAt(workDir) })).toEqual({
@@ -455,12 +455,12 @@ describe.runIf(hasJail)("a command", () => {
     expect(killed).toEqual(["disk_free"]);
   });
 
-  test("has bounded room in memory for its temporary files", async () => {
+  test("has limited memory for its temporary files", async () => {
     const text = await run(openArea(), "for i in $(seq 20); do head -c 9000000 /dev/zero > /tmp/$i || exit 1; done");
     expect(text).toMatch(/No space left on device[\s\S]*Exit: exit status 1$/);
   });
 
-  test("works in the directory that was opened, whatever takes its place meanwhile", async () => {
+  test("works in the directory that was opened, even when its path is swapped meanwhile", async () => {
     const area = openArea();
     writeFileSync(join(area.outside, "secret"), secret);
     let isOver = false;
@@ -475,7 +475,7 @@ describe.runIf(hasJail)("a command", () => {
       }
     })();
     try {
-      // Most tries find something else in the directory's place and are refused.
+      // Most attempts find the path swapped and are refused.
       for (let index = 0; index < 40 || ran === 0; index++) {
         const text = await run(area, "echo ran; cat secret; ls; touch mine; true").catch((error) => String(error));
         expect(text).not.toContain(secret);
@@ -488,7 +488,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(readdirSync(area.outside)).toEqual(["secret"]);
   });
 
-  test("is not shown what took the directory's place after it was opened and checked", async () => {
+  test("does not see what took the directory's place after the check", async () => {
     const area = openArea();
     writeFileSync(join(area.outside, "secret"), secret);
     await using directory = await open(area.root);
@@ -503,7 +503,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(readdirSync(area.outside)).toEqual(["secret"]);
   });
 
-  test("cannot be given what the document refuses", async () => {
+  test("is refused where the document refuses it", async () => {
     const area = openArea();
     expect(await bash.run({}, area.context)).toEqual({ error: "command is required" });
     expect(await bash.run({ command: "x".repeat(4_097) }, area.context)).toEqual({
@@ -513,7 +513,7 @@ describe.runIf(hasJail)("a command", () => {
     expect(await run(area, "rm -rf /")).toMatch(/^ERROR blocked dangerous pattern: rm -rf \/ /);
   });
 
-  test("cannot work where the jail has its own things", async () => {
+  test("does not run in directories that the jail itself needs", async () => {
     const area = openArea();
     for (const workDir of ["/", "/usr", "/tmp", "/dev/shm", "/proc/self/cwd", "/etc"]) {
       expect(await bash.run({ command: "ls" }, { ...area.context, ...placeAt(workDir) })).toEqual({
@@ -528,7 +528,7 @@ describe.runIf(hasJail)("a command", () => {
   });
 });
 
-/** The most processes of a session that were there at a time. */
+/** The maximum of simultaneous processes of a session. */
 async function watchProcesses(session: string, over: AbortSignal): Promise<number> {
   let most = 0;
   while (!over.aborted) {
@@ -538,7 +538,7 @@ async function watchProcesses(session: string, over: AbortSignal): Promise<numbe
   return most;
 }
 
-/** Whether there may be control groups here; none of commands is left. */
+/** Whether control groups are available; checks that no command has left one. */
 async function mayGroup(): Promise<boolean> {
   await using group = await openPidsGroup(1);
   const tree = "/sys/fs/cgroup/pids";

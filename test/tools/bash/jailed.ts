@@ -1,4 +1,4 @@
-// What tests of the jail stand on: bash in a real jail, and a world outside it that no command may touch.
+// Base of the tests of the jail: bash in a real jail, and files and ports outside it that no command may reach.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,7 +10,7 @@ import type { KillLimit } from "../../../src/agent/tools/bash/limits.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { type Clock, systemClock } from "../../../src/platform/base/clock.ts";
 
-/** False on a machine without a jail: what needs one is left out, which the test run says in a line. */
+/** False on a machine without a jail: its tests are skipped, and the test run says so in a line. */
 export const hasJail: boolean = inject("hasJail");
 
 const mebibyte = 1_048_576;
@@ -29,7 +29,7 @@ export interface JailedOptions {
   readonly clock?: Clock;
 }
 
-/** Small limits, so that reaching them takes no time. */
+/** Small limits, which tests reach quickly. */
 export async function openCommands(options: JailedOptions = {}): Promise<Commands> {
   const { growthMb = 64, onKilled = () => {}, clock = systemClock } = options;
   return createCommands({
@@ -45,7 +45,7 @@ export async function openBash(options: JailedOptions = {}): Promise<Tool> {
   return createBash(await openCommands(options));
 }
 
-/** The processes of a session's commands, wherever they went: they are known by the home that only they have. */
+/** All processes of a session's commands, also detached ones: only they have this HOME. */
 export function processesOf(sessionId: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -61,7 +61,7 @@ function readQuietly(path: string): string {
   }
 }
 
-/** Listens on this machine's loopback. Nobody may ever connect. */
+/** Listens on this machine's loopback. No command may ever connect. */
 export async function openListener(): Promise<{ readonly port: number; readonly connections: () => number }> {
   let connections = 0;
   const server = createServer((socket) => {

@@ -1,5 +1,5 @@
-// The filter of system calls as bytes, run by an interpreter of its own: for machines that are not this one, and for calls
-// that no command can make on purpose. That the kernel takes it, and means the same, is shown by the tests of the jail.
+// The filter of system calls as bytes, run by an interpreter: for other machines, and for calls that a command cannot make on
+// purpose. The tests of the jail show that the kernel accepts the filter and agrees.
 
 import { describe, expect, test } from "vitest";
 import { type Machine, seccompFilter } from "../../../src/agent/tools/bash/seccomp.ts";
@@ -18,7 +18,7 @@ const verdicts = new Map([
   [0x0005_0061, "EAFNOSUPPORT"],
 ]);
 
-/** What the kernel would answer to a call with these arguments. */
+/** The kernel's answer to a call with these arguments. */
 function judge(filter: Buffer, arch: number, call: number, ...args: number[]): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call, 0);
@@ -92,16 +92,16 @@ describe.each(machines)(
     test("calls that reach past namespaces are refused", () => {
       const answers = Object.entries(refused).map(([name, call]) => [name, ask(call)]);
       expect(answers).toEqual(Object.keys(refused).map((name) => [name, "EPERM"]));
-      // The same numbers everywhere: io_uring, the new ways to mount, pidfd_getfd.
+      // The same numbers on every machine: io_uring, the new mount calls, pidfd_getfd.
       for (const call of [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 467]) {
         expect(ask(call)).toBe("EPERM");
       }
       expect([ask(435), ask(fallocate)]).toEqual(["ENOSYS", "EOPNOTSUPP"]);
     });
 
-    test("sockets are local ones and those of the jail's own network", () => {
+    test("only local sockets and those of the jail's own network are allowed", () => {
       expect([1, 2, 10].map((family) => ask(socket, family, 1, 0))).toEqual(["allow", "allow", "allow"]);
-      // Netlink, packets, AF_ALG, vsock, XDP, and one that is beyond all that there are.
+      // Netlink, packets, AF_ALG, vsock, XDP, and an unknown family.
       for (const family of [0, 16, 17, 38, 40, 44, 1_000]) {
         expect([ask(socket, family), ask(socket + 1 === 42 ? 53 : 199, family)]).toEqual([
           "EAFNOSUPPORT",
@@ -112,7 +112,7 @@ describe.each(machines)(
       expect(ask(socket, 2 ** 32 + 40)).toBe("EAFNOSUPPORT");
     });
 
-    test("terminals cannot be typed into, whatever the upper half of the request holds", () => {
+    test("input cannot be injected into a terminal, with any upper half of the request", () => {
       expect([ask(ioctl, 0, 0x5401), ask(ioctl, 0, 0x5412), ask(ioctl, 0, 2 ** 32 + 0x5412)]).toEqual([
         "allow",
         "EPERM",
@@ -126,7 +126,7 @@ describe.each(machines)(
       }
     });
 
-    test("calls that nobody has looked at are not there", () => {
+    test("unknown calls do not exist", () => {
       expect([ask(469), ask(470), ask(0x3fff_ffff), ask(0xffff_ffff)]).toEqual(["allow", "ENOSYS", "ENOSYS", "ENOSYS"]);
       expect(ask(0x4000_0000 + 39)).toBe("ENOSYS");
     });
@@ -135,7 +135,7 @@ describe.each(machines)(
       expect(others.map((other) => judge(filter, other, allowed[0][0]))).toEqual(["kill", "kill"]);
     });
 
-    test("fits into what the kernel takes", () => {
+    test("the filter fits the kernel's maximum", () => {
       expect(filter.length % 8).toBe(0);
       expect(filter.length / 8).toBeLessThan(4_096);
     });

@@ -1,5 +1,5 @@
-// The conversation of the tests over nothing but stubs that were generated from the contract. RUNNEL_URL says where the service
-// is, RUNNEL_API_KEY who calls.
+// The conversation of the tests over stubs generated from the contract alone. RUNNEL_URL is the URL of the service,
+// RUNNEL_API_KEY the key of the client.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""The plugin itself, which has to be there before its runners."""
+"""The plugin itself, which must exist before its runners."""
 
 
 class Talk:

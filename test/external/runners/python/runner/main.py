@@ -1,4 +1,4 @@
-"""The plugin itself, of the SDK that is installed."""
+"""The plugin itself, for the installed SDK."""
 
 from langbot_plugin.api.definition.plugin import BasePlugin
 

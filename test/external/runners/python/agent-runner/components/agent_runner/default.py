@@ -1,5 +1,5 @@
-"""The conversation of the tests, as the author of a LangBot plugin writes it; it has no idea of Runnel. What the message says
-decides what it does: see ../../../../README.md.
+"""The conversation of the tests as a LangBot plugin, without any knowledge of Runnel. The text of the message decides what it
+does: see ../../../../README.md.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What only the adapter for Python has to get right: each case says what it saw in one message."""
+"""Cases for the Python adapter alone: each case reports what it saw in one message."""
 
 import asyncio
 import base64
@@ -9,7 +9,7 @@ from langbot_plugin.entities.io.errors import ActionCallError, ActionCallTimeout
 
 
 class Action(Enum):
-    """Whatever is asked for by name."""
+    """The actions that are called by name."""
 
     STATE_GET = "state_get"
     STATE_SET = "state_set"
@@ -56,7 +56,7 @@ async def failure(asking) -> dict:
 
 
 async def kept(runner, ctx):
-    """State and storage, with values that JSON of other languages would change."""
+    """State and storage, with values that the JSON of other languages would change."""
     ask = asker(runner, ctx)
     of = {"scope": "conversation"}
     value = {"big": 9007199254740993, "one": 1, "float": 1.0, "text": "é\u2028😀", "none": None}
@@ -81,7 +81,7 @@ async def kept(runner, ctx):
 
 
 async def read(runner, ctx):
-    """What is asked of the past and of the run itself."""
+    """Calls about the history and the run itself."""
     # Not in every SDK.
     from langbot_plugin.api.entities.builtin.agent_runner import ArtifactReadResult
 
@@ -118,7 +118,7 @@ async def read(runner, ctx):
 
 
 async def until_found(asking):
-    """A result counts when it is reported, which is soon."""
+    """A result counts once it is reported, which happens soon."""
     for _ in range(500):
         try:
             return await asking()
@@ -130,7 +130,7 @@ async def until_found(asking):
 
 
 async def refused(runner, ctx):
-    """Every kind of failure in the SDK's own words."""
+    """Every kind of failure, as the SDK reports it."""
     ask = asker(runner, ctx)
     calls = {
         "not offered": ask(Action.GET_PROMPT),
@@ -177,7 +177,7 @@ async def broken(_runner, ctx):
 
 
 async def odd(_runner, ctx):
-    """Results that the host drops, each with a number of its own."""
+    """Results that the host drops, each with its own number."""
     yield AgentRunResult(run_id="another", type="message.delta", data={})
     yield AgentRunResult(run_id=ctx.run_id, type="state.updated", data={"scope": "actor", "key": "k", "value": "\ud800"})
     yield done(ctx)
@@ -197,7 +197,7 @@ async def many(_runner, ctx):
 
 
 async def slow(_runner, ctx):
-    """Until the time of the run is over, and a little longer."""
+    """Runs a little longer than the time limit of the run."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -210,7 +210,7 @@ async def slow_results(runner, ctx):
 
 
 async def stubborn(_runner, ctx):
-    """Has a last word when it is cancelled."""
+    """Sends a last message when it is cancelled."""
     yield said(ctx, "waiting")
     try:
         await asyncio.Event().wait()

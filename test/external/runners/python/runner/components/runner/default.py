@@ -1,5 +1,5 @@
-"""The conversation of the tests with the API of the SDK that is installed: its contexts, its proxies, its results. That SDK has
-no artifacts.
+"""The conversation of the tests with the API of the installed SDK: its contexts, its proxies, its results. That SDK has no
+artifacts.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ class DefaultRunner(Runner):
     async def run(self, ctx: RunnerContext):
         text = ctx.input.to_text()
         if text == "forbidden":
-            # Its own proxies look at the grant before they ask; what the host says is the matter here.
+            # Its own proxies check the grant before they call; this tests the host's answer.
             call = {"run_id": ctx.run_id, "tool_name": "bash", "parameters": {"command": "ls"}}
             try:
                 await self.get_run_api(ctx)._api.plugin_runtime_handler.call_action(PluginToRuntimeAction.CALL_TOOL, call)

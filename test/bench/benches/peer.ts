@@ -40,7 +40,7 @@ export const peer: Bench = {
   title: "Agent Runner's REST API, signed (v1), a fresh service for each row; beside PEER_BIN where it is set",
   notMeasured:
     "a network, TLS, tools, a warm service; the peer keeps everything in memory, and a stream of it may lack text and end without `done`.",
-  roundsMax: 5,
+  roundsMax: 3,
   async *measure(stage) {
     const peerProgram = process.env.PEER_BIN;
     for (;;) {

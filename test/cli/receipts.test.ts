@@ -381,7 +381,7 @@ describe("verify", () => {
       answer: { verify: "ok", copy: "different", statement: { status: "completed" } },
     });
     expect((await stage.runnel("verify", file)).stdout).toMatch(
-      /^! the statement beside the signed one says something else/m,
+      /^! the statement beside the signed one differs/m,
     );
   });
 

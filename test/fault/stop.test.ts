@@ -66,7 +66,7 @@ test("a database that does not answer delays a stop only up to its limit", async
   await until("its words", () => reader.results.length >= 2);
   postgres.freeze();
   expect(await member.stop()).toBe(1);
-  expect(member.log()).toContain("runnel: the database was not told of the end");
+  expect(member.log()).toContain("runnel: the end of this replica could not be written to the database");
   expect(await ending).toBe(status.UNAVAILABLE);
 });
 

@@ -119,7 +119,7 @@ const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
   BINDING_NOT_FOUND: "`runnel runners bindings` shows what there is, `runnel runners bind <file>` puts one",
   BINDING_AMBIGUOUS: "disable or delete all but one: `runnel runners unbind <id>`",
   APPROVAL_NOT_FOUND: "`runnel runners approvals` shows the ids",
-  APPROVAL_CHANGED: "`runnel runners approval <id>` shows what is asked for, and its digest",
+  APPROVAL_CHANGED: "`runnel runners approval <id>` shows the request and its digest",
   APPROVAL_DECIDED: "`runnel runners approval <id>` shows who has decided",
   RUN_ACTIVE: "wait for the run to end: `runnel tail <run>` follows it",
   REQUEST_ID_REUSED: "take another --idempotency-key: this one was used for another document",

@@ -8,7 +8,7 @@ const fixes: Readonly<Record<string, string>> = {
   invalid_body: resign,
   invalid_json: resign,
   validation_error: resign,
-  missing_field: "sign it with `runnel sign <file> --key <file> --stamp`, which sets what is missing",
+  missing_field: "sign it with `runnel sign <file> --key <file> --stamp`, which sets the missing members",
   "invalid_field:timestamp": stamp,
   "invalid_field:nonce": stamp,
   invalid_field: resign,

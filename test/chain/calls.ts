@@ -1,4 +1,4 @@
-// Calls of the contract of the tests, and ways to the chain that allow all of it.
+// Calls of the tests' contract, and chains that allow all of it.
 
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -35,7 +35,7 @@ export function callOf(
 export interface ChainOf extends Partial<ChainOptions> {
   readonly rpcUrl: string;
   readonly privateKey: string;
-  /** The contract of which every function is allowed. */
+  /** The contract; all of its functions are allowed. */
   readonly ledger: string;
 }
 
@@ -53,7 +53,7 @@ export function chainOf({ ledger, ...options }: ChainOf): Chain {
   });
 }
 
-/** What is given up when the test ends, whatever it has seen by then. */
+/** Prepares a transaction and abandons it when the test ends. */
 export async function prepareTx(chain: Chain, call: ChainCall): Promise<PreparedTx> {
   const prepared = await chain.prepare(call);
   if (prepared.type !== "prepared") {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await node[Symbol.asyncDispose]();
 });
 
-test("a view is called and answers with integers as decimal text and tuples as lists", async () => {
+test("a view call returns integers as decimal text and tuples as lists", async () => {
   const { ledger, chain } = await open();
   const called = { type: "call", contractAddress: ledger, args: [] };
   expect(await chain.execute(callOf(ledger, "limit"))).toEqual({ ...called, functionName: "limit", result: "1000" });
@@ -31,7 +31,7 @@ test("a view is called and answers with integers as decimal text and tuples as l
   });
 });
 
-test("a transaction is sent and mined, and told with its hash, gas and block", async () => {
+test("a transaction is sent and mined, and its result has hash, gas and block", async () => {
   const { ledger, chain } = await open();
   const args = [[{ by: ledger, amount: "7" }, [ledger, 5]]];
   const result = await chain.execute(callOf(ledger, "addMany", args));
@@ -49,7 +49,7 @@ test("a transaction is sent and mined, and told with its hash, gas and block", a
   expect(await node.readTotal(ledger)).toBe(12n);
 });
 
-test("value is sent up to the cap, to functions that take it", async () => {
+test("value is sent up to the cap, and only to payable functions", async () => {
   const { ledger, chain, sender } = await open({ valueMaxWei: 5n });
   expect(await chain.execute(callOf(ledger, "pay", [], "5"))).toMatchObject({ type: "tx", status: 1 });
   expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "5" });
@@ -59,7 +59,7 @@ test("value is sent up to the cap, to functions that take it", async () => {
   expect(await node.countMined(sender)).toBe(1);
 });
 
-test("what would revert is not sent, and its reason is told", async () => {
+test("a transaction that would revert is not sent, and the error gives the reason", async () => {
   const { ledger, chain, sender } = await open();
   const reasons = [
     ["addOnce", [5, 1], "Reverted in simulation: total has changed."],
@@ -76,7 +76,7 @@ test("what would revert is not sent, and its reason is told", async () => {
   expect(await node.countMined(sender)).toBe(0);
 });
 
-test("what the simulation allowed and the chain did not is told as reverted", async () => {
+test("a transaction that reverts after a successful simulation has status 0", async () => {
   const { ledger, chain } = await open();
   const prepared = await prepareTx(chain, callOf(ledger, "addOnce", [0, 1]));
   await node.write(ledger, "addOnce", [0n, 9n]);
@@ -85,7 +85,7 @@ test("what the simulation allowed and the chain did not is told as reverted", as
   expect(await node.readTotal(ledger)).toBe(9n);
 });
 
-test("what needs more gas than the cap is not sent", async () => {
+test("a transaction above the gas cap is not sent", async () => {
   const { ledger, chain, sender } = await open({ gasMax: 60_000n });
   expect(await chain.execute(callOf(ledger, "burn", [500]))).toEqual({
     error: expect.stringMatching(/^gas: the call needs \d+, maximum 60000 \(decisions\.tx\.gas_max\)\.$/),
@@ -110,7 +110,7 @@ test("a dry run simulates and sends nothing", async () => {
   expect(await node.countMined(sender)).toBe(0);
 });
 
-test("on another chain than that of the settings nothing is called, until the node is another one", async () => {
+test("nothing is called on another chain than the configured one, until the node serves that", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain, sender } = await open({ rpcUrl: gate.url });
   gate.decide((method) => (method === "eth_chainId" ? answer({ result: "0x1" }) : "pass"));
@@ -134,7 +134,7 @@ test("concurrent transactions of one sender take a nonce each", async () => {
   expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "6" });
 });
 
-test("a transaction that is broadcast again is executed once, also after it was mined", async () => {
+test("a transaction that is broadcast again is executed once, even after it was mined", async () => {
   const { ledger, chain, sender } = await open();
   const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
   const broadcasts = await Promise.all([1, 2, 3].map(() => chain.broadcast(prepared)));
@@ -150,7 +150,7 @@ test("a transaction that is broadcast again is executed once, also after it was 
 test.each([
   ["before it was broadcast", 0],
   ["after it was broadcast", 1],
-])("a process that dies %s leaves what another one finishes, once", async (_, broadcasts) => {
+])("after a process dies %s, another process completes the transaction once", async (_, broadcasts) => {
   const { ledger, chain, sender, again } = await open();
   const stored = JSON.stringify(await prepareTx(chain, callOf(ledger, "pay", [], "3")));
   for (let count = 0; count < broadcasts; count++) {
@@ -164,7 +164,7 @@ test.each([
   expect(await next.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "7" });
 });
 
-test("what was prepared for a nonce that another transaction used is refused, and nothing is done twice", async () => {
+test("a prepared transaction whose nonce was used by another is refused", async () => {
   const { ledger, chain, sender, again } = await open();
   const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
   expect(await again().execute(callOf(ledger, "pay", [], "4"))).toMatchObject({ type: "tx", status: 1 });
@@ -172,7 +172,7 @@ test("what was prepared for a nonce that another transaction used is refused, an
   expect(await node.countMined(sender)).toBe(1);
 });
 
-test("what is given up leaves its nonce to the next one", async () => {
+test("an abandoned transaction leaves its nonce to the next one", async () => {
   const { ledger, chain } = await open();
   const abandoned = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
   chain.abandon(abandoned);
@@ -185,7 +185,7 @@ test("what is given up leaves its nonce to the next one", async () => {
   });
 });
 
-test("whoever waits for the sender's turn may stop waiting, and does not hold up who comes after", async () => {
+test("a caller can stop waiting for the sender's turn without delaying the next one", async () => {
   const { ledger, chain, sender } = await open();
   const prepared = await prepareTx(chain, callOf(ledger, "pay"));
   const stop = new AbortController();
@@ -198,7 +198,7 @@ test("whoever waits for the sender's turn may stop waiting, and does not hold up
   expect(await node.countMined(sender)).toBe(2);
 });
 
-test("an answer that is lost on its way back does not make two of a transaction", async () => {
+test("a lost answer does not duplicate the transaction", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain, sender } = await open({ rpcUrl: gate.url });
   gate.decide((method) => (method === "eth_sendRawTransaction" ? "lose answer" : "pass"));
@@ -206,7 +206,7 @@ test("an answer that is lost on its way back does not make two of a transaction"
   expect(await node.countMined(sender)).toBe(1);
 });
 
-test("a node that is away before anything was signed is told, and nothing was sent", async () => {
+test("a node that is down before the signature gives an error, and nothing is sent", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain, sender } = await open({ rpcUrl: gate.url });
   const places = ["eth_chainId", "eth_call", "eth_estimateGas", "eth_getTransactionCount", "eth_getBlockByNumber"];
@@ -220,14 +220,14 @@ test("a node that is away before anything was signed is told, and nothing was se
   expect(await node.countMined(sender)).toBe(1);
 });
 
-test("a node that does not answer is not waited for without end", async () => {
+test("a node that does not answer gives an error after the timeout", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain } = await open({ rpcUrl: gate.url, answerTimeoutMs: 50 });
   gate.decide(() => "leave");
   expect(await chain.execute(callOf(ledger, "pay"))).toEqual({ error: "The node did not answer in time." });
 });
 
-test("a chain without a base fee gets transactions of the old form", async () => {
+test("a chain without a base fee gets legacy transactions", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain } = await open({ rpcUrl: gate.url });
   const block = answer({ result: { number: "0x1", transactions: [] } });
@@ -238,7 +238,7 @@ test("a chain without a base fee gets transactions of the old form", async () =>
   expect(await chain.confirm(prepared)).toMatchObject({ type: "tx", status: 1 });
 });
 
-test("a node that is away from the broadcast on leaves it open, and what comes next does not take its nonce", async () => {
+test("a broadcast to a node that is down leaves the transaction open, and the next one does not take its nonce", async () => {
   await using gate = await openNodeGate(node.url);
   const clock = createManualClock({ jump: true });
   const { ledger, chain, sender } = await open({ rpcUrl: gate.url, clock, pollMs: 10_000 });
@@ -262,7 +262,7 @@ test("a node that is away from the broadcast on leaves it open, and what comes n
   });
 });
 
-test("a transaction that is not mined in time is told with its hash, and can be waited for again", async () => {
+test("a transaction that is not mined in time gives an error with its hash, and can be confirmed later", async () => {
   const { ledger, chain, again } = await open({ clock: createManualClock({ jump: true }), pollMs: 10_000 });
   await using _ = await withoutMining();
   const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
@@ -279,7 +279,7 @@ test("a transaction that is not mined in time is told with its hash, and can be 
   expect(await again().confirm(prepared)).toMatchObject({ type: "tx", status: 1 });
 });
 
-test("a transaction that the node has forgotten is sent again before the next one", async () => {
+test("a transaction that the node has dropped is sent again before the next one", async () => {
   const { ledger, chain, sender, again } = await open();
   await using _ = await withoutMining();
   const first = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
@@ -294,12 +294,12 @@ test("a transaction that the node has forgotten is sent again before the next on
   expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "7" });
 });
 
-test("a sender without money is refused by the node in its words", async () => {
+test("a sender without funds gets the node's error", async () => {
   const { ledger, chain } = await open({ privateKey: `0x${"5e".repeat(32)}` });
   expect(await chain.execute(callOf(ledger, "pay", [], "3"))).toEqual({ error: expect.stringMatching(/funds/i) });
 });
 
-test("a contract that sends callers to a URL is not followed there", async () => {
+test("a contract that redirects callers to a URL is not followed", async () => {
   await using gate = await openNodeGate(node.url);
   const { ledger, chain } = await open({ rpcUrl: gate.url });
   const abi = parseAbi([
@@ -314,7 +314,7 @@ test("a contract that sends callers to a URL is not followed there", async () =>
   expect(gate.asked).toEqual(["eth_chainId", "eth_call"]);
 });
 
-test("the settings open the way, within their limits", async () => {
+test("the settings enable the chain, within their limits", async () => {
   const ledger = await node.deployLedger();
   const environment = {
     RUNNEL_DECISIONS_TX_ENABLED: "true",
@@ -341,7 +341,7 @@ test("the settings open the way, within their limits", async () => {
   expect(await run({ RUNNEL_DECISIONS_TX_PRIVATE_KEY: "" }, pay)).toEqual(missing);
 });
 
-/** A contract of its own, a sender of its own, and ways to the chain for it; `again` is that of another process. */
+/** A contract and a sender for this test, and a chain; `again` opens the chain of another process. */
 async function open(changes: Partial<ChainOf> = {}) {
   const ledger = await node.deployLedger();
   const options = { rpcUrl: node.url, privateKey: node.takeKey(), ledger, ...changes };

@@ -1,4 +1,4 @@
-// What is said against a call before anybody is asked: which contracts and functions, which arguments, which value.
+// The checks of a call before the node is asked: contract and function, arguments, value.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -35,14 +35,14 @@ function refusalOf(changes: Partial<ChainContract>, call: Partial<ChainCall> = {
   return refusal({ contracts: [ledgerAt(address, changes)], ...call });
 }
 
-test("without a way to the chain every call has the document's answer, and nothing else is looked at", async () => {
+test("without a configured chain every call gets the document's error, before any check", async () => {
   const chain = await openChain(undefined);
   const missing = { error: "Execution wallet or Alchemy key missing." };
   expect(await chain.execute({ contracts: [], functionName: "", args: 1 })).toEqual(missing);
   expect(await chain.prepare({ contracts: [], functionName: "", args: 1 })).toEqual(missing);
 });
 
-test("the document's errors come in its order and words, before ours", () => {
+test("the document's errors come first, in its order and with its messages", () => {
   const empty = { address: " ", abi: "[]", abiFunctions: [], chain: "1" };
   const wrong = { functionName: "nothing", args: 5, value: "much" };
   const stages: readonly [Partial<ChainContract>, Partial<ChainCall>, string][] = [
@@ -68,7 +68,7 @@ test("the document's errors come in its order and words, before ours", () => {
   expect(refusal({})).toBe("none");
 });
 
-test("without a contract there is no address, and any address is foreign", () => {
+test("without a contract no address is available, and any address is refused", () => {
   expect(refusal({ contracts: [] })).toBe("Contract address not available.");
   expect(refusal({ contracts: [], contractAddress: address })).toBe("Contract address not allowed.");
   expect(refusalOf({ address: null })).toBe("Contract address not available.");
@@ -77,7 +77,7 @@ test("without a contract there is no address, and any address is foreign", () =>
   expect(refusal({ functionName: "ADD" })).toBe("Function not allowed.");
 });
 
-test("addresses are the same in upper and lower case, and blanks around names and addresses do not count", () => {
+test("addresses ignore case, and names and addresses ignore surrounding white space", () => {
   for (const contractAddress of [
     address.toLowerCase(),
     `0x${address.slice(2).toUpperCase()}`,
@@ -91,13 +91,13 @@ test("addresses are the same in upper and lower case, and blanks around names an
   expect(called).toEqual({ contractAddress: address, functionName: "add", args: [1] });
 });
 
-test("without an address it is the first contract, with one that of the address", () => {
+test("the contract is the first one, or that of the given address", () => {
   const contracts = [ledgerAt(other), ledgerAt(address)];
   expect(refusal({ contracts })).toMatch(/^Not on the operator's allow-list: 0x0{38}aa:add/);
   expect(refusal({ contracts, contractAddress: address })).toBe("none");
 });
 
-test("the operator allows one function of one contract at a time, views too", () => {
+test("the operator allows single functions of a contract, views included", () => {
   const allowed = readAllowed([`${address}:add`, `${other}:limit`]);
   expect(refusal({}, { allowed })).toBe("none");
   for (const functionName of ["limit", "pay"]) {
@@ -118,7 +118,7 @@ test.each([
     value,
     expect.stringMatching(/^value: expected wei as a whole decimal number in a string; got /),
   ]),
-])("a value of %j is taken or refused in words", (value, words) => {
+])("a value of %j is accepted or refused with a message", (value, words) => {
   expect(refusal({ functionName: "pay", args: [], value })).toEqual(words);
 });
 
@@ -162,7 +162,7 @@ describe("arguments", () => {
     ["tuple", entry],
     ["tuple", [other, "1"]],
     ["tuple[1]", [entry]],
-  ])("%s takes %j", (type, value) => {
+  ])("%s accepts %j", (type, value) => {
     expect(refusalOf({ abi: inputs(type) }, { args: [value] })).toBe("none");
   });
 
@@ -197,19 +197,19 @@ describe("arguments", () => {
     ["tuple", [other], "a list or an object"],
     ["tuple", null, "a list or an object"],
     ["tuple", JSON.parse('{"__proto__": 1, "amount": 1}'), "a list or an object"],
-  ])("%s does not take %j", (type, value, words) => {
+  ])("%s refuses %j", (type, value, words) => {
     const message = refusalOf({ abi: inputs("bool", type) }, { args: [true, value] });
     expect(message).toContain(words);
     expect(message).toMatch(/^args\[1\] \(/);
   });
 
-  test("what is wrong deep inside is told with its place", () => {
+  test("an error in a nested value names its path", () => {
     expect(refusalOf({ abi: inputs("tuple[]") }, { args: [[entry, { to: other, amount: 300 }]] })).toBe(
       "args[0][1][1] (uint8 amount): expected a whole number from 0 to 255; got 300.",
     );
   });
 
-  test("of functions of one name the one that the arguments fit is called, and none when two of them do", () => {
+  test("of overloaded functions the one that fits the arguments is called; two that fit are refused", () => {
     const selectorOf = (args: readonly unknown[]) =>
       checkCall({ contracts: [ledgerAt(address)], functionName: "store", args }, rules).data.slice(0, 10);
     expect(selectorOf(["words"])).not.toBe(selectorOf([5]));
@@ -220,7 +220,7 @@ describe("arguments", () => {
     expect(refusal({ functionName: "store", args: [] })).toMatch(/^args: store\(\w+ \w+\) takes 1 argument, got 0/);
   });
 
-  test("more than a transaction can hold is refused", () => {
+  test("arguments that exceed the size of a transaction are refused", () => {
     const args = ["x".repeat(100_001)];
     expect(refusal({ functionName: "store", args })).toBe("args: they have more than 100000 bytes.");
   });
@@ -234,26 +234,26 @@ test.each<[string, RegExp]>([
   ['[{"type":"event","name":"add"}]', /^Contract ABI has no function/],
   ['[{"type":"function","name":"add","inputs":{}}]', /malformed: add\.inputs is no/],
   ['[{"type":"function","name":"add","inputs":[null]}]', /malformed: add\.inputs\[0\] is no/],
-])("an ABI that is malformed is refused: %s", (abi, words) => {
+])("a malformed ABI is refused: %s", (abi, words) => {
   expect(refusalOf({ abi })).toMatch(words);
 });
 
 test.each(["uint", "uint7", "uint264", "bytes33", "fixed", "tuple", "uint8[", "[]", "uint8[1][1][1][1][1]", ""])(
-  "a type of %j is none",
+  "a parameter type of %j is unknown",
   (type) => {
     const abi = JSON.stringify([{ type: "function", name: "add", inputs: [{ type }] }]);
     expect(refusalOf({ abi })).toBe("Contract ABI is malformed: add.inputs[0] is not a parameter with a known type.");
   },
 );
 
-test("an ABI that is too long, or has tuples in tuples without end, is refused", () => {
+test("an ABI that is too long, or nests tuples too deep, is refused", () => {
   expect(refusalOf({ abi: `[${" ".repeat(1_000_000)}1]` })).toMatch(/^Contract ABI is malformed: expected a JSON list/);
   const depth = 50;
   const nested = `${'{"type":"tuple","name":"x","components":['.repeat(depth)}{"type":"bool"}${"]}".repeat(depth)}`;
   expect(refusalOf({ abi: `[{"type":"function","name":"add","inputs":[${nested}]}]` })).toMatch(/malformed/);
 });
 
-test("whatever a model or a community says, the answer is a call or words", () => {
+test("any input from a model or a community gives a call or an error", () => {
   const type = fc.constantFrom("uint256", "int8", "address", "bool", "string", "bytes", "bytes32", "tuple", "x", "");
   const suffix = fc.constantFrom("", "[]", "[2]", "[][3]");
   const input = fc.record({

@@ -1,4 +1,4 @@
-// A contract to be called: what it is, its ABI, and what solc 0.8.37 made of it (optimizer on with 1 run, for Paris, without
+// The tests' contract: its source, its ABI, and its bytecode from solc 0.8.37 (optimizer on with 1 run, for Paris, without
 // metadata).
 
 /*

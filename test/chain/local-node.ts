@@ -1,4 +1,4 @@
-// A node of an EVM chain on this machine, with the contract of the tests: Anvil, from npm.
+// A node of an EVM chain on this machine, with the tests' contract: Anvil, from npm.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,14 +12,14 @@ export const localChainId = 31_337;
 
 export interface LocalNode extends AsyncDisposable {
   readonly url: string;
-  /** Of a contract that nobody called yet. */
+  /** Deploys a new contract and returns its address. */
   deployLedger(): Promise<Hex>;
-  /** Keys of senders with money; no two calls give the same. */
+  /** Returns the key of a funded sender, a new one on each call. */
   takeKey(): string;
-  /** From an account that no test uses. */
+  /** Sends a transaction from an account that no test uses. */
   write(address: Hex, functionName: "addOnce" | "pay", args: readonly bigint[]): Promise<void>;
   readTotal(address: Hex): Promise<bigint>;
-  /** How many transactions of the account were mined. */
+  /** Returns the number of mined transactions of the account. */
   countMined(address: Hex): Promise<number>;
   setMining(isOn: boolean): Promise<void>;
   forget(hash: Hex): Promise<void>;
@@ -84,7 +84,7 @@ export function addressOf(privateKey: string): Hex {
   return privateKeyToAccount(privateKey as Hex).address;
 }
 
-/** One package for each system; anvil/package.json has that of Linux on x64. */
+/** Each system has its own package; anvil/package.json lists that of Linux on x64. */
 function findAnvil(): string {
   const system = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const name = `@foundry-rs/anvil-${system}`;

@@ -1,17 +1,17 @@
-// A wire between us and the node that a test can cut, before a method of JSON-RPC is asked for or after it was done, and
-// that can answer in the node's place.
+// A proxy between the service and the node that a test can cut, before or after a JSON-RPC method is executed, and that can
+// answer for the node.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What becomes of a request: it goes on, is lost on its way, loses its answer, gets none, or gets this one. */
+/** The fate of a request: it passes, is lost, loses its answer, gets no answer, or gets this one. */
 export type Fate = "pass" | "lose" | "lose answer" | "leave" | Answer;
 
 interface Answer {
   readonly status: number;
-  /** Of JSON-RPC, unless there is a text. */
+  /** The JSON-RPC outcome, used when `text` is not set. */
   readonly outcome?: Outcome;
   readonly text?: string;
 }
@@ -27,13 +27,13 @@ export function answer(outcome: Outcome): Answer {
 
 export interface NodeGate extends AsyncDisposable {
   readonly url: string;
-  /** Methods, in order. */
+  /** The requested methods, in order. */
   readonly asked: readonly string[];
-  /** Decides from now on. */
+  /** Replaces the decision for all later requests. */
   decide(fate: (method: string) => Fate): void;
 }
 
-/** The path is the gate's own: that of a rented node has a key in it. */
+/** `path` is part of the gate's URL, as in a rented node's URL, which has a key in it. */
 export async function openNodeGate(nodeUrl: string, path = "/"): Promise<NodeGate> {
   const asked: string[] = [];
   let decide: (method: string) => Fate = () => "pass";

@@ -1,4 +1,4 @@
-// Neither the key nor the address of the node, which has a key in it too, stands in anything that is told.
+// Neither the sender's key nor the node's URL, which has a key in it too, is in any result or error.
 
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
@@ -14,11 +14,11 @@ const keyOfNode = "canaryKeyOfTheNode";
 const keyOfSender = "ca7a".repeat(16);
 const canaries = [keyOfNode, keyOfSender, keyOfSender.toUpperCase(), "127.0.0.1"];
 
-/** What a node may say that knows how it was called, and what a careless one repeats. */
+/** Text that a node may send, with its own URL and with secrets that a careless node repeats. */
 const gossip = `no, https://node.example/v2/${keyOfNode}?again=${keyOfNode} for ${keyOfSender} of ${keyOfSender.toUpperCase()}`;
 
 const word = (value: number | string): string => `0x${BigInt(value).toString(16).padStart(64, "0")}`;
-/** Error(string) with the gossip as its text. */
+/** Error(string) with that text. */
 const revertData = `0x08c379a0${word(32).slice(2)}${word(gossip.length).slice(2)}${Buffer.from(gossip).toString("hex").padEnd(512, "0")}`;
 
 const good: Readonly<Record<string, unknown>> = {
@@ -48,7 +48,7 @@ const bad: readonly (readonly [string, Fate])[] = [
   ["an object", answer({ result: { url: gossip } })],
 ];
 
-test.each(bad)("a node that answers with %s is told of without a secret", async (_, fate) => {
+test.each(bad)("a node that answers with %s gives an error without a secret", async (_, fate) => {
   await using gate = await openGossip();
   const clock = createManualClock({ jump: true });
   for (const place of [...Object.keys(good), "eth_sendRawTransaction"]) {
@@ -66,7 +66,7 @@ test.each(bad)("a node that answers with %s is told of without a secret", async 
   }
 });
 
-test("a node that is not there is told of without its address", async () => {
+test("a node that is down gives an error without its address", async () => {
   const gate = await openGossip();
   await gate[Symbol.asyncDispose]();
   const chain = chainOf({ rpcUrl: gate.url, privateKey: keyOfSender, ledger });
@@ -74,7 +74,7 @@ test("a node that is not there is told of without its address", async () => {
 });
 
 test.each(["", "0x", "0x12", keyOfSender.slice(1), `${"0".repeat(64)}`, "f".repeat(64), `${keyOfSender}x`])(
-  "a key that is none is refused without being shown: %j",
+  "an invalid key is refused without being shown: %j",
   (privateKey) => {
     const options = {
       rpcUrl: "http://127.0.0.1:1",
@@ -90,7 +90,7 @@ test.each(["", "0x", "0x12", keyOfSender.slice(1), `${"0".repeat(64)}`, "f".repe
   },
 );
 
-/** Whether a transaction is known is asked where it was refused. */
+/** Reaches eth_getTransactionByHash by refusing the transaction. */
 function answerWell(method: string, place: string): Fate {
   const isRefused = method === "eth_sendRawTransaction" && place === "eth_getTransactionByHash";
   return isRefused

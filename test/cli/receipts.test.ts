@@ -282,7 +282,7 @@ describe("verify", () => {
       answer: { verify: "failed", log: { misquoted: places } },
     });
     expect((await stage.runnel("verify", "receipt.json", "lied.jsonl")).stdout).toContain(
-      `✗ lied.jsonl: what is decoded for people is not what the stored bytes say, in entry ${places.join(", ")}`,
+      `✗ lied.jsonl: the decoded text differs from the stored bytes in entry ${places.join(", ")}`,
     );
     const bare = lines.map((line) => {
       const { sequence, bytes } = JSON.parse(line);
@@ -380,9 +380,7 @@ describe("verify", () => {
       code: 0,
       answer: { verify: "ok", copy: "different", statement: { status: "completed" } },
     });
-    expect((await stage.runnel("verify", file)).stdout).toMatch(
-      /^! the statement beside the signed one differs/m,
-    );
+    expect((await stage.runnel("verify", file)).stdout).toMatch(/^! the statement beside the signed one differs/m);
   });
 
   test("refuses flags of the other kind, and reports unreadable files", async () => {

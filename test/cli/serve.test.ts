@@ -154,7 +154,9 @@ test("dev listens on loopback despite file and environment, and elsewhere only w
     expect(said).toMatch(/callers +need credentials/);
     const { code, stderr } = await runCommand(["dev", "--port", "0", ...words], { environment, directory });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/any client that reaches 127\.0\.0\.2 could call without credentials: set RUNNEL_AUTH_API_KEYS/);
+    expect(stderr).toMatch(
+      /any client that reaches 127\.0\.0\.2 could call without credentials: set RUNNEL_AUTH_API_KEYS/,
+    );
   }
 });
 

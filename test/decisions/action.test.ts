@@ -1,4 +1,4 @@
-// What can be executed of what a model wants, and what is said of the rest.
+// Which actions of a model can be executed, and the errors of the others.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -11,12 +11,12 @@ const tx = { action: "tx", ...slug, threadId: "t1", contractAddress: "0xAb", fun
 const thread = { action: "create_thread", ...slug };
 const newer = { newerActions: true };
 
-/** As it comes from a model. */
+/** Checks the first action in a model's output. */
 function checkText(text: string): unknown {
   return parseDecision(text).actions.map((each) => checkAction(each))[0];
 }
 
-describe("the documented actions", () => {
+describe("the documented actions are accepted", () => {
   test("with all their fields", () => {
     const report = { ...thread, title: "T", body: "B", threadType: "REPORT_TO_HUMAN" };
     const paid = { ...tx, value: "1000000000000000000" };
@@ -26,7 +26,7 @@ describe("the documented actions", () => {
     }
   });
 
-  test("with what is filled in when a field is missing or null", () => {
+  test("with defaults for missing and null fields", () => {
     const filled = { ...thread, title: "Agent update", body: "", threadType: "DISCUSSION" };
     expect(checkAction(thread)).toEqual(filled);
     expect(checkAction({ ...thread, title: null, body: null, threadType: null })).toEqual(filled);
@@ -35,23 +35,23 @@ describe("the documented actions", () => {
     expect(checkAction({ ...bare, value: null, contractAddress: "" })).toEqual({ ...bare, args: [] });
   });
 
-  test("names of actions are trimmed, and case counts", () => {
+  test("with trimmed names, in their exact case", () => {
     expect(checkAction({ ...comment, action: " comment\n" })).toEqual(comment);
     expect(checkAction({ ...comment, action: "Comment" })).toEqual({ error: "Unknown action" });
   });
 
-  test("what is not a field of the action is left out", () => {
+  test("without unknown fields", () => {
     expect(checkAction({ ...comment, commentKind: "JOKE", title: 5 })).toEqual(comment);
   });
 
-  test("a type of thread that is not known becomes a discussion, and what was said is kept", () => {
+  test("with an unknown thread type replaced by a discussion, and the original kept", () => {
     const discussion = { ...thread, title: "Agent update", body: "", threadType: "DISCUSSION" };
     expect(checkAction({ ...thread, threadType: "RANT" })).toEqual({ ...discussion, unknownThreadType: "RANT" });
     expect(checkAction({ ...thread, threadType: "discussion" })).toMatchObject({ unknownThreadType: "discussion" });
     expect(checkAction({ ...thread, threadType: "SYSTEM" })).toMatchObject({ threadType: "SYSTEM" });
   });
 
-  test("a status is read in any case", () => {
+  test("with a status in any case", () => {
     const action = { action: "set_request_status", ...slug, threadId: "t1" };
     expect(checkAction({ ...action, status: " Pending " })).toEqual({ ...action, status: "pending" });
   });
@@ -61,12 +61,12 @@ describe("the newer actions", () => {
   const source = { action: "request_contract_source", ...slug };
   const comments = { action: "request_thread_comments", ...slug, threadId: "t1" };
 
-  test("are unknown unless they are switched on", () => {
+  test("are unknown unless they are enabled", () => {
     expect(checkAction({ ...source, contractId: "k1" })).toEqual({ error: "Unknown action" });
     expect(checkAction({ ...comments, commentLimit: 5 })).toEqual({ error: "Unknown action" });
   });
 
-  test("with all their fields", () => {
+  test("are accepted with all their fields", () => {
     for (const action of [
       { ...source, contractId: "k1" },
       { ...source, contractAddress: "0xAb" },
@@ -98,7 +98,7 @@ describe("the newer actions", () => {
   });
 });
 
-describe("D12: what cannot be executed says why", () => {
+describe("D12: an action that cannot be executed gives the reason", () => {
   const status = "status must be 'pending' or 'resolved'";
   const wei = 'value must be wei in decimal digits, at most 2^256 - 1: use a decimal string such as "1000"';
   test.each([
@@ -147,7 +147,7 @@ describe("D12: what cannot be executed says why", () => {
 });
 
 describe("D13: no amount is rounded", () => {
-  test("wei is the number that was written, as text", () => {
+  test("a wei amount stays the written number, as text", () => {
     const most = (2n ** 256n - 1n).toString();
     expect(checkAction({ ...tx, value: most })).toMatchObject({ value: most });
     expect(checkAction({ ...tx, value: " 0042 " })).toMatchObject({ value: "42" });
@@ -157,7 +157,7 @@ describe("D13: no amount is rounded", () => {
   });
 
   test.each(["9007199254740992", "9007199254740993", "1000000000000000000", "1e18", "1e400", "1.00000000000000000001"])(
-    "%s as a number of a model's text is refused wherever it stands",
+    "%s as a number in a model's text is refused in every field",
     (number) => {
       const text = (fields: string): string =>
         `{"action":"tx","communitySlug":"c1","threadId":"t1","functionName":"f",${fields}}`;
@@ -170,13 +170,13 @@ describe("D13: no amount is rounded", () => {
     },
   );
 
-  test("numbers that are exact stay in the arguments", () => {
+  test("exact numbers stay numbers in the arguments", () => {
     const args = [9007199254740991, -9007199254740991, 0, true, null, { a: ["x", 1] }];
     expect(checkAction({ ...tx, args })).toMatchObject({ args });
   });
 });
 
-test("whatever is given, there is an action or an error, and never a throw", () => {
+test("any input gives an action or an error, and never throws", () => {
   const odd = fc.jsonValue({ maxDepth: 3 });
   const names = [
     "create_thread",

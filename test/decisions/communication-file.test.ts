@@ -1,4 +1,4 @@
-// The form of the communication log's files.
+// The format of the communication log's files.
 
 import { expect, test } from "vitest";
 import { printCommunication } from "../../src/protocols/community/decisions/communication-file.ts";
@@ -14,7 +14,7 @@ const entry = {
   content: "line one\nline two",
 } as const;
 
-test("an entry is told between two lines of sixty signs", () => {
+test("an entry is printed between two lines of sixty characters", () => {
   const line = "=".repeat(60);
   expect(printCommunication(entry)).toBe(`${line}
 11/22/2026, 1:02:03 PM

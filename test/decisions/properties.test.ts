@@ -1,4 +1,4 @@
-// Whatever a model writes: nothing throws, no word of an action is changed, and the work is linear.
+// For any output of a model: nothing throws, no text of an action is changed, and the work is linear.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ function stringsOf(value: Json): string[] {
     : [];
 }
 
-test("of any text a decision is made, and it has something to execute or says why not", () => {
+test("any text gives a decision, with valid actions or the reason for their absence", () => {
   fc.assert(
     fc.property(fc.oneof(nasty, fc.string({ unit: "binary" })), fc.boolean(), (output, isWrapped) => {
       const { outcome, valid, actions, error, furtherDecisions } = parseDecision(output, { isWrapped });
@@ -35,13 +35,13 @@ test("of any text a decision is made, and it has something to execute or says wh
   );
 });
 
-test("every text in an action stands in the output as it is", () => {
+test("every text in an action occurs in the output unchanged", () => {
   let executed = 0;
   fc.assert(
     fc.property(nasty, (output) => {
       const { valid } = parseDecision(output);
       executed += valid.length;
-      // The one thing that a repair takes out.
+      // CR is the only character that a repair removes.
       const kept = output.replaceAll("\r", "");
       expect(valid.flatMap(stringsOf).filter((each) => !kept.includes(each))).toEqual([]);
     }),
@@ -50,7 +50,7 @@ test("every text in an action stands in the output as it is", () => {
   expect(executed).toBeGreaterThan(50);
 });
 
-test("JSON by itself is read as every reader of JSON has it", () => {
+test("plain JSON has the value of JSON.parse", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), (output) => {
       const value: unknown = JSON.parse(output);
@@ -76,7 +76,7 @@ const action = fc.record(
 );
 const actions = fc.array(action, { minLength: 1, maxLength: 3 });
 
-describe("the same decision", () => {
+describe("the same decision is found", () => {
   const before = fc.constantFrom(
     "",
     "Sure!",
@@ -108,7 +108,7 @@ describe("the same decision", () => {
     );
   });
 
-  test("with all the slips that are mended", () => {
+  test("with every repairable error", () => {
     fc.assert(
       fc.property(actions, fc.gen(), (list, choose) => {
         const pick = (...choices: readonly string[]): string => choose(fc.constantFrom, ...choices);
@@ -194,7 +194,7 @@ describe("S3: the work is linear", () => {
     ...['```json\n{"a":"```', '[[[[["]]]]]', '{"a":"{\\"a\\":'],
   ];
 
-  test.each(repeated)("over %j without end", (part) => {
+  test.each(repeated)("over endless %j", (part) => {
     const text = part.repeat(Math.floor(decisionBytesMax / 4 / part.length)).trim();
     const { work } = scanDecisions(text);
     expect(work).toBeGreaterThanOrEqual(text.length);
@@ -206,7 +206,7 @@ describe("S3: the work is linear", () => {
     expect(parseDecision(part.repeat(decisionBytesMax / part.length - 1)).valid).toEqual([]);
   });
 
-  test("over a long list that is read again from each of many brackets: the scan gives up", () => {
+  test("over a long list that is read again from each of many brackets, the scan gives up", () => {
     const text = `${"[".repeat(90)}${"1,".repeat(20_000)}x`;
     const { work, isExhausted } = scanDecisions(text);
     expect(isExhausted).toBe(true);
@@ -214,13 +214,13 @@ describe("S3: the work is linear", () => {
     expect(parseDecision(text).error?.message).toBe("LLM output has too many brackets to parse");
   });
 
-  test("over more decisions than anybody makes: the scan gives up", () => {
+  test("over more than a thousand decisions, the scan gives up", () => {
     const one = '{"action":"comment","communitySlug":"c1"}\n';
     expect(parseDecision(one.repeat(1_000))).toMatchObject({ outcome: "execute", furtherDecisions: 999 });
     expect(parseDecision(one.repeat(1_001))).toMatchObject({ outcome: "error", valid: [] });
   });
 
-  test("twice the text is no more than about twice the work", () => {
+  test("twice the text takes about twice the work", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...repeated), { minLength: 1, maxLength: 4 }), (parts) => {
         const small = scanDecisions(parts.join("").repeat(200)).work;
@@ -231,7 +231,7 @@ describe("S3: the work is linear", () => {
     );
   });
 
-  test("an answer of 1 MiB is looked at a few times", () => {
+  test("an answer of 1 MiB is scanned a few times at most", () => {
     const entry = JSON.stringify({ action: "comment", communitySlug: "c1", threadId: "t1", body: '{["x\\'.repeat(20) });
     const list = `[${Array.from({ length: 4_000 }, () => entry).join(",\n")},]`;
     const text = `Here:\n\`\`\`json\n${list}\n\`\`\``;

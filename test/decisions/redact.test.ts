@@ -1,4 +1,4 @@
-// What is taken out of texts, and what is not.
+// Which parts of texts are redacted, and which are not.
 
 import { expect, test } from "vitest";
 import { createRedact, redactJson } from "../../src/protocols/community/decisions/redact.ts";
@@ -14,7 +14,7 @@ test.each([
   ["a wallet's signature", `0x${hex(130)}`, "[redacted]"],
   ["a private key by its name", `"privateKey": "0x${hex(64)}"`, `"privateKey": "[redacted]"`],
   ["a nonce by its name", `x-agent-nonce: ${hex(32)}`, "x-agent-nonce: [redacted]"],
-])("%s", (_what, text, expected) => {
+])("redacts %s", (_what, text, expected) => {
   expect(redact(text)).toBe(expected);
 });
 
@@ -23,11 +23,11 @@ test.each([
   ["an address", `0x${hex(40)}`],
   ["an id", "0190c1d2-7b1e-7c3a-9f00-1234567890ab"],
   ["a longer text of digits", hex(128)],
-])("%s stays", (_what, text) => {
+])("keeps %s", (_what, text) => {
   expect(redact(text)).toBe(text);
 });
 
-test("JSON stays JSON, also where a name and its value together make a secret", () => {
+test("JSON stays JSON, even when a name and its value together are a secret", () => {
   const value = { nonce: hex(32), "the-secret": [1, true, null, { a: "\\the-secret\n" }] };
   expect(JSON.parse(redactJson(value, redact))).toEqual({
     nonce: "[redacted]",

@@ -1,4 +1,4 @@
-// What is mended of a model's JSON, what is not, and that no word of it changes on the way.
+// Which errors in a model's JSON are repaired, which are not, and that repairs change no text.
 
 import { describe, expect, test } from "vitest";
 import { parseDecision } from "../../src/protocols/community/decisions/parse.ts";
@@ -20,7 +20,7 @@ function fenced(json: string): string {
   return `\`\`\`json\n${json}\n\`\`\``;
 }
 
-describe("R1: mended", () => {
+describe("R1: repaired", () => {
   test.each([
     ["commas before closing brackets", withBody('"x",'), "x"],
     ["comments between values", withBody('/* why: "{[ */ "x" /**/'), "x"],
@@ -44,7 +44,7 @@ describe("R1: mended", () => {
   });
 });
 
-describe("not mended: it is an error, and nothing is executed", () => {
+describe("not repaired: an error, and nothing is executed", () => {
   test.each([
     ["tabs in strings", withBody('"a\tb"')],
     ["other control characters in strings", withBody('"a\u0000b"')],
@@ -64,12 +64,12 @@ describe("not mended: it is an error, and nothing is executed", () => {
   });
 });
 
-test("a string that ends in the other kind of quote takes the rest along: it is an error too", () => {
+test("a string that ends in the other kind of quote swallows the rest, which is an error", () => {
   const output = '{"a":"x”,"action":"comment","communitySlug":"c1"}';
   expect(parseDecision(output)).toMatchObject({ outcome: "error", valid: [], actions: [] });
 });
 
-describe("strings stay what they are", () => {
+describe("strings are unchanged", () => {
   test.each([
     "a /* keep */ b",
     "// keep",
@@ -79,13 +79,13 @@ describe("strings stay what they are", () => {
     "```json\\n[]\\n```",
     "<think>x</think>",
     "http://example.org//x",
-  ])("%j, although something else is mended", (body) => {
+  ])("%j, although other parts are repaired", (body) => {
     const value: unknown = JSON.parse(`"${body}"`);
     expect(bodyOf(withBody(`"${body}",`))).toEqual({ body: value, repaired: true });
     expect(bodyOf(fenced(`[${withBody(`"${body}",`)},]`))).toEqual({ body: value, repaired: true });
   });
 
-  test("a name that comes twice counts as it comes last, and __proto__ is a name", () => {
+  test("the last of repeated names counts, and __proto__ is an ordinary name", () => {
     const { valid } = parseDecision(
       '{"action":"x","action":"comment","communitySlug":"c","__proto__":{"admin":true},}',
     );
@@ -94,19 +94,19 @@ describe("strings stay what they are", () => {
   });
 });
 
-describe("R3: what the log names", () => {
-  test("each type of action once, trimmed, also of those that are not valid", () => {
+describe("R3: the log lists", () => {
+  test("each action type once, trimmed, even of invalid actions", () => {
     const output = `[${a},{"action":" tx "},{"action":5},{"action":""},"x",${a}]`;
     expect(parseDecision(output).strictActionTypes).toEqual(["comment", "tx"]);
   });
 
-  test("none when an entry had to be mended, all when only what is between them had to be", () => {
+  test("no action type when an entry was repaired, all when only the text between entries was", () => {
     expect(parseDecision(`[${a},${withBody('"a\nb"')}]`)).toMatchObject({ repaired: true, strictActionTypes: [] });
     expect(parseDecision(`[${a},\n// and\n${a},]`)).toMatchObject({ repaired: false, strictActionTypes: ["comment"] });
   });
 });
 
-describe("numbers stay what they are", () => {
+describe("numbers are unchanged", () => {
   test.each([
     ["0", 0],
     ["-0", -0],
@@ -129,7 +129,7 @@ describe("numbers stay what they are", () => {
     "0.1000000000000000055511151231257827",
     "1.00000000000000000001",
     "9007199254740992.5",
-  ])("%s stays a text", (text) => {
+  ])("%s stays text", (text) => {
     const { valid } = parseDecision(withBody(text));
     expect(JSON.stringify(valid)).toBe(`[${withBody(text)}]`);
     expect(typeof valid[0]?.body).toBe("object");

@@ -1,4 +1,4 @@
-// What of a text is the decision, and what never is.
+// Which part of a text is the decision.
 
 import { describe, expect, test } from "vitest";
 import { decisionBytesMax, parseDecision } from "../../src/protocols/community/decisions/parse.ts";
@@ -13,7 +13,7 @@ function decided(output: string): unknown {
   return outcome === "execute" ? valid : (error?.message ?? outcome);
 }
 
-/** Of a decision that is an error: nothing of it may be executed. */
+/** The error of a failed decision, and its counts of actions, which must be 0. */
 function failure(output: string): { class: string | undefined; valid: number; actions: number } {
   const { outcome, error, valid, actions } = parseDecision(output);
   expect(outcome).toBe("error");
@@ -25,19 +25,19 @@ const noValid = "LLM decision does not include valid actions";
 const cut = "truncated decision";
 
 describe("D1: which decision counts", () => {
-  test("a text that is JSON as a whole is the decision, whatever its strings hold", () => {
+  test("a text that is JSON as a whole is the decision, with any text in its strings", () => {
     const quoting = { ...comment, body: `as in \`\`\`json\n${b}\n\`\`\` or [] or <think>` };
     expect(decided(JSON.stringify([quoting]))).toEqual([quoting]);
     expect(decided(`My answer: ${JSON.stringify(quoting)}`)).toEqual([quoting]);
   });
 
-  test("a part without a valid action is passed over while another has one", () => {
+  test("a part without a valid action is skipped when another part has one", () => {
     expect(decided(`See [1] and {"x": 1}, [] and null: ${a}`)).toEqual([comment]);
     expect(decided(`\`\`\`json\n{"example": true}\n\`\`\`\n\`\`\`json\n${a}\n\`\`\``)).toEqual([comment]);
     expect(decided(`\`\`\`\n[]\n\`\`\` would do nothing, so:\n${a}`)).toEqual([comment]);
   });
 
-  test("without any valid action the first part says what it is", () => {
+  test("without any valid action the first part gives the error", () => {
     expect(decided('Nothing to do: [] (and not {"x": 1})')).toBe("noop:empty-actions-array");
     expect(decided('Like {"x": 1}, so []')).toBe(noValid);
     expect(decided("```json\n[]\n```")).toBe("noop:empty-actions-array");
@@ -45,24 +45,24 @@ describe("D1: which decision counts", () => {
     expect(decided("```\nnull\n```")).toBe(noValid);
   });
 
-  test("a fenced block counts before JSON in prose, also when it has to be repaired", () => {
+  test("a fenced block precedes JSON in prose, even when it needs a repair", () => {
     expect(decided(`Somebody wrote ${a} there.\n\`\`\`json\n${b}\n\`\`\``)).toEqual([thread]);
     expect(decided(`Somebody wrote ${a} there.\n\`\`\`json\n[${b.replace("B", "B\n")},]\n\`\`\``)).toEqual([
       { ...thread, body: "B\n" },
     ]);
   });
 
-  test("what stands as it is counts before what has to be repaired", () => {
+  test("JSON that needs no repair precedes JSON that does", () => {
     expect(decided(`First {"action":"x","communitySlug":"c1",} then ${a}`)).toEqual([comment]);
   });
 
-  test("the others are counted", () => {
+  test("further decisions are counted", () => {
     expect(parseDecision(`${a}\n${b}\n{"x":1}\n${a}`)).toMatchObject({ valid: [comment], furtherDecisions: 2 });
     expect(parseDecision(a).furtherDecisions).toBe(0);
     expect(parseDecision('{"x":1} {"y":2}').furtherDecisions).toBe(0);
   });
 
-  test("a list as a whole is read before the entries in it", () => {
+  test("a list as a whole is read before its entries", () => {
     expect(parseDecision(`[${a},\n${b},\n]`)).toMatchObject({ valid: [comment, thread], furtherDecisions: 0 });
     expect(decided(`I will do [${a}, ${b.replace("B", "B\r\nC")}] now.`)).toEqual([
       comment,
@@ -72,11 +72,11 @@ describe("D1: which decision counts", () => {
 });
 
 describe("fences", () => {
-  test.each(["json", "JSON", "", "js", "json5", "text title=x"])("of language %j", (language) => {
+  test.each(["json", "JSON", "", "js", "json5", "text title=x"])("are read in language %j", (language) => {
     expect(decided(`Decision:\n\`\`\`${language}\n${a}\n\`\`\`\nBye.`)).toEqual([comment]);
   });
 
-  test("on one line, without an end, with more backticks, with a fence in a string", () => {
+  test("are read on one line, without an end, with more backticks, and with a fence in a string", () => {
     const quoting = { ...comment, body: "```js\nx()\n```" };
     expect(decided(`\`\`\`json ${a} \`\`\``)).toEqual([comment]);
     expect(decided(`\`\`\`${a}\`\`\``)).toEqual([comment]);
@@ -85,7 +85,7 @@ describe("fences", () => {
     expect(decided(`Here:\n\`\`\`json\n${JSON.stringify(quoting)}\n\`\`\``)).toEqual([quoting]);
   });
 
-  test("a block that is meant as a decision and is none fails the cycle; any other is prose", () => {
+  test("with an invalid decision fail the cycle; others are prose", () => {
     expect(failure("```json\nnothing to do\n```")).toEqual(unread);
     expect(failure("```json\n```")).toEqual(unread);
     expect(failure("```\n{“threadId” = “t1”}\n```")).toEqual(unread);
@@ -93,7 +93,7 @@ describe("fences", () => {
     expect(decided("```\n{ slug }\n```")).toBe("noop:plain-text");
   });
 
-  test("prose inside of a block is prose", () => {
+  test("may hold prose", () => {
     expect(decided(`\`\`\`json\nMy decision: ${a}\n\`\`\``)).toEqual([comment]);
     expect(decided(`\`\`\`json\n${a}\nThat is all.\n\`\`\``)).toEqual([comment]);
   });
@@ -107,18 +107,18 @@ describe("prose", () => {
     expect(decided("“Quoted”")).toBe("noop:plain-text");
   });
 
-  test("with brackets that begin like JSON and are none is not taken for a decision to do nothing", () => {
+  test("with brackets that begin like JSON is an error, not a decision to do nothing", () => {
     expect(failure("[no action is needed]")).toEqual(unread);
   });
 
-  test("brackets of prose around and before a decision do not hide it", () => {
+  test("with brackets around and before a decision does not hide it", () => {
     expect(decided(`[note: ${a}]`)).toEqual([comment]);
     expect(decided(`[1 or [2 or ["x or {"y ${a}`)).toEqual([comment]);
     expect(decided(`in [ "quoted" } order ] ${a}`)).toEqual([comment]);
   });
 });
 
-describe("S1, S2: never by halves", () => {
+describe("S1, S2: a partial decision is never executed", () => {
   test.each([
     ["in a string", `[${a},{"action":"tx","communitySlug":"c1","body":"unf`],
     ["behind a name", `[${a},{"action":`],
@@ -138,7 +138,7 @@ describe("S1, S2: never by halves", () => {
     expect(parseDecision(output).actions).toEqual([]);
   });
 
-  test("every beginning of a list of two decisions executes both or none", () => {
+  test("every prefix of a list of two decisions executes nothing", () => {
     const output = `[${a},${b}]`;
     for (let length = 1; length < output.length; length++) {
       expect(parseDecision(output.slice(0, length))).toMatchObject({ outcome: "error", valid: [] });
@@ -146,21 +146,21 @@ describe("S1, S2: never by halves", () => {
     expect(decided(output)).toEqual([comment, thread]);
   });
 
-  test("what is inside of a decision that cannot be read is not executed", () => {
+  test("the contents of an invalid decision are not executed", () => {
     expect(failure(`[${a},{"action":"tx","communitySlug":"c1","body":None},${b}]`)).toEqual(unread);
     expect(failure(`{"action":"tx","communitySlug":"c1","then":[${a}],"body":None}`)).toEqual(unread);
     expect(failure(`{"body": None, "then": ${a}}`)).toEqual(unread);
     expect(failure(`{"body": "a\tb", "then": ${a}}`)).toEqual(unread);
   });
 
-  test("behind one that cannot be read another may follow", () => {
+  test("a valid decision may follow an invalid one", () => {
     expect(decided(`The form is {"action": "comment", ...}.\n${a}`)).toEqual([comment]);
     expect(decided(`{"action":"comment","body":'it {is}'} ${a}`)).toEqual([comment]);
   });
 });
 
 describe("thoughts", () => {
-  test("at the beginning are no part of the answer", () => {
+  test("at the beginning are not part of the answer", () => {
     expect(decided(`<think>\n${b}\n</think>\n\n${a}`)).toEqual([comment]);
     expect(decided(`<Thinking>[${b}</THINKING>[]`)).toBe("noop:empty-actions-array");
     expect(decided(`<think>${b}</think> I do nothing.`)).toBe("noop:plain-text");
@@ -175,7 +175,7 @@ describe("limits", () => {
     expect(decided("€".repeat(decisionBytesMax / 2))).toBe("LLM output is larger than 1 MiB");
   });
 
-  test("nesting has an end", () => {
+  test("nesting is limited", () => {
     const nested = (levels: number): string =>
       `{"action":"tx","communitySlug":"c","args":${"[".repeat(levels)}${"]".repeat(levels)}}`;
     expect(parseDecision(nested(99)).outcome).toBe("execute");
@@ -187,7 +187,7 @@ describe("limits", () => {
   });
 });
 
-test("a wrapper is opened only where the model was asked for one", () => {
+test("a wrapper is opened only when the model was asked for one", () => {
   const output = JSON.stringify({ actions: [comment] });
   expect(parseDecision(output).error?.message).toBe(noValid);
   expect(parseDecision(output, { isWrapped: true })).toMatchObject({ outcome: "execute", valid: [comment] });

@@ -1,4 +1,4 @@
-// The schema that models are held to, and the prompts that they get.
+// The schema that models must follow, and the prompts that they get.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -8,13 +8,13 @@ import { parseDecision } from "../../src/protocols/community/decisions/parse.ts"
 import { renderPrompt } from "../../src/protocols/community/decisions/prompt.ts";
 import { decisionFormat, type JsonSchema } from "../../src/protocols/community/decisions/schema.ts";
 
-/** Whether the schema takes a list of actions. */
+/** Returns a function that says whether the schema accepts a list of actions. */
 function compile(options: { newerActions?: boolean } = {}): (actions: unknown) => boolean {
   const validate = new Ajv2020({ strict: true }).compile(decisionFormat(options).schema);
   return (actions) => validate({ actions }) as boolean;
 }
 
-/** Every schema in the schema, with the number of arrays and objects around it. */
+/** Returns every part of the schema, with the number of arrays and objects around it. */
 function partsOf(schema: JsonSchema, depth = 1): { readonly part: JsonSchema; readonly depth: number }[] {
   const {
     properties = {},
@@ -58,7 +58,7 @@ const newerOnly = [
 ];
 
 describe("D11: the schema of a decision", () => {
-  test("takes all actions, and what it takes can be executed", () => {
+  test("accepts all actions, and an accepted action can be executed", () => {
     const accepts = compile();
     const acceptsNewer = compile({ newerActions: true });
     for (const action of [...documented, comment]) {
@@ -72,7 +72,7 @@ describe("D11: the schema of a decision", () => {
     expect(accepts([])).toBe(true);
   });
 
-  test("wants every field, each of its kind, and no others", () => {
+  test("requires every field with its type, and no others", () => {
     const accepts = compile();
     for (const action of [...documented, comment]) {
       for (const field of Object.keys(action)) {
@@ -87,14 +87,14 @@ describe("D11: the schema of a decision", () => {
     expect(accepts(comment)).toBe(false);
   });
 
-  test("is that of an object, as providers want it, and the answer is read", () => {
+  test("describes an object, as providers require, and the answer is parsed", () => {
     const answer = { actions: [comment] };
     expect(decisionFormat().schema).toMatchObject({ type: "object", required: ["actions"] });
     expect(parseDecision(JSON.stringify(answer), { isWrapped: true }).valid).toEqual([comment]);
   });
 
   describe.each([{ newerActions: false }, { newerActions: true }])(
-    "with %j keeps to what every provider enforces",
+    "with %j uses only features that every provider enforces",
     (options) => {
       const format = decisionFormat(options);
       const parts = partsOf(format.schema as JsonSchema);
@@ -108,7 +108,7 @@ describe("D11: the schema of a decision", () => {
         }
       });
 
-      test("it has keywords that all of them know, no reference and no recursion", () => {
+      test("it has only keywords that all of them support, without references or recursion", () => {
         const known = [
           "type",
           "properties",
@@ -142,7 +142,7 @@ describe("D11: the schema of a decision", () => {
 });
 
 describe("prompts", () => {
-  test("hold the context as JSON wherever the template names it", () => {
+  test("hold the context as JSON in every place of the template", () => {
     const context = { communities: [{ slug: "c1" }] };
     expect(renderPrompt("A {{context}} B {{context}}", context)).toBe(
       'A {"communities":[{"slug":"c1"}]} B {"communities":[{"slug":"c1"}]}',
@@ -150,7 +150,7 @@ describe("prompts", () => {
     expect(renderPrompt("no place for it, and {{other}}", context)).toBe("no place for it, and {{other}}");
   });
 
-  test("D9: hold it literally, whatever others wrote into it", () => {
+  test("D9: hold the context literally, with any characters in it", () => {
     for (const body of ["$&", "$$", "$`", "$'", "$1", "$<context>", "{{context}}", "\\", "\n"]) {
       expect(renderPrompt("<{{context}}>", { body })).toBe(`<${JSON.stringify({ body })}>`);
     }

@@ -1,4 +1,4 @@
-// The shared cases: texts of models, and what each of them decides.
+// The shared cases: outputs of models and their decisions.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ interface Expected {
 const path = join(import.meta.dirname, "../vectors/decision.json");
 const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(readFileSync(path, "utf8"));
 
-/** What is better than what the case lists, where it allows that. */
+/** The decisions that improve on the listed ones, in cases that allow it. */
 const better: Readonly<Record<string, Partial<Decision>>> = {
   "two-fences-first-wins": { outcome: "execute", furtherDecisions: 1 },
   "two-objects-in-prose": { outcome: "execute", furtherDecisions: 1 },
@@ -57,18 +57,18 @@ const better: Readonly<Record<string, Partial<Decision>>> = {
   },
 };
 
-test("all cases are there", () => {
+test("the vectors contain all cases", () => {
   expect(vectors.length).toBeGreaterThanOrEqual(39);
   expect(vectors.filter(({ runnel_note }) => runnel_note !== undefined).map(({ name }) => name)).toEqual(
     Object.keys(better),
   );
 });
 
-describe("as listed", () => {
+describe("the decision is the listed one", () => {
   test.each(vectors.filter(({ runnel_note }) => runnel_note === undefined))("$name", ({ output, expect: expected }) => {
     const decision = parseDecision(output);
     expect(decision.outcome).toBe(expected.outcome);
-    // As text: a member that is called __proto__ counts too.
+    // Compared as text, to include a member with the name __proto__.
     expect(JSON.stringify(decision.actions)).toBe(JSON.stringify(expected.actions ?? []));
     const valid = expected.outcome === "execute" ? (expected.valid ?? expected.actions) : [];
     expect(JSON.stringify(decision.valid)).toBe(JSON.stringify(valid));
@@ -81,13 +81,13 @@ describe("as listed", () => {
   });
 });
 
-describe("better than listed", () => {
+describe("the decision is better than the listed one", () => {
   test.each(vectors.filter(({ name }) => name in better))("$name: $runnel_note", ({ name, output }) => {
     expect(parseDecision(output)).toMatchObject(better[name] ?? {});
   });
 });
 
-/** Something was read, and as it stands. */
+/** Returns whether the output was parsed without a repair. */
 function isStrict({ outcome, actions, repaired }: Decision): boolean {
   return !repaired && (actions.length > 0 || outcome === "noop:empty-actions-array");
 }

@@ -1,5 +1,5 @@
-// Whatever somebody brings as an inbox: the pieces that the driver has read and execute it, nothing throws, and the workspace is
-// afterwards what a strict reading of the text makes of it, and nothing else.
+// Any text as an inbox: the parser and executor of the driver process it, nothing throws, and the workspace afterwards is
+// exactly what a strict reading of the text makes of it.
 
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { WorkspaceModel } from "./workspace-model.ts";
 
 const files = { a: "1\r\n2\r3\n4", b: "\ufeffone\ntwo\n", "folder/inner": "inner\n" };
 
-/** Those that are there, those that are not, and those that no file may have. */
+/** Existing paths, missing paths, and paths that no file may have. */
 const anyPath = fc.oneof(
   fc.constantFrom(
     "a",
@@ -49,12 +49,12 @@ const anyBlock = fc
     ][kind];
   });
 
-/** Blocks that are right, and what may make blocks of them that are wrong. */
+/** Valid blocks, mixed with text that may make a block invalid. */
 const anyInbox = fc
   .array(fc.oneof({ weight: 6, arbitrary: anyBlock }, { weight: 1, arbitrary: nearInbox }), { maxLength: 8 })
   .map((texts) => texts.join("\n"));
 
-/** As the driver does: what a command found is looked at before it begins. */
+/** As the driver does: a command is traced before it begins. */
 async function executeAll(executor: Executor, commands: readonly Command[], area: Area): Promise<CommandResult[]> {
   const results: CommandResult[] = [];
   for (const command of commands) {
@@ -64,7 +64,7 @@ async function executeAll(executor: Executor, commands: readonly Command[], area
   return results;
 }
 
-/** Type and success of every command of a strict reading, in order, and what they leave. */
+/** Type and success of every command of a strict reading, in order; applies them to the model. */
 function expectFrom(text: string, model: WorkspaceModel): unknown[] {
   return parseNaively(text).map((command) => {
     switch (command.type) {
@@ -90,7 +90,7 @@ const nobody: Commands = {
   run: () => expect.unreachable("a command was run"),
 };
 
-test("any text is read and executed as strictly as the protocol is, and harms nothing", async () => {
+test("any text is executed exactly as the strict reading requires, and harms nothing", async () => {
   const executor = createExecutor({ commands: nobody, mayRun: false });
   let executed = 0;
   await fc.assert(
@@ -104,7 +104,7 @@ test("any text is read and executed as strictly as the protocol is, and harms no
       symlinkSync(trap, join(area.root, "out"));
 
       const results = await executeAll(executor, parseInbox(text), area);
-      // A line that only resembles a command may be told of, at the end.
+      // A line that only resembles a command may be reported, as the last result.
       const told = results.filter(({ type, summary }) => type !== "PARSE_ERROR" || !summary.startsWith("unrecognised"));
       const model = new WorkspaceModel(files, ["out"]);
       expect(told.map(({ type, success, summary }) => ({ type, success, summary }))).toEqual(expectFrom(text, model));
@@ -115,6 +115,6 @@ test("any text is read and executed as strictly as the protocol is, and harms no
     }),
     { numRuns: 300 },
   );
-  // The texts are near enough to the grammar to do something.
+  // Proves that the texts are close enough to the grammar to do something.
   expect(executed).toBeGreaterThan(50);
 });

@@ -1,5 +1,5 @@
-// Bad input to exchanges, over REST in both its forms and over gRPC: a refusal that says what is wrong, and nothing else happens.
-// Texts that are merely odd are no bad input: `odd-inbox.test.ts`.
+// Bad input to exchanges, over both REST forms and gRPC: each refusal names the fault and has no other effect. Odd but valid
+// texts are in `odd-inbox.test.ts`.
 
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
@@ -129,7 +129,7 @@ const badInboxes: readonly BadCall[] = [
 
 const long = "x".repeat(4_194_305);
 
-/** Over gRPC that is the size of a message, which is refused before its kind is known. */
+/** REST only: over gRPC the size of the message is checked before the message is decoded. */
 const tooLong: readonly BadCall[] = [
   {
     what: "an inbox of more than 4 MiB",
@@ -265,7 +265,7 @@ const badPages: readonly BadCall[] = [
   },
 ];
 
-test("what is refused says why over every way, and changes and executes nothing", async () => {
+test("bad input is refused with its reason over every surface, and changes and executes nothing", async () => {
   const stage = await setBadStage();
   const before = await look(stage);
   const badCalls = [...badNames, ...badInboxes, ...badStarts, ...badImports, ...badWorkDirs, ...badPages];
@@ -276,7 +276,7 @@ test("what is refused says why over every way, and changes and executes nothing"
     }
     expect.soft(await look(stage), name).toEqual(before);
   }
-  // All of it still is where it was, and goes on.
+  // Every exchange is unchanged and continues.
   const api = findWay("gRPC").open(stage.service);
   expect(await api.submit({ exchangeId: stage.waiting, text: createFile })).toMatchObject({ sequence: 2 });
   expect(stage.workspace.read()).toMatchObject({ "made.txt": "made" });
@@ -325,7 +325,7 @@ describe("bodies over REST", () => {
     { ...wrong, what: "another key", type: "application/json", body: '{"inbox":"a"}', error: /inbox: unknown key$/ },
   ];
 
-  test("that cannot be read are refused, and change nothing", async () => {
+  test("an unreadable body is refused and changes nothing", async () => {
     const stage = await setBadStage();
     const before = await look(stage);
     for (const path of ["/v1/exchanges:parse", `/v1/exchanges/${stage.waiting}/inbox`]) {
@@ -347,7 +347,7 @@ describe("bodies over REST", () => {
   });
 });
 
-test("over gRPC a text that is not UTF-8 is no message, and one of more than 4 MiB is refused by its size", async () => {
+test("over gRPC, text that is not UTF-8 cannot be decoded, and a text over 4 MiB is refused by its size", async () => {
   const stage = await setBadStage();
   const before = await look(stage);
   const field = (number: number, bytes: Uint8Array): Buffer => {
@@ -360,7 +360,7 @@ test("over gRPC a text that is not UTF-8 is no message, and one of more than 4 M
     ["ParseInbox", field(1, Buffer.from([0xff]))],
   ] as const) {
     const end = await callRaw(stage.service.url, `/runnel.exchange.v1.ExchangeService/${path}`, frame(message));
-    // What gRPC servers say of a request that they cannot decode.
+    // The status with which gRPC servers refuse a request that they cannot decode.
     expect.soft(end.grpcStatus, path).toBe(status.INTERNAL);
   }
   const api = findWay("gRPC").open(stage.service);

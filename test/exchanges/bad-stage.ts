@@ -1,4 +1,4 @@
-// Exchanges in every state, and what proves that a refused call did nothing to any of them.
+// Exchanges in every state, and a snapshot that proves that a refused call changed none of them.
 
 import { expect } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -16,9 +16,9 @@ export interface BadStage {
   readonly workspace: Workspace;
   /** Waits for its first answer. */
   readonly waiting: string;
-  /** Its first outbox was answered with `message`, its second one waits. */
+  /** Its first outbox was answered with `message`; its second one waits. */
   readonly second: string;
-  /** Ended by `done`, and by other ways to end. */
+  /** Ended by `done`; the next three ended in other ways. */
   readonly completed: string;
   readonly cancelled: string;
   readonly failed: string;
@@ -68,7 +68,7 @@ export async function setBadStage(): Promise<BadStage> {
   };
 }
 
-/** Where every exchange stands, how many rows there are, and what is in the workspace. */
+/** A snapshot: the state of every exchange, the row counts, and the files of the workspace. */
 export async function look({ service, workspace }: BadStage): Promise<unknown> {
   const tables = ["session", "run", "run_result", "exchange_inbox", "exchange_command", "idempotency"];
   const counts = tables.map((table) => `(select count(*) from ${table}) as ${table}`);
@@ -81,7 +81,7 @@ export async function look({ service, workspace }: BadStage): Promise<unknown> {
   return { rows, files: workspace.read() };
 }
 
-/** Words of a database, a stack or a source tree: none of them belongs into an answer. */
+/** Words of a database, a stack or a source tree: no answer may contain them. */
 const internals =
   /\bselect \b|\binsert into\b|postgres|relation "|constraint|out of range for type|node_modules|\/src\/|\.ts\b|\n\s+at |TypeError|undefined|\[object/i;
 
@@ -93,7 +93,7 @@ export interface Refusal {
   readonly text?: RegExp;
 }
 
-/** Soft, so that all that is wrong is told at once. */
+/** Uses soft expectations, so that one run reports all failures. */
 export async function expectRefused(call: Promise<unknown>, refusal: Refusal, what: string): Promise<void> {
   const error = await call.then(
     (answer) => new Error(`was not refused: ${JSON.stringify(answer)}`),

@@ -1,4 +1,4 @@
-// Results that are shown together never take more than their room, and lose nothing when they have enough of it.
+// Results of one outbox never exceed their maximum size together, and stay unchanged when they fit.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ function run(summary: string, output: string): CommandResult {
   return { type: "RUN_COMMAND", success: true, summary, output };
 }
 
-test("results that take exactly as much as there is come back as they are, and with one byte more they do not", () => {
+test("results of exactly the maximum size stay unchanged, and one more byte shortens them", () => {
   const fill = "x".repeat(resultsBytesMax - 2 * frameBytes - 3);
   const results = [run("a", fill), run("b", "y")];
   expect(countBytes(results)).toBe(resultsBytesMax);
@@ -20,7 +20,7 @@ test("results that take exactly as much as there is come back as they are, and w
   expect(fitResults([run("a", `${fill}x`), run("b", "y")])).toEqual([run("a", leftOut), run("b", "y")]);
 });
 
-test("of results that print too much together the later outputs are left out, and a line says so", () => {
+test("when outputs are too large together, a line replaces each of the later ones", () => {
   const output = "\u20ac".repeat(4_000);
   const results = Array.from({ length: 1_000 }, (_, index) => run(`Ran '${index}' (exit code 0)`, output));
   const fitted = fitResults(results);
@@ -31,12 +31,12 @@ test("of results that print too much together the later outputs are left out, an
   expect(countBytes(fitted)).toBeLessThanOrEqual(resultsBytesMax);
 });
 
-test("of a summary that is too long the beginning stays, cut between two characters", () => {
+test("a summary that is too long is cut between two characters", () => {
   const [fitted] = fitResults([run(`${"a".repeat(99)}\u{1f600}${"b".repeat(resultsBytesMax)}`, "")]);
   expect(fitted).toEqual(run(`${"a".repeat(99)}\ufffd…`, ""));
 });
 
-test("whatever the results hold, they fit, in their order and with the beginning of each, and fit as they are afterwards", () => {
+test("any results fit, keep their order and the beginning of each summary, and fitting them again changes nothing", () => {
   const lengths = fc.constantFrom(0, 1, 50, 100, 101, 4_000, 300_000, 1_100_000);
   const characters = fc.constantFrom("x", "\u20ac", "\u{1f600}", "\n");
   const result = fc.record({

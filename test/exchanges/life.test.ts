@@ -1,5 +1,5 @@
-// From the start of an exchange to the end of what is kept of it: how many there may be, whose ids they have, how one goes on
-// that began elsewhere, and that nothing of it stays.
+// The life of an exchange, from its start to the deletion of its contents: the maximum number of open exchanges, ids, import
+// and purge.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ const { importExchange, exportExchange, getExchange, listExchanges } = ExchangeS
 
 const done = "[DONE]\nall is well\n[/DONE]\n";
 
-test("a start that is repeated gives the same exchange, also to twins, and refuses another task", async () => {
+test("a repeated start returns the same exchange, also when concurrent, and refuses another task", async () => {
   const stage = await openStage();
   const starts = await Promise.all(Array.from({ length: 4 }, () => startExchange(stage, { requestId: "once" })));
   expect(new Set(starts.map(({ exchangeId, runId }) => `${exchangeId} ${runId}`)).size).toBe(1);
@@ -27,7 +27,7 @@ test("a start that is repeated gives the same exchange, also to twins, and refus
   expect((await stage.client.call(listExchanges, {})).exchanges).toHaveLength(1);
 });
 
-test("a client has no more open exchanges than it may, however many it starts at once", async () => {
+test("a client cannot exceed its maximum of open exchanges, even with concurrent starts", async () => {
   const stage = await openStage({ exchangesMaxOpen: 3, databasePoolSize: 8 });
   const starts = await Promise.allSettled(Array.from({ length: 10 }, () => startExchange(stage)));
   const [first, ...others] = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
@@ -41,7 +41,7 @@ test("a client has no more open exchanges than it may, however many it starts at
   expect(await startExchange(stage)).toMatchObject({ exchangeId: expect.stringMatching(/^[0-9a-f]{8}$/) });
 });
 
-test("exchanges that wait leave all places to others, one at work takes its own", async () => {
+test("a waiting exchange takes no concurrency slot, a working one takes one", async () => {
   const stage = await openStage({ sessionsMaxConcurrent: 1 });
   for (let count = 0; count < 3; count++) {
     await getOutbox(stage.client, await startExchange(stage));
@@ -52,13 +52,13 @@ test("exchanges that wait leave all places to others, one at work takes its own"
   expect(await refusalOf(startExchange(stage))).toBe("CONCURRENCY_EXHAUSTED");
   await gate.open();
   await getOutbox(stage.client, atWork);
-  // A text is taken however many are at work: its exchange was let in when it began.
+  // A text is accepted even without a free slot: its exchange was admitted at its start.
   expect(await submit(stage.client, atWork, done)).toMatchObject({ isComplete: true });
 });
 
-test("an id that is taken is not given again", async () => {
+test("a new exchange never gets an id that is taken", async () => {
   const stage = await openStage();
-  // Ids are random, so the database says four times that one is taken, as it does when it is.
+  // Ids are random, so a trigger reports four times that the id is taken.
   await query(
     stage.service.databaseUrl,
     `create sequence taken;
@@ -85,7 +85,7 @@ async function importInto({ client, area }: ExchangeStage, session: ExchangeSess
   return await client.call(importExchange, { session, workDir: area.root });
 }
 
-test("an exchange from elsewhere goes on where it stood, once, and what is exported comes in again", async () => {
+test("an imported exchange continues where it stopped, only once, and an exported one can be imported again", async () => {
   const stage = await openStage();
   stage.area.write("notes.txt", "old notes\n");
   const session = makeSession();
@@ -112,7 +112,7 @@ test("an exchange from elsewhere goes on where it stood, once, and what is expor
   await expectInvariants(stage.service.databaseUrl);
 });
 
-test("the id of a session is not one for an exchange, and one of a living exchange is not taken over", async () => {
+test("an import with the id of a session or of a living exchange is refused", async () => {
   const stage = await openStage();
   const { createSession, deleteSession } = SessionService.method;
   const { sessionId } = await stage.client.call(createSession, { agent: { name: "plain" } });
@@ -124,7 +124,7 @@ test("the id of a session is not one for an exchange, and one of a living exchan
 
 const secret = "a secret that must go";
 
-/** An exchange that has been told and has said the secret, and has ended. */
+/** An ended exchange whose task and answers hold the secret. */
 async function endExchange(stage: ExchangeStage): Promise<string> {
   const exchange = await startExchange(stage, { task: secret });
   await getOutbox(stage.client, exchange);
@@ -134,7 +134,7 @@ async function endExchange(stage: ExchangeStage): Promise<string> {
   return exchange.exchangeId;
 }
 
-/** Rows of any table in which the secret stands, as text or as bytes. */
+/** The tables that hold the secret, as text or as bytes. */
 async function findSecrets(url: string): Promise<string[]> {
   const tables = await query<{ name: string }>(
     url,
@@ -152,7 +152,7 @@ async function findSecrets(url: string): Promise<string[]> {
   return found;
 }
 
-test("a purge leaves nothing of what was asked, shown, answered and done", async () => {
+test("a purge deletes the task, the outboxes, the answers and the results", async () => {
   const stage = await openStage();
   const sessionId = await endExchange(stage);
   const { databaseUrl } = stage.service;
@@ -164,7 +164,7 @@ test("a purge leaves nothing of what was asked, shown, answered and done", async
   expect(await refusalOf(getOutbox(stage.client, { exchangeId: sessionId }))).toBe("EXCHANGE_NOT_FOUND");
 });
 
-test("what is kept for no reader any more goes with its session", async () => {
+test("the contents of an exchange are deleted with its session after the retention", async () => {
   const stage = await openStage();
   const { databaseUrl } = stage.service;
   const kept = await startExchange(stage);

@@ -1,5 +1,5 @@
-// Inboxes that are odd, and what the protocol wants of each: a result that says so, and the next outbox. Over REST as plain text
-// and over gRPC, in turn.
+// Odd inboxes and what the protocol requires for each: its results, and the next outbox. Alternates between REST as plain text
+// and gRPC.
 
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ import { openWorkspace } from "./workspace.ts";
 interface OddInbox {
   readonly what: string;
   readonly text: string;
-  /** Type and summary, after a mark for those that failed. */
+  /** Type and summary, after a mark for failed ones. */
   readonly results?: readonly string[];
-  /** Files that it leaves, beside those that were there. */
+  /** The files that it leaves in addition to the existing ones. */
   readonly files?: Readonly<Record<string, string>>;
   /** Part of what the next outbox shows. */
   readonly shows?: string;
@@ -32,7 +32,7 @@ function edit(start: string, end: string): string {
   return `[EDIT_FILE path="here.txt" start_line="${start}" end_line="${end}"]\nx\n[/EDIT_FILE]\n`;
 }
 
-/** Each of the four commands about a file. */
+/** One of each of the four commands about a file. */
 function onFile(path: string): string {
   return `[CREATE_FILE path="${path}"]
 x
@@ -139,7 +139,7 @@ const oddInboxes: readonly OddInbox[] = [
   },
 ];
 
-test("every odd inbox has its results, and the next outbox says so", async () => {
+test("every odd inbox has its results, and the next outbox shows them", async () => {
   const service = await startService({ exchangesCommands: false });
   const [plainText, grpc] = [findWay("REST, plain text").open(service), findWay("gRPC").open(service)];
   const workspace = await openWorkspace(files);
@@ -171,7 +171,7 @@ test("every odd inbox has its results, and the next outbox says so", async () =>
   expect(elsewhere.read()).toEqual({ x: "elsewhere\n" });
 });
 
-test("a task of several lines, or as long as may be, is shown as the protocol wants", async () => {
+test("a task of several lines, or of the maximum size, is shown as the protocol requires", async () => {
   const service = await startService();
   const api = findWay("REST, plain text").open(service);
   const show = async (task: string): Promise<string> => api.readOutbox((await api.start({ task })).exchange_id);

@@ -1,18 +1,18 @@
-// A person who has a task done by copy and paste, in any form in which texts are carried: reads each outbox, answers it, and
-// knows nothing of the exchange but these texts. The same workspace and the same answers make the same outboxes.
+// A person who does a task by copy and paste, over any carrier of texts: reads each outbox, answers it, and knows nothing else
+// of the exchange. The same workspace and the same answers make the same outboxes.
 
-/** How texts come from the exchange to the person and back. */
+/** Carries texts from the exchange to the person and back. */
 export interface Carrier {
-  /** The outbox with this number, once it is there. */
+  /** Returns the outbox with this number as soon as it exists. */
   readonly readOutbox: (sequence: number) => Promise<string>;
-  /** Brings the answer to it. */
+  /** Sends the answer to the outbox with this number. */
   readonly bringInbox: (sequence: number, inbox: string) => Promise<void>;
 }
 
-/** What the exchange is to be started with. */
+/** The task to start the exchange with. */
 export const task = "Make greet.sh greet the world.\nIt is finished when `sh build.sh` succeeds.";
 
-/** What the person answers, outbox by outbox: create, build, which fails; read; edit, and build again; clean up, and done. */
+/** The person's answers, one for each outbox: create, build, which fails; read; edit, and build again; clean up, and done. */
 const answers: readonly ((outbox: string) => string)[] = [
   () => `I shall write the program and a check of it, and then run the check.
 
@@ -69,7 +69,7 @@ greet.sh greets the world.
 `,
 ];
 
-/** Which line of the one file that is shown has this text, from 1. */
+/** Returns the number of the line with this text in the one file that is shown, from 1. */
 function findLine(outbox: string, wanted: string): number {
   const lines = outbox.split("\n");
   const start = lines.indexOf("--- src/greet.sh ---");
@@ -80,7 +80,7 @@ function findLine(outbox: string, wanted: string): number {
   return line - start;
 }
 
-/** Answers every outbox from the first one on. Returns them all; the last answer says that the task is done. */
+/** Answers every outbox from the first one on and returns them all; the last answer says that the task is done. */
 export async function doTask({ readOutbox, bringInbox }: Carrier): Promise<string[]> {
   const outboxes: string[] = [];
   for (const [index, answer] of answers.entries()) {
@@ -92,10 +92,10 @@ export async function doTask({ readOutbox, bringInbox }: Carrier): Promise<strin
   return outboxes;
 }
 
-/** What is in the workspace when all is done. */
+/** The files in the workspace at the end. */
 export const filesAfter: Readonly<Record<string, string>> = {
   "src/greet.sh": '#!/bin/sh\n# Greets.\necho "Hello, world"\n',
 };
 
-/** What the person said at last: the output of the run. */
+/** The person's last message: the output of the run. */
 export const summary = "greet.sh greets the world.";

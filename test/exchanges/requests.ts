@@ -2,7 +2,7 @@
 
 import type { Exchanges } from "./ways.ts";
 
-/** An inbox that leaves something behind when it is executed. */
+/** An inbox that leaves a file behind when it is executed. */
 export const createFile = '[CREATE_FILE path="made.txt"]\nmade\n[/CREATE_FILE]\n';
 
 /** Every call that names an exchange. */
@@ -13,7 +13,7 @@ export const named: Readonly<Record<string, (api: Exchanges, id: string) => Prom
   ExportExchange: (api, id) => api.export(id),
 };
 
-/** What may be imported. */
+/** A valid session to import. */
 export const session = {
   sessionId: "0123abcd",
   task: "a task",

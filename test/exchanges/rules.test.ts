@@ -1,5 +1,4 @@
-// What the contract promises of exchanges beside their texts: whose they are, how many there may be, and what becomes of calls
-// that are made again, over REST and over gRPC.
+// The contract of exchanges besides their texts: ownership, limits, and repeated calls, over REST and over gRPC.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +18,11 @@ import { openWorkspace } from "./workspace.ts";
 interface Caller {
   readonly client: string;
   readonly api: Exchanges;
-  /** Of another client. */
+  /** The API as another client. */
   readonly foreign: Exchanges;
 }
 
-/** They share a service, and so are clients of their own. */
+/** They share a service, so each has its own client ids. */
 function openCallers(service: TestService): Caller[] {
   return [
     { way: findWay("REST, plain text"), client: "local", other: "stranger" },
@@ -37,7 +36,7 @@ async function forEachCaller(service: TestService, check: (caller: Caller) => Pr
   }
 }
 
-test("nobody calls anything of exchanges without credentials", async () => {
+test("every exchange RPC requires credentials", async () => {
   const service = await startService();
   for (const { name } of ExchangeService.methods) {
     const path = `/runnel.exchange.v1.ExchangeService/${name}`;
@@ -46,7 +45,7 @@ test("nobody calls anything of exchanges without credentials", async () => {
   }
 });
 
-test("another client's exchanges are unknown, and so are its page tokens", async () => {
+test("another client's exchanges and page tokens are unknown", async () => {
   const service = await startService();
   await forEachCaller(service, async ({ client, api, foreign }) => {
     const workspace = await openWorkspace({ "here.txt": "here\n" });
@@ -65,14 +64,14 @@ test("another client's exchanges are unknown, and so are its page tokens", async
     await expectRefused(foreign.list({ pageToken }), refusal, "a page token of another client");
     const sessions = await findSurface("gRPC").connect(service, client).listSessions({ pageSize: 1 });
     await expectRefused(api.list({ pageToken: String(sessions.next_page_token) }), refusal, "one of another list");
-    // Ids are a client's own.
+    // Ids are unique per client.
     expect(await foreign.import({ session: { ...session, sessionId: id } })).toMatchObject({ exchange_id: id });
     expect(await api.get(id)).toMatchObject({ task: "mine", sequence: 1 });
     expect(workspace.read()).toEqual({ "here.txt": "here\n" });
   });
 });
 
-test("an id that is taken is not imported again, also not under a session of that name", async () => {
+test("an import with the id of an exchange or of a session is refused", async () => {
   const service = await startService();
   await forEachCaller(service, async ({ client, api }) => {
     const exists: Refusal = {
@@ -92,7 +91,7 @@ test("an id that is taken is not imported again, also not under a session of tha
       { ...exists, text: /89abcdef/ },
       "the id of a session",
     );
-    // What was complete elsewhere has ended here, without an outbox.
+    // An exchange that was complete elsewhere has ended here, without an outbox.
     await api.import({ session: { ...session, sessionId: "00000001", isComplete: true } });
     await expectRefused(api.readOutbox("00000001"), ended("completed"), "an outbox that never was");
     await expectRefused(
@@ -104,7 +103,7 @@ test("an id that is taken is not imported again, also not under a session of tha
   });
 });
 
-test("what was exported is imported again, whatever was asked for and whatever was done", async () => {
+test("an exported session can be imported again, with any requests and results", async () => {
   const service = await startService();
   const [own, other] = [findWay("REST, JSON").open(service), findWay("REST, JSON").open(service, "stranger")];
   const { exchange_id: exchangeId } = await own.start({ task: "one\n\u2028two é\ufffd" });
@@ -123,7 +122,7 @@ test("what was exported is imported again, whatever was asked for and whatever w
   expect({ ...again, createdAt: "", updatedAt: "" }).toEqual({ ...exported, createdAt: "", updatedAt: "" });
 });
 
-test("what is started again is the same, and more than a client may have open is refused until one ends", async () => {
+test("a repeated start returns the same exchange, and starts beyond the maximum are refused until one ends", async () => {
   const service = await startService({ exchangesMaxOpen: 2 });
   await forEachCaller(service, async ({ api, foreign }) => {
     const reused: Refusal = {
@@ -152,7 +151,7 @@ test("what is started again is the same, and more than a client may have open is
   });
 });
 
-test("the same text again gets the answer of the first time, and is executed once", async () => {
+test("the same text again gets the first answer, and is executed once", async () => {
   const service = await startService();
   await forEachCaller(service, async ({ api }) => {
     const workspace = await openWorkspace({ f: "1\n" });
@@ -163,7 +162,7 @@ test("the same text again gets the answer of the first time, and is executed onc
     expect(twins).toEqual([first, first]);
     expect(await api.submit({ exchangeId, text: edit, sequence: 1 })).toEqual(first);
     expect(workspace.read()).toEqual({ f: "1\n1\n" });
-    // On purpose, by the number.
+    // The number says that the repetition is intended.
     expect(await api.submit({ exchangeId, text: edit, sequence: 2 })).toMatchObject({ sequence: 3 });
     expect(workspace.read()).toEqual({ f: "1\n1\n1\n" });
     const last = await api.submit({ exchangeId, text: done });
@@ -173,7 +172,7 @@ test("the same text again gets the answer of the first time, and is executed onc
   });
 });
 
-test("a call that does not wait for its commands is told so, and the same call again gets what they did", async () => {
+test("a call that times out gets DEADLINE_EXCEEDED, and the same call again gets the results", async () => {
   const service = await startService({ toolsJail: inject("hasJail") ? "required" : "off" });
   const workspace = await openWorkspace();
   const api = findWay("gRPC").open(service);

@@ -1,4 +1,4 @@
-// The shared cases of the protocol through the service as callers have it: parsed over REST, executed as answers to outboxes.
+// The shared cases of the protocol through the service: parsed over REST, executed as answers to outboxes.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ interface ExecutorCase {
 const cases: { readonly vectors: readonly ParserCase[]; readonly executor_vectors: readonly ExecutorCase[] } =
   JSON.parse(readFileSync(join(import.meta.dirname, "../vectors/coding-agent.json"), "utf8"));
 
-test("every case of reading is read so as plain text, and over one of the other ways, and executes nothing", async () => {
+test("every parsing case holds as plain text and over one other surface, and executes nothing", async () => {
   expect(cases.vectors.length).toBeGreaterThan(50);
   const service = await startService();
   const workspace = await openWorkspace({ a: "1\n" });
@@ -76,7 +76,7 @@ function toShown(block: Block): Plain {
   return { type, attributes, ...(body !== undefined && { body }) };
 }
 
-test("every case of executing is executed so by an exchange", async () => {
+test("every execution case holds in an exchange", async () => {
   expect(cases.executor_vectors.length).toBeGreaterThan(15);
   const service = await startService();
   const apis = ways.map(({ open }) => open(service));

@@ -1,5 +1,5 @@
-// The session form: its members are those that the document shows, what was exported can be imported, and what is wrong in
-// an import is named.
+// The JSON form of an exchange session: its members are those of the document, an exported session can be imported, and an
+// error of an import names its field.
 
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -41,7 +41,7 @@ test("a session has the members that the document shows", () => {
   });
 });
 
-test("what was exported can be imported, in whatever state it is", () => {
+test("an exported session can be imported in any state", () => {
   const { createTime: _created, updateTime: _updated, ...kept } = data;
   expect(readSession(sessionToProto(data))).toEqual(kept);
   const largest: SessionData = {
@@ -62,7 +62,7 @@ test("what was exported can be imported, in whatever state it is", () => {
   expect(readSession(exported).results).toHaveLength(1_000);
 });
 
-test("results of every type are taken in", () => {
+test("an import accepts results of every type", () => {
   const types: readonly CommandType[] = [
     "CREATE_FILE",
     "EDIT_FILE",
@@ -77,7 +77,7 @@ test("results of every type are taken in", () => {
   expect(readSession(sessionToProto({ ...data, results: all })).results).toEqual(all);
 });
 
-test("times that are missing do not matter", () => {
+test("times may be missing", () => {
   expect(readSession(create(ExchangeSessionSchema, { sessionId: "00000000", task: "x", sequenceNumber: 1 }))).toEqual({
     id: "00000000",
     task: "x",
@@ -118,7 +118,7 @@ test.each<readonly [field: string, changes: Changes, fix: string]>([
   ],
   ["readFileRequests[1]", { readFileRequests: ["a", ""] }, "must have 1 to 4096 bytes"],
   ["readFileRequests[0]", { readFileRequests: ["\u20ac".repeat(1_366)] }, "must have 1 to 4096 bytes"],
-])("an import with a wrong session.%s is refused by its name", (field, changes, fix) => {
+])("an import with an invalid session.%s names the field", (field, changes, fix) => {
   const session = create(ExchangeSessionSchema, { sessionId: "a1b2c3d4", task: "x", sequenceNumber: 1, ...changes });
   const fault = catchFault(() => readSession(session));
   expect(fault.reason).toBe("INVALID_ARGUMENT");

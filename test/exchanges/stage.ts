@@ -1,4 +1,4 @@
-// Exchanges at services in the test's process, as their callers see them.
+// Exchanges at services in the test's process, through their public API.
 
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
@@ -12,7 +12,7 @@ import { Area } from "../tools/area.ts";
 export interface ExchangeStage {
   readonly service: TestService;
   readonly client: GrpcClient;
-  /** The workspace of the exchanges that are started here. */
+  /** The workspace of the exchanges that this stage starts. */
   readonly area: Area;
 }
 
@@ -50,12 +50,12 @@ export async function getOutbox(client: GrpcClient, { exchangeId }: Pick<Started
   return await client.call(ExchangeService.method.getOutbox, { exchangeId });
 }
 
-/** What results say, without what they are of. */
+/** Returns the summaries of the results. */
 export function summariesOf({ results }: Answered): string[] {
   return results.map(({ summary }) => summary);
 }
 
-/** The reason of a call that must fail. */
+/** Returns the reason of a call that must fail. */
 export async function refusalOf(call: Promise<unknown>): Promise<string | undefined> {
   const error = await call.then(
     (answer) =>

@@ -1,5 +1,5 @@
-// Texts that meet: the same one many times, different ones at once, and whatever ends an exchange in the meantime. Each is
-// executed once or not at all, and everybody is told the same.
+// Concurrent texts: the same one many times, different ones, and an exchange that ends in the meantime. Each text is executed
+// once or not at all, and every caller gets the same answer.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { until } from "../harness/wait.ts";
 import { hasJail } from "../tools/bash/jailed.ts";
 import { type ExchangeStage, getOutbox, openStage, refusalOf, startExchange, submit, summariesOf } from "./stage.ts";
 
-/** One line more each time that it is executed. */
+/** Adds one line each time that it is executed. */
 const addLine = `[EDIT_FILE path="lines.txt" start_line="1" end_line="1"]
 line
 line
@@ -46,7 +46,7 @@ async function stateOf({ client }: ExchangeStage, exchangeId: string): Promise<E
   return (await client.call(ExchangeService.method.getExchange, { exchangeId })).exchange?.state;
 }
 
-test("a text that comes twenty times at once, at two replicas, is executed once and answered alike", async () => {
+test("a text that is sent twenty times at once, to two replicas, is executed once and gets one answer", async () => {
   const stage = await openLines();
   const twin = await openTwin(stage);
   const exchange = await startExchange(stage);
@@ -56,14 +56,14 @@ test("a text that comes twenty times at once, at two replicas, is executed once 
   expect(linesOf(stage)).toBe(2);
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   expect(answers[0]).toMatchObject({ results: [{ success: true }], sequence: 2, isComplete: false });
-  // Named, the same text is another answer.
+  // With its sequence number, the same text is another answer.
   expect(await submit(twin, exchange, addLine, 2)).toMatchObject({ results: [{ success: true }], sequence: 3 });
   expect(linesOf(stage)).toBe(3);
   expect(await submit(twin, exchange, addLine, 1)).toEqual(answers[0]);
   expect(linesOf(stage)).toBe(3);
 });
 
-test("of different texts for one outbox one is executed, and the others are stale", async () => {
+test("one of several texts for an outbox is executed, and the others are stale", async () => {
   const stage = await openLines();
   const twin = await openTwin(stage);
   const exchange = await startExchange(stage);
@@ -79,7 +79,7 @@ test("of different texts for one outbox one is executed, and the others are stal
   expect(linesOf(stage)).toBe(2);
 });
 
-test("the first outbox is waited for, and a text that comes before it is executed when it is there", async () => {
+test("the call waits for the first outbox, and a text that is sent before is executed after it", async () => {
   const stage = await openLines();
   const gate = await holdBefore(stage.service.databaseUrl, "update of outbox on exchange");
   const exchange = await startExchange(stage);
@@ -95,7 +95,7 @@ test("the first outbox is waited for, and a text that comes before it is execute
   expect(linesOf(stage)).toBe(2);
 });
 
-test("an exchange of another client is found by no call", async () => {
+test("no call finds an exchange of another client", async () => {
   const stage = await openLines();
   const { exchangeId } = await startExchange(stage);
   await getOutbox(stage.client, { exchangeId });
@@ -113,7 +113,7 @@ test("an exchange of another client is found by no call", async () => {
   expect(linesOf(stage)).toBe(1);
 });
 
-test("a cancel, a deletion and the last text end an exchange at most once, whoever comes first", async () => {
+test("a cancel, a deletion and the last text end an exchange at most once, in any order", async () => {
   const stage = await openLines({ databasePoolSize: 8 });
   const { cancelRun } = RunService.method;
   const { deleteSession } = SessionService.method;
@@ -142,7 +142,7 @@ test("a cancel, a deletion and the last text end an exchange at most once, whoev
 
 const waitForGo = "[RUN_COMMAND]\ntouch begun; until [ -e go ]; do sleep 0.05; done\n[/RUN_COMMAND]\n";
 
-/** An exchange whose command is under way, and the caller who waits for it. */
+/** An exchange with a running command, and the call that waits for it. */
 async function beginCommand(stage: ExchangeStage) {
   const exchange = await startExchange(stage);
   await getOutbox(stage.client, exchange);
@@ -153,7 +153,7 @@ async function beginCommand(stage: ExchangeStage) {
 }
 
 test.runIf(hasJail)(
-  "what a cancel cuts off is told as interrupted, what it keeps from being executed too",
+  "a cancel reports the running command as interrupted and the following ones as not executed",
   async () => {
     const stage = await openLines();
     const { exchange, answer } = await beginCommand(stage);
@@ -172,7 +172,7 @@ test.runIf(hasJail)(
 );
 
 test.runIf(hasJail)(
-  "an exchange whose time is over in the middle of a command fails, and says what was not done",
+  "an exchange that times out during a command fails, and reports the commands that were not executed",
   async () => {
     const stage = await openLines();
     const exchange = await startExchange(stage);
@@ -189,7 +189,7 @@ test.runIf(hasJail)(
   },
 );
 
-test("an exchange that waits when its time is over fails by itself", async () => {
+test("an exchange that times out while it waits fails without a call", async () => {
   const stage = await openLines();
   const exchange = await startExchange(stage);
   await getOutbox(stage.client, exchange);
@@ -201,22 +201,19 @@ test("an exchange that waits when its time is over fails by itself", async () =>
   expect(linesOf(stage)).toBe(1);
 });
 
-test.runIf(hasJail)(
-  "a replica that goes lets a command end, and its caller learns of the results elsewhere",
-  async () => {
-    const stage = await openLines();
-    const twin = await openTwin(stage);
-    const { exchange, answer } = await beginCommand(stage);
-    const closing = stage.service.close();
-    expect(await refusalOf(answer)).toBe("RESUME");
-    stage.area.write("go", "");
-    const told = await submit(twin, exchange, `${waitForGo}${addLine}`, 1);
-    expect(told.results).toMatchObject([
-      { type: "RUN_COMMAND", success: true },
-      { type: "EDIT_FILE", success: true },
-    ]);
-    expect(linesOf(stage)).toBe(2);
-    await closing;
-    await expectInvariants(stage.service.databaseUrl);
-  },
-);
+test.runIf(hasJail)("a replica that stops lets a command finish, and another replica answers its caller", async () => {
+  const stage = await openLines();
+  const twin = await openTwin(stage);
+  const { exchange, answer } = await beginCommand(stage);
+  const closing = stage.service.close();
+  expect(await refusalOf(answer)).toBe("RESUME");
+  stage.area.write("go", "");
+  const told = await submit(twin, exchange, `${waitForGo}${addLine}`, 1);
+  expect(told.results).toMatchObject([
+    { type: "RUN_COMMAND", success: true },
+    { type: "EDIT_FILE", success: true },
+  ]);
+  expect(linesOf(stage)).toBe(2);
+  await closing;
+  await expectInvariants(stage.service.databaseUrl);
+});

@@ -1,4 +1,4 @@
-// An exchange that waits for its person is a row: its service holds no timer for it, no reader, and no place of a run.
+// A waiting exchange is only a row: its service holds no timer, no reader and no concurrency slot for it.
 
 import { expect, test } from "vitest";
 import { query } from "../harness/database.ts";
@@ -6,21 +6,21 @@ import { until } from "../harness/wait.ts";
 import { getOutbox, openStage, type Started, startExchange, submit } from "./stage.ts";
 
 const waitingCount = 100;
-/** What the service itself waits for comes and goes. */
+/** Timers of the service itself vary by so many. */
 const otherTimersMax = 10;
 
 function countTimers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 }
 
-test("a hundred exchanges that wait hold no timer, and go on when their texts come", async () => {
+test("a hundred waiting exchanges hold no timer, and continue when their texts come", async () => {
   const stage = await openStage({ runsSlots: 4 });
   const begin = async (): Promise<Started> => {
     const exchange = await startExchange(stage);
     await getOutbox(stage.client, exchange);
     return exchange;
   };
-  // So that what is opened once is open.
+  // Warms up: opens everything that is opened only once.
   await begin();
   const before = countTimers();
   const exchanges: Started[] = [];

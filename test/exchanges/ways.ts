@@ -1,5 +1,5 @@
-// The ways in which programs carry the texts of exchanges: plain text and JSON over REST, and the clients of RPCs. Answers come
-// in the plain form of the conformance suite, refusals as one class.
+// The ways in which programs carry the texts of exchanges: plain text and JSON over REST, and the clients of RPCs. Answers have
+// the plain form of the conformance suite, refusals are one class.
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
@@ -52,7 +52,7 @@ export interface Exchanges {
 export interface Way {
   readonly name: string;
   readonly isRest: boolean;
-  /** As the tests' own client, or as another one. */
+  /** As the tests' own client, or as the given one. */
   readonly open: (service: TestService, clientId?: string) => Exchanges;
 }
 
@@ -153,7 +153,7 @@ function jsonOf<S extends DescMessage>(schema: S, request: MessageInitShape<S>):
   return toJson(schema, create(schema, request), { useProtoFieldName: true }) as Plain;
 }
 
-/** The session stands in it as it does in files. */
+/** The session has the same form as in files. */
 function importJson(request: MessageInitShape<typeof ImportExchangeRequestSchema>): string {
   const { session } = create(ImportExchangeRequestSchema, request);
   const json = jsonOf(ImportExchangeRequestSchema, request);

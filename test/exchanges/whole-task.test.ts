@@ -1,5 +1,5 @@
-// A whole task, carried by a person from its first outbox to its end: whatever carries the texts, the same happens, the same is
-// shown and the same is logged; and who follows the run sees it while it happens.
+// A whole task that a person does, from the first outbox to the end: the effects, the outboxes and the log are the same over
+// every carrier, and readers of the run see it live.
 
 import { expect, inject, test } from "vitest";
 import { told } from "../conformance/stage.ts";
@@ -14,7 +14,7 @@ import { type Answered, type Exchanges, findWay, type Started, ways } from "./wa
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
 async function openStage(): Promise<TestService> {
-  // The person's commands are harmless, and this is to be proven on machines without a jail as well.
+  // The person's commands are harmless, so the test also runs on machines without a jail.
   return await startService({ toolsJail: inject("hasJail") ? "required" : "off" });
 }
 
@@ -27,7 +27,7 @@ interface Done {
 
 interface Watch {
   readonly onStart?: (started: Started) => void;
-  /** The person reads on when it has resolved. */
+  /** The person reads on after it has resolved. */
   readonly onAnswer?: (answer: Answered, started: Started) => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ function withoutTime({ sequence, type, payload: { duration_ms: _, ...payload } }
   return { sequence, type, payload };
 }
 
-test("whatever carries the texts, the same is done, shown and logged", async () => {
+test("every carrier gives the same files, outboxes and log", async () => {
   const service = await openStage();
   const grpc = findSurface("gRPC").connect(service);
   const seen = await Promise.all(
@@ -94,7 +94,7 @@ function call(tool_call_id: string, tool_name: string, parameters: Plain, end: s
   ];
 }
 
-test("each step of it is in the log, and the run ends as what it was", async () => {
+test("each step is in the log, and the run ends with the person's summary", async () => {
   const service = await openStage();
   const api = findSurface("gRPC").connect(service);
   const exchanges = findWay("REST, plain text").open(service);
@@ -152,7 +152,7 @@ test("each step of it is in the log, and the run ends as what it was", async () 
   expect(statement).toMatchObject({ status: "completed", entries: log.length });
 });
 
-test("readers of the run and of its session follow it while it happens, and resume wherever they were", async () => {
+test("readers of the run and of its session follow it live, and resume from any position", async () => {
   const service = await openStage();
   const grpc = findSurface("gRPC").connect(service);
   const followers = ["gRPC", "REST", "gRPC-Web, HTTP/1.1"].map(
@@ -193,7 +193,7 @@ test("readers of the run and of its session follow it while it happens, and resu
   }
 });
 
-/** One that reads the run and its session from their start, and one more that leaves and comes back after every answer. */
+/** A reader of the run and its session from their start, and a second one that leaves and resumes after every answer. */
 class Follower {
   readonly #api: Surface;
   readonly #results: Result[] = [];
@@ -221,7 +221,7 @@ class Follower {
     });
   }
 
-  /** Reads what is new, up to this place. */
+  /** Reads the new results up to this sequence. */
   async comeBack(sequence: number): Promise<void> {
     const after = this.#resumed.at(-1)?.sequence ?? 0;
     for await (const result of this.#api.followRun(this.#runId, after)) {

@@ -1,4 +1,4 @@
-// What the commands of an inbox do to files, as short as it can be told: maps instead of disks, splices instead of edits.
+// The effects of inbox commands on files, as short as possible: maps instead of disks, splices instead of edits.
 
 import type { CommandOf } from "../../src/protocols/exchange/command.ts";
 
@@ -7,7 +7,7 @@ export type FileCommand = CommandOf<"CREATE_FILE" | "EDIT_FILE" | "DELETE_FILE" 
 export class WorkspaceModel {
   readonly files: Map<string, string>;
   readonly #directories: Set<string>;
-  /** Names at the top that lead out of the workspace. */
+  /** Names in the top directory that lead out of the workspace. */
   readonly #waysOut: readonly string[];
 
   constructor(files: Readonly<Record<string, string>>, waysOut: readonly string[]) {
@@ -16,7 +16,7 @@ export class WorkspaceModel {
     this.#waysOut = waysOut;
   }
 
-  /** Whether the command succeeds. */
+  /** Returns whether the command succeeds. */
   apply(command: FileCommand): boolean {
     const path = this.#resolve(command.path);
     if (path === undefined) {
@@ -35,7 +35,7 @@ export class WorkspaceModel {
     return command.type === "READ_FILE" || this.#edit(path, text, command);
   }
 
-  /** Undefined for what no file may be called. */
+  /** Returns undefined when no file may have this path. */
   #resolve(path: string): string | undefined {
     const names: string[] = [];
     for (const name of path.split("/")) {

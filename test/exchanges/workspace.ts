@@ -1,4 +1,4 @@
-// A directory that an exchange works in, as its person sees it.
+// The working directory of an exchange, as its person sees it.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { filesBelow } from "./execute/stage.ts";
 
 export interface Workspace {
   readonly path: string;
-  /** Its files with their contents. */
+  /** Returns its files with their contents. */
   readonly read: () => Record<string, string>;
 }
 

@@ -1,4 +1,4 @@
-// The forum for whoever runs it: made, listed, changed, and refused with the reason.
+// The administration of the forum: resources are created, listed, changed, and refused with the reason.
 
 import { expect, test } from "vitest";
 import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
@@ -8,7 +8,7 @@ import { asAdmin, newThread, openForum, readHeaders, send, write } from "./stage
 const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/);
 const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-test("a community is made, listed, changed and closed", async () => {
+test("a community is created, listed, changed and closed", async () => {
   const { admin } = await openForum();
   const made = await admin("POST", "/v1/communities", { slug: "lab", name: "The lab", description: "Trials" });
   expect([made.status, made.body]).toEqual([
@@ -32,7 +32,7 @@ test("a community is made, listed, changed and closed", async () => {
   expect(changed.body).toMatchObject({ name: "The lab", status: "CLOSED", github_repository_url: "https://x.test/y" });
   expect(changed.body.description).toBeUndefined();
   expect((await admin("GET", path)).body).toEqual(changed.body);
-  // The mask says what changes, whatever else the body has (AIP-134).
+  // The mask decides which fields change, with any other fields in the body (AIP-134).
   const masked = await admin("PATCH", `${path}?update_mask=name`, { name: "Lab", status: "ACTIVE" });
   expect(masked.body).toMatchObject({ name: "Lab", status: "CLOSED" });
   const camel = await admin("PATCH", `${path}?update_mask=name,githubRepositoryUrl`, { name: "The lab" });
@@ -44,7 +44,7 @@ test("a community is made, listed, changed and closed", async () => {
   expect((await admin("PATCH", path, { name: "" })).body.error).toBe(
     "invalid community.name: a community needs a name",
   );
-  // What the service sets may come back with the rest.
+  // Output-only fields may be sent back unchanged.
   const { slug: _slug, ...own } = (await admin("GET", path)).body;
   expect((await admin("PATCH", path, own)).body).toEqual({ ...own, slug: "lab", update_time: anyTime });
   await admin("PATCH", path, { github_repository_url: "https://x.test/y" });
@@ -68,7 +68,7 @@ test("a community is made, listed, changed and closed", async () => {
   expect(await fieldOf({ name: "Other" })).toEqual(["community.slug"]);
 });
 
-test("an agent is made, assigned, and listed by community", async () => {
+test("an agent is created, assigned, and listed by community", async () => {
   const { admin, communityId } = await openForum();
   const made = await admin("POST", "/v1/forum-agents", { handle: "ada", owner_wallet: "0xA", llm_provider: "OPENAI" });
   expect([made.status, made.body]).toEqual([
@@ -99,7 +99,7 @@ test("an agent is made, assigned, and listed by community", async () => {
   expect((await admin("GET", "/v1/forum-agents/nobody")).body).toMatchObject({ reason: "AGENT_NOT_FOUND" });
 });
 
-test("a credential is shown once, is one for each agent, and is revoked at once", async () => {
+test("a credential is shown once, each agent has one, and revoking it takes effect at once", async () => {
   const { admin, service, query } = await openForum();
   const { id } = (await admin("POST", "/v1/forum-agents", { handle: "ada" })).body;
   const ask = async (token: string) =>
@@ -137,7 +137,7 @@ test("a credential is shown once, is one for each agent, and is revoked at once"
   }
 });
 
-test("a contract is added once with an ABI that is one, and is removed", async () => {
+test("a contract needs a valid ABI, is added once, and is removed", async () => {
   const { admin, communityId } = await openForum();
   const path = `/v1/communities/${communityId}/contracts`;
   const good = { name: "T", chain: "sepolia", address: `0x${"a".repeat(40)}`, abi: [{ type: "function", name: "f" }] };
@@ -206,7 +206,7 @@ test("bans are listed by wallet, and need an owner", async () => {
   expect((await admin("GET", path)).body.bans).toBeUndefined();
 });
 
-test("nobody but the administrator does any of it, over REST and gRPC", async () => {
+test("only the administrator can call the admin RPCs, over REST and gRPC", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const methods = Object.values(ForumAdminService.method);

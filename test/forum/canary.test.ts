@@ -1,4 +1,4 @@
-// No token, nonce, key or signature of an agent is in a line of the log, in an error, or in the tables but for what has to be.
+// No token, nonce, key or signature of an agent is in the log, in an error, or in a table beyond what the service must store.
 
 import { expect, onTestFinished, test } from "vitest";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
@@ -19,7 +19,7 @@ import {
   takeNonce,
 } from "./stage.ts";
 
-test("secrets of agents stay where they are", async () => {
+test("secrets of agents do not leak", async () => {
   const databaseUrl = await testDatabase();
   const log = openTestLog("debug");
   const flags = {
@@ -64,7 +64,7 @@ test("secrets of agents stay where they are", async () => {
   );
   expect(await tell("GET", `/api/agents/${id}/general?runner_token=${ada.token}`, {})).toBe(401);
   expect(await tell("GET", `/api/agents/${id}/general?token=${ada.token}`, readHeaders(ada))).toBe(400);
-  // The table is in the way: what fails is told in the log, not with what.
+  // Renames the table to force a failure: the log names the failure without the secrets.
   await query(databaseUrl, "alter table agent_nonce rename to elsewhere");
   expect(await tell("POST", "/api/threads", signed, text)).toBe(500);
   const failed = await callForum(service, ForumService.method.createThread, {

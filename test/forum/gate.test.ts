@@ -1,5 +1,5 @@
-// The order of the checks of a write: every pair of faults is told by the one that comes first, and a nonce is used up exactly
-// when the document says so.
+// The order of the checks of a write: of every pair of faults the earlier check answers, and a nonce is used up exactly when
+// the document says so.
 
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
@@ -19,10 +19,10 @@ import {
 } from "./stage.ts";
 
 interface Draft {
-  /** What is signed, and sent unless `text` is something else. */
+  /** The signed body, which is also sent unless `text` is set. */
   body: Record<string, unknown>;
   text: string | undefined;
-  /** Over what was signed; undefined takes a header away. */
+  /** Replaces signed headers; undefined removes a header. */
   readonly headers: Record<string, string | undefined>;
   timestamp: string;
   nonce: string;
@@ -34,10 +34,10 @@ interface Fault {
   readonly name: string;
   readonly status: number;
   readonly error: string;
-  /** Whether the nonce is used up by then. */
+  /** Whether the nonce is used up at this check. */
   readonly uses: boolean;
   readonly spoil: (draft: Draft, stage: Stage) => void;
-  /** Two of one group cannot be had at once. */
+  /** Two faults of one group cannot be combined. */
   readonly group?: string;
 }
 
@@ -280,7 +280,7 @@ async function openStage(): Promise<Stage> {
   return { ...forum, db: connect(forum.service.databaseUrl).db, ada, revoked, otherId, closedId };
 }
 
-/** Sends a good write with some faults in it; where two want the same place, the first has it. */
+/** Sends a valid write with some faults in it; when two set the same part, the first wins. */
 async function tryFaults(stage: Stage, names: readonly Fault[]) {
   const { ada, service, communityId } = stage;
   const issued = await takeNonce(service, ada);
@@ -313,7 +313,7 @@ async function tryFaults(stage: Stage, names: readonly Fault[]) {
   return { answer, isUsed: used[0]?.use_time !== null };
 }
 
-test("of two faults the first one is told, and the nonce is used up from the ban on", { timeout: 60_000 }, async () => {
+test("of two faults the first is reported; the nonce is used up from the ban on", { timeout: 60_000 }, async () => {
   const stage = await openStage();
   const wrong: string[] = [];
   for (const [at, fault] of faults.entries()) {
@@ -345,14 +345,14 @@ const { cases, example } = (
   }
 ).http_cases;
 
-/** Each spoils a request that would be good. */
+/** Each function spoils a valid request. */
 const spoiled: Readonly<Record<string, (stage: CaseStage) => void | Promise<void>>> = {
   "missing nonce header": ({ set }) => set("x-agent-nonce", undefined),
   "missing signature header": ({ set }) => set("x-agent-signature", undefined),
   "x-runner-token of spaces only": ({ set }) => set("x-runner-token", "   "),
   "x-agent-id of another agent": ({ set, other }) => set("x-agent-id", other.id),
   "timestamp abc": ({ sign }) => sign({ timestamp: "abc" }),
-  // A minute more, for a machine that is slow; the exact edge is a test of its own.
+  // A minute more for slow machines; another test covers the exact limit.
   "timestamp now+120001": ({ sign }) => sign({ timestamp: String(Date.now() + 120_001 + 60_000) }),
   "timestamp in seconds": ({ sign }) => sign({ timestamp: String(Math.floor(Date.now() / 1_000)) }),
   "nonce of another agent": async ({ sign, service, other }) => sign({ nonce: await takeNonce(service, other) }),
@@ -368,13 +368,13 @@ interface CaseStage {
   readonly agent: Agent;
   readonly other: Agent;
   readonly signature: string;
-  /** Undefined takes the header away. */
+  /** Undefined removes the header. */
   set(name: string, value: string | undefined): void;
   sign(parts: { nonce?: string; timestamp?: string }, as?: Agent): void;
   post(): Promise<Answer>;
 }
 
-test("the shared cases of refusals", async () => {
+test("the shared cases of refusals hold", async () => {
   expect(Object.keys(spoiled)).toEqual(cases.map((each) => each.case));
   const forum = await openForum();
   const other = await forum.addAgent("other");
@@ -412,12 +412,12 @@ test("the shared cases of refusals", async () => {
     await spoiled[each.case]?.(stage);
     const { status, body, headers: told } = await stage.post();
     expect({ case: each.case, status, body }).toEqual({ case: each.case, status: each.status, body: each.body });
-    // A runner whose clock is wrong sets it by this.
+    // Runners with a wrong clock correct it by this header.
     expect(Number.isNaN(Date.parse(told.get("date") ?? ""))).toBe(false);
   }
 });
 
-test("a wrong signature leaves the nonce for a right one", async () => {
+test("a wrong signature does not use up the nonce", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
@@ -448,7 +448,7 @@ test("an expired nonce is refused", async () => {
   expect([status, answer]).toEqual([401, { error: "Invalid or expired nonce" }]);
 });
 
-test("an old key without an agent in what it signs is as good as none", async () => {
+test("an old key without a signed agent id is refused", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const headers = signedHeaders(ada, { nonce: await takeNonce(forum.service, ada), body: {} });
@@ -460,7 +460,7 @@ test("an old key without an agent in what it signs is as good as none", async ()
   expect([answer.status, answer.body]).toEqual([401, { error: "Unauthorized" }]);
 });
 
-test("a body over 1 MiB is refused before anything is looked at", async () => {
+test("a body over 1 MiB is refused before every other check", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const body = { communityId: forum.communityId, title: "a", body: "b", more: "x".repeat(1_048_576) };

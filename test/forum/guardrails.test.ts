@@ -1,4 +1,4 @@
-// The "verification floor" and the "forbidden regressions" of the guardrails, as far as they are the forum's: one test each.
+// The "verification floor" and the "forbidden regressions" of the guardrails that concern the forum: one test each.
 
 import { createHash, createHmac } from "node:crypto";
 import { expect, test } from "vitest";
@@ -57,7 +57,7 @@ test("floor: reads succeed with a valid credential", async () => {
   }
 });
 
-test("forbidden: a request of a runner without x-agent-id", async () => {
+test("forbidden: a runner's request without x-agent-id", async () => {
   const { service, ada, writes } = await openStage();
   const reads = [
     ["POST", "/api/agents/nonce"],
@@ -76,7 +76,7 @@ test("forbidden: a request of a runner without x-agent-id", async () => {
   }
 });
 
-test("forbidden: another order or delimiter of what is signed", async () => {
+test("forbidden: another order or delimiter of the signed payload", async () => {
   const { service, ada, writes } = await openStage();
   const [[method, path, body]] = writes;
   const others = [
@@ -118,7 +118,7 @@ test("forbidden: unsigned writes to threads, comments and request-status", async
   expect(await count()).toEqual(before);
 });
 
-test("the body may be written in any way that means the same, and in no other", async () => {
+test("the body may have any equivalent form, and no other", async () => {
   const { service, ada, communityId } = await openStage();
   const body = { communityId, title: "a", body: "b\u2028<é>" };
   const post = async (text: string) => {

@@ -1,4 +1,4 @@
-// One nonce, many uses at once, and the edge of the time in which a signature is good.
+// Concurrent uses of one nonce, and the exact limits of a signature's validity.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { until } from "../harness/wait.ts";
 import { connect, openStore, type Store } from "../runlog/store.ts";
 import { adminToken, openForum, readHeaders, send, signedHeaders, takeNonce } from "./stage.ts";
 
-test("of 200 uses of one nonce at once, over two replicas, one succeeds", async () => {
+test("of 200 concurrent uses of one nonce, over two replicas, one succeeds", async () => {
   const forum = await openForum();
   const twin = await startService({ databaseUrl: forum.service.databaseUrl, authAdminToken: adminToken });
   const ada = await forum.addAgent("ada");
@@ -32,7 +32,7 @@ test("of 200 uses of one nonce at once, over two replicas, one succeeds", async 
   expect(await forum.query("select title from forum_thread")).toEqual([{ title: "Once" }]);
 });
 
-test("uses that have all found a nonce good before one of them takes it", async () => {
+test("one use succeeds when all have seen the nonce valid before one takes it", async () => {
   const forum = await openForum();
   const twin = await startService({ databaseUrl: forum.service.databaseUrl, authAdminToken: adminToken });
   const ada = await forum.addAgent("ada");
@@ -47,7 +47,7 @@ test("uses that have all found a nonce good before one of them takes it", async 
     );
     return (rows[0]?.count ?? 0) >= 6;
   };
-  // Somebody holds the row, so that they all have to wait for it, each with its own view of what was before.
+  // A lock on the row makes them all wait, each with its own earlier snapshot.
   const answers = await db.transaction().execute(async (trx) => {
     await sql`select nonce from agent_nonce where nonce = ${nonce} for update`.execute(trx);
     const sent = Array.from({ length: 8 }, (_, index) =>
@@ -61,7 +61,7 @@ test("uses that have all found a nonce good before one of them takes it", async 
   expect(await forum.query("select title from forum_thread")).toEqual([{ title: "Once" }]);
 });
 
-test("a nonce that was used stays used though the write behind it fails", async () => {
+test("a used nonce stays used when the write after it fails", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const body = { communityId: "nowhere", title: "a", body: "b" };
@@ -92,7 +92,7 @@ async function tryAt({ db }: Store, offsetMs: number): Promise<string> {
   }
 }
 
-test("a signature is good for exactly two minutes to either side", async () => {
+test("a signature is valid for exactly two minutes before and after", async () => {
   const store = await openStore();
   await sql`insert into forum_agent (id, handle) values ('a1', 'ada')`.execute(store.db);
   await store.db
@@ -105,7 +105,7 @@ test("a signature is good for exactly two minutes to either side", async () => {
   expect(await tryAt(store, -120_001)).toBe("Timestamp expired");
 });
 
-test("nonces go once they are no good any more", async () => {
+test("nonces are deleted after they expire", async () => {
   const { db } = await openStore();
   await sql`insert into agent_nonce (nonce, agent_id, expire_time) values
     ('old', 'a', now() - interval '1 second'), ('new', 'a', now() + interval '1 minute')`.execute(db);
@@ -113,7 +113,7 @@ test("nonces go once they are no good any more", async () => {
   expect(await db.selectFrom("agent_nonce").select("nonce").execute()).toEqual([{ nonce: "new" }]);
 });
 
-test("reads and nonces want both headers, and a credential that is good", async () => {
+test("reads and nonces need both headers and a valid credential", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const bob = await forum.addAgent("bob");

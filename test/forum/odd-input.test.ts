@@ -1,5 +1,5 @@
-// Input of every odd kind: ids of any shape, bodies that are anything. Each is refused in the form of a refusal, none breaks
-// anything, and none changes what is there.
+// Odd input of every kind: ids of any shape, bodies of any content. Each is refused in the documented form, breaks nothing, and
+// changes no data.
 
 import { createHash } from "node:crypto";
 import { type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
@@ -83,7 +83,7 @@ test("ids of any shape in a path, a query or a header are refused", async () => 
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("whatever a message of gRPC says of its sender is refused", async () => {
+test("a gRPC message with odd values about its sender is refused", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const before = await stateOf(forum);
@@ -107,7 +107,7 @@ test("whatever a message of gRPC says of its sender is refused", async () => {
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("bodies of every kind are refused or mean what they say", { timeout: 60_000 }, async () => {
+test("odd bodies are refused, or have the effect that they describe", { timeout: 60_000 }, async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada, { type: "REQUEST_TO_HUMAN" });
@@ -125,7 +125,7 @@ test("bodies of every kind are refused or mean what they say", { timeout: 60_000
   );
   await fc.assert(
     fc.asyncProperty(anyBody, async (body) => {
-      // No body of these names the community, so no thread can come of it.
+      // No body here names the community, so none can create a thread.
       const thread = await write(forum.service, ada, "POST", "/api/threads", body);
       expect(isRefusal(thread)).toBe(true);
       const comment = await write(forum.service, ada, "POST", "/api/threads/nowhere/comments", body);
@@ -138,7 +138,7 @@ test("bodies of every kind are refused or mean what they say", { timeout: 60_000
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("texts that the store cannot hold are refused or kept as far as they can be", async () => {
+test("text that cannot be stored is refused, or stored with replacements", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const post = (title: string) =>
@@ -149,7 +149,7 @@ test("texts that the store cannot hold are refused or kept as far as they can be
   expect((await post("x".repeat(180))).status).toBe(200);
 });
 
-test("bytes that are no JSON are refused, and those that are no UTF-8 read as everybody reads them", async () => {
+test("invalid JSON is refused, and invalid UTF-8 is replaced as in other readers", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const post = async (bytes: Uint8Array<ArrayBuffer>, signed: unknown = {}) => {
@@ -181,7 +181,7 @@ test("bytes that are no JSON are refused, and those that are no UTF-8 read as ev
   expect(await post(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]), replaced)).toEqual([200, undefined]);
 });
 
-test("content types do not matter, compression is refused", async () => {
+test("content types are ignored, and compression is refused", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const body = { communityId: forum.communityId, title: "a", body: "b" };
@@ -198,7 +198,7 @@ test("content types do not matter, compression is refused", async () => {
   expect(await post({ "content-encoding": "gzip" })).toBe(415);
 });
 
-test("a write without a document over gRPC is one whose body is no JSON", async () => {
+test("a gRPC write without a document is refused as invalid JSON", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
@@ -216,7 +216,7 @@ test("a write without a document over gRPC is one whose body is no JSON", async 
   await expect(call).rejects.toMatchObject({ code: 3, details: "Invalid JSON body" });
 });
 
-test("whatever administrators say is refused or done, and breaks nothing", { timeout: 60_000 }, async () => {
+test("odd input from administrators is refused or applied, and breaks nothing", { timeout: 60_000 }, async () => {
   const forum = await openForum();
   const admin = new GrpcClient(forum.service.target, asAdmin);
   const { id: agentId } = await forum.addAgent("ada");
@@ -230,12 +230,12 @@ test("whatever administrators say is refused or done, and breaks nothing", { tim
       }
     }
   }
-  // Invalid argument, not found, exists already, failed precondition.
+  // Invalid argument, not found, already exists, failed precondition.
   expect([...codes].filter((code) => ![0, 3, 5, 6, 9].includes(code))).toEqual([]);
   expect(codes.size).toBeGreaterThan(2);
 });
 
-/** The text in every field that takes one, except where something known is to be there. */
+/** Puts the text into every string field, except fields with a known value. */
 function oddMessage(desc: DescMessage, text: string, known: Record<string, string>): Record<string, unknown> {
   return Object.fromEntries(
     desc.fields.flatMap((field): [string, unknown][] => {

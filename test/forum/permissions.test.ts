@@ -1,4 +1,4 @@
-// Who may write what: comments, the state of requests, marks of reports.
+// Write permissions: comments, the state of requests, marks of reports.
 
 import { expect, test } from "vitest";
 import { type Agent, type Forum, newThread, openForum, readHeaders, send, write } from "./stage.ts";
@@ -6,7 +6,7 @@ import { type Agent, type Forum, newThread, openForum, readHeaders, send, write 
 interface Stage extends Forum {
   readonly ada: Agent;
   readonly bob: Agent;
-  /** Of another community. */
+  /** An agent of another community. */
   readonly far: Agent;
   readonly alone: Agent;
 }
@@ -23,7 +23,7 @@ async function openStage(): Promise<Stage> {
   };
 }
 
-/** `[status, error]`, or `[200, what came of it]`. */
+/** Returns `[status, error]`, or `[200, body]`. */
 async function told({ service }: Forum, agent: Agent, method: string, path: string, body: unknown) {
   const answer = await write(service, agent, method, path, body);
   return [answer.status, answer.body.error ?? answer.body];
@@ -31,7 +31,7 @@ async function told({ service }: Forum, agent: Agent, method: string, path: stri
 
 const close = ({ admin, communityId }: Forum) => admin("PATCH", `/v1/communities/${communityId}`, { status: "CLOSED" });
 
-test("a comment is refused for the first thing that keeps it out", async () => {
+test("a comment is refused with the first failed check", async () => {
   const stage = await openStage();
   const threadId = await newThread(stage, stage.ada);
   const comment = (agent: Agent, id: string, body: unknown) =>
@@ -51,7 +51,7 @@ test("a comment is refused for the first thing that keeps it out", async () => {
   expect(await stage.query("select agent_id from forum_comment")).toEqual([{ agent_id: stage.bob.id }]);
 });
 
-test("the author of a request sets pending and resolved, its owner pending and rejected, nobody else anything", async () => {
+test("only the author sets a request to pending or resolved, and only its owner to pending or rejected", async () => {
   const stage = await openStage();
   const id = await newThread(stage, stage.ada, { type: "REQUEST_TO_HUMAN" });
   const path = `/api/threads/${id}/request-status`;
@@ -79,7 +79,7 @@ test("the author of a request sets pending and resolved, its owner pending and r
   expect(await owner("else")).toEqual([400, "status must be 'resolved', 'rejected', or 'pending'"]);
 });
 
-test("the state of a request is refused for the first thing that keeps it, and what is elsewhere is not there", async () => {
+test("the state of a request is refused with the first failed check, and unknown in another community", async () => {
   const stage = await openStage();
   const request = await newThread(stage, stage.ada, { type: "REQUEST_TO_HUMAN" });
   const talk = await newThread(stage, stage.ada);
@@ -98,7 +98,7 @@ test("the state of a request is refused for the first thing that keeps it, and w
   expect(await set(stage.ada, request)).toEqual([403, "Community is closed"]);
 });
 
-test("nobody learns without credentials which threads there are", async () => {
+test("without credentials, existing and missing threads get the same answer", async () => {
   const stage = await openStage();
   const id = await newThread(stage, stage.ada);
   const answers = await Promise.all(
@@ -111,7 +111,7 @@ test("nobody learns without credentials which threads there are", async () => {
   );
 });
 
-test("reports and comments on them are marked by agents of their community", async () => {
+test("reports and their comments are marked by agents of their community", async () => {
   const stage = await openStage();
   const report = await newThread(stage, stage.ada, { type: "REPORT_TO_HUMAN" });
   const talk = await newThread(stage, stage.ada);
@@ -146,7 +146,7 @@ test("reports and comments on them are marked by agents of their community", asy
   }
 });
 
-test("reads are for the agent itself and its own community", async () => {
+test("an agent reads only itself and its own community", async () => {
   const stage = await openStage();
   const threadId = await newThread(stage, stage.ada);
   const ask = async (agent: Agent, path: string) => {
@@ -169,7 +169,7 @@ test("reads are for the agent itself and its own community", async () => {
   expect(await comments(stage.bob, "")).toEqual(missing);
 });
 
-test("a ban is of the owner, in one community, whatever the case of the wallet's letters", async () => {
+test("a ban applies to the owner's wallet, ignoring case, in one community", async () => {
   const stage = await openStage();
   const other = await stage.addAgent("other", { community_id: stage.communityId, owner_wallet: "0XOWNER-OF-ADA" });
   const path = `/v1/communities/${stage.communityId}/bans/${stage.ada.id}`;
@@ -181,7 +181,7 @@ test("a ban is of the owner, in one community, whatever the case of the wallet's
   expect(await post(stage.ada)).toEqual(banned);
   expect(await post(other)).toEqual(banned);
   expect((await post(stage.bob))[0]).toBe(200);
-  // What is read is not written.
+  // The ban does not apply to reads.
   expect(
     (await send(stage.service, "GET", `/api/agents/${stage.ada.id}/general`, { headers: readHeaders(stage.ada) }))
       .status,

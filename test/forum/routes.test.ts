@@ -1,4 +1,4 @@
-// What agents read and write, over REST as documented and over gRPC.
+// Reads and writes of agents, over REST as documented and over gRPC.
 
 import { expect, test } from "vitest";
 import { ForumThread_Type } from "#gen/runnel/community/v1/forum_pb.js";
@@ -116,7 +116,7 @@ test("an agent writes a thread and a comment, and reads both in its context", as
   });
 });
 
-test("an agent learns who it is, and of no community while it has none", async () => {
+test("an agent reads its own profile, with null for a missing community", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada", {
     community_id: forum.communityId,
@@ -145,7 +145,7 @@ test("an agent learns who it is, and of no community while it has none", async (
   expect(context.body.context.communities).toEqual([]);
 });
 
-test("a context has as many comments as are asked for, none when nobody asks, and 200 at most", async () => {
+test("a context has as many comments as requested: 0 by default and 200 at most", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada);
@@ -169,7 +169,7 @@ test("a context has as many comments as are asked for, none when nobody asks, an
   expect(await countOf("&commentLimit=1e9")).toEqual([200, 200]);
 });
 
-test("a community's contracts are told of without their source, which is asked for by id or address", async () => {
+test("a context lists a community's contracts without source, which is requested by id or address", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const abi = [
@@ -224,7 +224,7 @@ test("a community's contracts are told of without their source, which is asked f
   expect(await refused("")).toEqual([403, "No community assigned for this runner."]);
 });
 
-test("what the service says of itself has no text in a context, and takes no comments", async () => {
+test("a system thread has no text in a context, and takes no comments", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   await forum.query(
@@ -239,7 +239,7 @@ test("what the service says of itself has no text in a context, and takes no com
   expect([comment.status, comment.body]).toEqual([403, { error: "System threads do not allow comments" }]);
 });
 
-test("the same goes over gRPC, in the same words", async () => {
+test("gRPC has the same behaviour and messages", async () => {
   const forum = await openForum();
   const { service, communityId } = forum;
   const ada = await forum.addAgent("ada");
@@ -270,7 +270,7 @@ test("the same goes over gRPC, in the same words", async () => {
   expect(general).toEqual({ code: 5, reason: "AGENT_NOT_FOUND", message: "Agent not found" });
 });
 
-test("a nonce has the documented form, and is good for two minutes", async () => {
+test("a nonce has the documented form, and is valid for two minutes", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const before = Date.now();
@@ -280,7 +280,7 @@ test("a nonce has the documented form, and is good for two minutes", async () =>
   expect(Math.abs(Date.parse(body.expiresAt) - before - 120_000)).toBeLessThan(60_000);
 });
 
-test("an agent has 60 nonces at once and one more each second, then it has to wait", async () => {
+test("an agent gets 60 nonces at once and one more each second, then it has to wait", async () => {
   const forum = await openForum({ forumNoncesPerMinute: 60 });
   const ada = await forum.addAgent("ada");
   const bob = await forum.addAgent("bob");
@@ -299,7 +299,7 @@ test("an agent has 60 nonces at once and one more each second, then it has to wa
   expect(await takeNonce(forum.service, bob)).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("a page of a listed origin may send all that a signed PATCH needs", async () => {
+test("a page of an allowed origin may send every header of a signed PATCH", async () => {
   const origin = "https://forum.test";
   const { service } = await openForum({ serverCorsOrigins: [origin] });
   const { headers, status } = await fetch(`${service.url}/api/threads/x/request-status`, {

@@ -1,4 +1,4 @@
-// Version 2 of the signature: the token is never sent, and a signature is good for one request alone.
+// Version 2 of the signature: the token is never sent, and a signature is valid for one request only.
 
 import { expect, test } from "vitest";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
@@ -41,7 +41,7 @@ test("an agent reads, takes nonces and writes without ever sending its token", a
   }
 });
 
-test("a token alone is no good for an agent that has to sign by version 2", async () => {
+test("a token is refused for an agent that must sign with version 2", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
@@ -79,7 +79,7 @@ test("a signature is bound to method, path, query, bytes, time and nonce", async
   expect((await send(forum.service, "POST", target, { headers, body })).status).toBe(200);
 });
 
-test("of two rotations the keys overlap as long as was said, the tokens never", async () => {
+test("after a rotation the old key stays valid for the overlap, the old token does not", async () => {
   const forum = await openForum();
   const before = await forum.addAgent("ada");
   const path = `/v1/forum-agents/${before.id}/credentials`;
@@ -94,7 +94,7 @@ test("of two rotations the keys overlap as long as was said, the tokens never", 
   expect(await told(after)).toBe(200);
   expect(await told(after, newKey)).toBe(200);
   expect(await told(before, oldKey)).toBe(200);
-  // Without its name the newest key is meant.
+  // Without a key id the newest key is used.
   expect(await told(before)).toEqual([401, { error: "Invalid signature" }]);
   expect(await told(before, "another")).toEqual(gone);
   const byToken = await send(forum.service, "POST", "/api/agents/nonce", { headers: readHeaders(before) });
@@ -107,7 +107,7 @@ test("of two rotations the keys overlap as long as was said, the tokens never", 
   expect(await told(after, newKey)).toEqual(gone);
 });
 
-test("times of version 2 are digits alone, and an unknown version is none", async () => {
+test("version 2 requires timestamps of digits only, and an unknown version is refused", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const ask = async (headers: Record<string, string>) => {
@@ -128,7 +128,7 @@ test("times of version 2 are digits alone, and an unknown version is none", asyn
   expect(await ask({ ...headers, "x-runner-token": "wrong" })).toEqual([401, "Invalid or revoked runner credential"]);
 });
 
-test("over gRPC the path of the REST request is signed, with the id in it", async () => {
+test("over gRPC the path of the REST request is signed, including the id", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const [one, other] = [await newThread(forum, ada), await newThread(forum, ada)];

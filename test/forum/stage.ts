@@ -1,4 +1,4 @@
-// A forum with a community, agents with their tokens, and runners that sign as the document says.
+// A forum with a community, agents with their tokens, and runners that sign as documented.
 
 import { createHash, createHmac } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -29,7 +29,7 @@ export interface Agent {
 export interface Forum {
   readonly service: TestService;
   readonly communityId: string;
-  /** One more agent; of the community unless told. */
+  /** Adds an agent, to the community unless `more` is given. */
   addAgent(handle: string, more?: object): Promise<Agent>;
   addCommunity(slug: string, more?: object): Promise<string>;
   admin(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -82,7 +82,7 @@ export async function takeNonce(service: Pick<TestService, "url">, agent: Agent)
   return (await send(service, "POST", "/api/agents/nonce", { headers: readHeaders(agent) })).body.nonce;
 }
 
-/** As the document has it, by nothing of ours but the stable text. */
+/** Signs as documented; only the stable text comes from our code. */
 export function signedHeaders(
   { id, token }: Agent,
   { nonce, body, timestamp = String(Date.now()) }: { nonce: string; body: unknown; timestamp?: string },
@@ -99,7 +99,7 @@ export function signedHeaders(
   };
 }
 
-/** The whole documented flow: a nonce, and a signed request with it. */
+/** The full documented flow: takes a nonce, and sends a signed request with it. */
 export async function write(
   service: Pick<TestService, "url">,
   agent: Agent,
@@ -131,7 +131,7 @@ export function boundHeaders(
   };
 }
 
-/** Over gRPC, with nothing but what the message says. */
+/** Calls over gRPC, with no metadata. */
 export async function callForum(
   service: Pick<TestService, "target">,
   method: DescMethod,
@@ -147,7 +147,7 @@ export async function callForum(
   }
 }
 
-/** What a write over gRPC says of its sender. */
+/** The fields about the sender in a gRPC write. */
 export function proofOf(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries({

@@ -1,4 +1,4 @@
-// Signing, by the shared cases and by rules that hold for every body.
+// Signing, tested with the shared cases and with properties of every body.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -31,12 +31,12 @@ const { vectors, http_cases } = JSON.parse(
   readFileSync(new URL("../vectors/sns-signing.json", import.meta.url), "utf8"),
 ) as { vectors: readonly Vector[]; http_cases: { example: Vector } };
 
-test("there are cases", () => {
+test("the vectors contain cases", () => {
   expect(vectors.length).toBeGreaterThan(10);
 });
 
 describe.each(vectors)("$name", (vector) => {
-  test("hashes, payload and signature are those of the contract", () => {
+  test("has the hashes, payload and signature of the contract", () => {
     const body = SignedBody.read(Buffer.from(vector.body_text));
     expect(body.stableText).toBe(vector.stable);
     expect(body.hash).toBe(vector.bodyHash);
@@ -47,45 +47,45 @@ describe.each(vectors)("$name", (vector) => {
     expect(createHash("sha256").update(vector.runnerToken).digest("hex")).toBe(vector.runnerTokenHash);
   });
 
-  test("a signer that holds the value gets the same text", () => {
+  test("has the same stable text when the signer starts from the value", () => {
     expect(stableStringify(vector.body)).toBe(vector.stable);
   });
 });
 
-test("the example of the refusals is signed right", () => {
+test("the example of the refusals has a valid signature", () => {
   const { example } = http_cases;
   const payload = payloadV1(example, SignedBody.of(JSON.stringify(example.body)).hash);
   expect(isSignature(example.signature, example.runnerToken, payload)).toBe(true);
 });
 
-test("the payload is nonce, time, hash and agent in that order, with points between them", () => {
+test("the payload is nonce, time, hash and agent in that order, separated by dots", () => {
   expect(payloadV1({ nonce: "n", timestamp: "t", agentId: "a" }, "h")).toBe("n.t.h.a");
 });
 
-test("what a signer holds is hashed as it will be received", () => {
+test("a signer's value is hashed in the form that the receiver gets", () => {
   expect(stableStringify({ a: undefined, b: 1 })).toBe('{"b":1}');
   expect(stableStringify({ d: new Date(0) })).toBe('{"d":"1970-01-01T00:00:00.000Z"}');
   expect(stableStringify([undefined])).toBe("[null]");
   expect(() => stableStringify({ n: 1n })).toThrow(TypeError);
 });
 
-test("names are in the order of their code units, also those that look like numbers", () => {
+test("names are in the order of their code units, even if they look like numbers", () => {
   expect(stableStringify({ 9: 1, 10: 2, 2: 3 })).toBe('{"10":2,"2":3,"9":1}');
 });
 
-test("twins, odd numbers and halves of surrogate pairs have a form", () => {
+test("repeated names, odd numbers and unpaired surrogates have a stable form", () => {
   expect(SignedBody.of('{"a":1,"b":2,"a":3}').stableText).toBe('{"a":3,"b":2}');
   expect(SignedBody.of("[1e999,-1e999,-0,1.50,1E2]").stableText).toBe("[null,null,0,1.5,100]");
   expect(SignedBody.of('"\\uD800\\ud83d\\ude00"').stableText).toBe('"\\ud800😀"');
   expect(SignedBody.read(Buffer.from([0xef, 0xbb, 0xbf, 0x22, 0xff, 0x22])).stableText).toBe('"\ufffd"');
 });
 
-test("names with escapes stay apart, which the language's own reader mixes up", () => {
+test("names with escapes stay distinct, although the language's own parser mixes them up", () => {
   const text = '{"\\\\":1,"\\n":2,"\\u005c\\u005c":3}';
   expect(SignedBody.of(text).stableText).toBe('{"\\n":2,"\\\\":1,"\\\\\\\\":3}');
 });
 
-test("the text is JSON with the same value, and a fixed point", () => {
+test("the stable text is JSON with the same value, and a fixed point", () => {
   fc.assert(
     fc.property(anyJson({ maxDepth: 4 }), (value) => {
       const stable = stableStringify(value);
@@ -95,7 +95,7 @@ test("the text is JSON with the same value, and a fixed point", () => {
   );
 });
 
-test("a signature of any length and any characters is compared without a fault", () => {
+test("a signature of any length and characters is compared without an error", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (given) => {
       expect(isSignature(given, "rnr_t", "payload")).toBe(false);

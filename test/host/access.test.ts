@@ -1,4 +1,4 @@
-// The gate by itself, with work of the test's behind it: times, operations, and when the audit is written.
+// The gate with handlers of the test behind it: timeouts, operations, and when the audit is written.
 
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
@@ -29,14 +29,14 @@ function openGate({ db }: Stage, { runId }: Runner, clock: Clock = systemClock):
 
 const callOf = ({ runId }: Runner, call: Partial<HostCall> = {}): HostCall => ({ runId, action: "run_get", ...call });
 
-/** Work that goes on until it is told to stop, and says why. */
+/** Runs until its signal aborts, and fails with the reason. */
 async function untilAborted({ signal }: { signal: AbortSignal }): Promise<never> {
   const stopped = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => stopped.reject(signal.reason));
   return await stopped.promise;
 }
 
-test("an operation that is not written out is not granted, and neither is what every object has", async () => {
+test("an operation that the grant does not list is refused, and so is a name that every object inherits", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({
     grant: {
@@ -65,7 +65,7 @@ test("an operation that is not written out is not granted, and neither is what e
   }
 });
 
-test("once a run shall be cancelled no model and no tool is called for it any more", async () => {
+test("after a cancel request no model and no tool is called for the run", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ grant: { tools: { clock: ["call"] } } });
   const { deps, context } = openGate(stage, runner);
@@ -88,7 +88,7 @@ test("once a run shall be cancelled no model and no tool is called for it any mo
   ]);
 });
 
-test("that a model or a tool is called is on record before it is", async () => {
+test("a call of a model or a tool is audited before it is made", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ grant: { tools: { clock: ["call"] } } });
   const { deps, context } = openGate(stage, runner);
@@ -99,7 +99,7 @@ test("that a model or a tool is called is on record before it is", async () => {
   expect(await stage.audit(runner.runId)).toHaveLength(1);
 });
 
-test("an action that takes longer than it may is given up, and told to stop", async () => {
+test("an action that exceeds its timeout is abandoned, and its signal aborts", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const clock = createManualClock();
@@ -107,7 +107,7 @@ test("an action that takes longer than it may is given up, and told to stop", as
   const stopped = Promise.withResolvers<unknown>();
   const answer = withHostRun(deps, context, callOf(runner), async (run) => {
     run.signal.addEventListener("abort", () => stopped.resolve(run.signal.reason));
-    // It does not listen.
+    // It ignores its signal.
     return await new Promise<never>(() => {});
   });
   const outcome = expect(answer).rejects.toMatchObject({ reason: "TIMEOUT", message: "no answer within 15 s" });
@@ -118,21 +118,21 @@ test("an action that takes longer than it may is given up, and told to stop", as
   expect(await stage.audit(runner.runId)).toMatchObject([{ result: "allow", reason: "TIMEOUT" }]);
 });
 
-test("an action ends with the time of its run, where that is over sooner", async () => {
+test("an action ends at the deadline of its run when that is sooner", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ timeoutMs: 100_000 });
   const clock = createManualClock();
   const { deps, context } = openGate(stage, runner, clock);
   const answer = withHostRun(deps, context, callOf(runner, { action: "invoke_llm" }), untilAborted);
   const outcome = expect(answer).rejects.toMatchObject({ reason: "RUN_DEADLINE_EXCEEDED" });
-  // Its own time, and a look at the run from time to time.
+  // Its own timeout, and the periodic check of the run.
   await clock.slept(2);
   expect(Math.max(...clock.delaysMs)).toBeLessThanOrEqual(100_000);
   clock.advance(100_000);
   await outcome;
 });
 
-test("when its caller has left, an action is told to stop", async () => {
+test("when the caller leaves, the signal of its action aborts", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const { deps, context, leave } = openGate(stage, runner);
@@ -148,7 +148,7 @@ test("when its caller has left, an action is told to stop", async () => {
   expect(await stage.audit(runner.runId)).toHaveLength(1);
 });
 
-test("a stream has its time for each message, and the run's for all of them", async () => {
+test("a stream has a timeout for each message, and the run's deadline for all of them", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ timeoutMs: 300_000 });
   const clock = createManualClock();
@@ -169,7 +169,7 @@ test("a stream has its time for each message, and the run's for all of them", as
     return await next;
   };
   let sleeps = 0;
-  // A hundred seconds each, which is less than the 120 that a message may take.
+  // A hundred seconds each: the maximum for a message is 120.
   expect(await take()).toEqual({ done: false, value: 1 });
   expect(await take()).toEqual({ done: false, value: 2 });
   await expect(take()).rejects.toMatchObject({ reason: "RUN_DEADLINE_EXCEEDED" });
@@ -177,7 +177,7 @@ test("a stream has its time for each message, and the run's for all of them", as
   expect(await stage.audit(runner.runId)).toHaveLength(1);
 });
 
-test("a stream that its reader leaves ends what makes it, with one entry in the audit", async () => {
+test("a stream that its reader leaves ends its generator, with one audit entry", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const { deps, context } = openGate(stage, runner);
@@ -202,7 +202,7 @@ test("a stream that its reader leaves ends what makes it, with one entry in the 
   expect(await stage.audit(runner.runId)).toMatchObject([{ action: "artifact_read", result: "allow", reason: "" }]);
 });
 
-test("a run's rate is asked before what the grant has, and each run has its own", async () => {
+test("the rate limit is checked before the grant, and each run has its own", async () => {
   const stage = await openStage();
   const [one, other] = [await stage.addRunner(), await stage.addRunner()];
   const clock = createManualClock();

@@ -1,4 +1,4 @@
-// Artifacts, files, the run and the version: what a run may see, and what is not there for it.
+// Artifacts, files, the run and the version: which of them a run can read.
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -34,7 +34,7 @@ async function put(stage: Stage, artifact: NewArtifact) {
   return await stage.db.transaction().execute((trx) => putArtifact(trx, artifact));
 }
 
-test("an artifact is told of in full to its run and to runs of its conversation, and to nobody else", async () => {
+test("an artifact is visible to its run and to runs of its conversation, and to no other run", async () => {
   const stage = await openStage();
   const maker = await stage.addRunner();
   const neighbour = await stage.addRunner();
@@ -63,7 +63,7 @@ test("an artifact is told of in full to its run and to runs of its conversation,
   }
 });
 
-test("an artifact of a run without a conversation is that run's alone", async () => {
+test("an artifact of a run without a conversation belongs to that run only", async () => {
   const stage = await openStage();
   const maker = await stage.addRunner({ scope: { conversationId: undefined } });
   const other = await stage.addRunner({ scope: { conversationId: undefined } });
@@ -72,7 +72,7 @@ test("an artifact of a run without a conversation is that run's alone", async ()
   expect(await refusalOf(other.call(method.getArtifact, { artifactId: "artifact" }))).toMatchObject(notFound);
 });
 
-test("to read an artifact does not let a run ask what is known of it, nor the other way round", async () => {
+test("reading an artifact and reading its metadata are separate grants", async () => {
   const stage = await openStage();
   const maker = await stage.addRunner();
   await put(stage, artifactOf(maker));
@@ -84,7 +84,7 @@ test("to read an artifact does not let a run ask what is known of it, nor the ot
   expect((await asker.call(method.getArtifact, { artifactId: "artifact" })).artifact).toBeDefined();
 });
 
-test("what is past its time is not there", async () => {
+test("an expired artifact is not found", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await put(stage, artifactOf(runner, { keptMs: 3_600_000 }));
@@ -94,7 +94,7 @@ test("what is past its time is not there", async () => {
   expect(await refusalOf(runner.readArtifact({ artifactId: "artifact" }))).toMatchObject(notFound);
 });
 
-test("an artifact without content is described, and cannot be read", async () => {
+test("an artifact without content has metadata, and cannot be read", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await put(stage, artifactOf(runner, { content: undefined, sizeBytes: 12 }));
@@ -102,7 +102,7 @@ test("an artifact without content is described, and cannot be read", async () =>
   expect(await refusalOf(runner.readArtifact({ artifactId: "artifact" }))).toMatchObject(notFound);
 });
 
-test("an artifact comes in pieces of at most 1 MiB, from where it is asked for, as much as is asked for", async () => {
+test("an artifact is read in pieces of at most 1 MiB, from the requested offset up to the requested length", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const content = Buffer.alloc(3 * 1_048_576 + 5);
@@ -132,7 +132,7 @@ test("an artifact comes in pieces of at most 1 MiB, from where it is asked for, 
   expect(range.last?.hasMore).toBe(true);
 });
 
-test("past its end an artifact has one empty piece, and a place or a length that is none is a wrong argument", async () => {
+test("past its end an artifact has one empty piece, and an invalid offset or limit is a wrong argument", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await put(stage, artifactOf(runner));
@@ -148,7 +148,7 @@ test("past its end an artifact has one empty piece, and a place or a length that
   }
 });
 
-test("the first run that names an id has it, and what it puts there stays", async () => {
+test("an artifact id belongs to the first run that uses it, and its content does not change", async () => {
   const stage = await openStage();
   const first = await stage.addRunner();
   const second = await stage.addRunner();
@@ -157,7 +157,7 @@ test("the first run that names an id has it, and what it puts there stays", asyn
   expect(await claim(first)).toMatchObject({ isMine: true, isComplete: false });
   expect(await claim(second)).toMatchObject({ isMine: false });
   expect(await claim(first)).toMatchObject({ isMine: true, isComplete: false });
-  // Taken is not there yet.
+  // A claimed artifact is not found until it is stored.
   expect(await refusalOf(first.call(method.getArtifact, { artifactId: "artifact" }))).toMatchObject(notFound);
   expect(await put(stage, artifactOf(second))).toBe("taken");
   expect(await put(stage, artifactOf(first))).toBe("stored");
@@ -169,14 +169,14 @@ test("the first run that names an id has it, and what it puts there stays", asyn
   expect((await first.call(method.getArtifact, { artifactId: "artifact" })).artifact?.name).toBe("notes.txt");
 });
 
-test("of runs that name one id at the same moment one has it", async () => {
+test("of concurrent runs with one artifact id, one gets it", async () => {
   const stage = await openStage();
   const runners = await Promise.all(Array.from({ length: 6 }, () => stage.addRunner()));
   const outcomes = await Promise.all(runners.map((runner) => put(stage, artifactOf(runner))));
   expect(outcomes.toSorted()).toEqual(["stored", ...Array.from({ length: 5 }, () => "taken")]);
 });
 
-test("a file that the configuration does not name is refused, and one is there when its client has put it", async () => {
+test("a file that the configuration does not name is refused, and a named one is found after its client has put it", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ grant: { files: ["manual"] } });
   for (const fileKey of ["secrets", "", "constructor"]) {
@@ -191,7 +191,7 @@ test("a file that the configuration does not name is refused, and one is there w
   expect([Buffer.from(content).toString(), mimeType]).toEqual(["read me", "text/plain"]);
 });
 
-test("a run reads of itself, and which host it has", async () => {
+test("a run reads itself and the version of its host", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   expect((await runner.call(method.getRun)).run).toMatchObject({ runId: runner.runId, turns: 0 });

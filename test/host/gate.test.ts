@@ -1,4 +1,4 @@
-// The gate: who is let through to what, in which order it is found out, and what is told of it.
+// The gate: which calls it admits, the order of its checks, and its audit.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { sql } from "kysely";
@@ -16,7 +16,7 @@ import { apiErrorOf, endRun, invalid, method, openStage, refusalOf, requestCance
 
 const state = { scope: "runner", key: "pointer" };
 
-test("a run's token with the id of another run, of none, and of what is no id at all get one answer", async () => {
+test("a run's token with the id of another, an unknown or an invalid run gets one answer", async () => {
   const stage = await openStage();
   const mine = await stage.addRunner();
   const other = await stage.addRunner();
@@ -28,12 +28,12 @@ test("a run's token with the id of another run, of none, and of what is no id at
   );
   expect(answers[0]).toMatchObject({ ...unauthorized, message: "run is not active", retryable: false });
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  // They are noted for the run whose token it was.
+  // They are audited for the run of the token.
   expect((await stage.audit(mine.runId)).map(({ result }) => result)).toEqual(["deny", "deny", "deny"]);
   expect(await stage.audit(other.runId)).toHaveLength(1);
 });
 
-test("a right token of a run that is not there is answered like that of one that has ended", async () => {
+test("a valid token of a missing run gets the answer of a run that has ended", async () => {
   const stage = await openStage();
   const ended = await stage.addRunner();
   await endRun(stage.db, ended.runId);
@@ -44,7 +44,7 @@ test("a right token of a run that is not there is answered like that of one that
   expect(gone).toEqual(await refusalOf(ended.call(method.getState, state)));
 });
 
-test("after its end a run may do nothing any more, whichever action it is", async () => {
+test("after its end a run can call nothing", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   expect(await runner.call(method.getVersion)).toBeDefined();
@@ -63,7 +63,7 @@ test("after its end a run may do nothing any more, whichever action it is", asyn
   }
 });
 
-test("a state that is set while the run is being ended is refused when the end comes first", async () => {
+test("a state write that waits for the end of its run is refused", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const { db } = connect(stage.url);
@@ -79,13 +79,13 @@ test("a state that is set while the run is being ended is refused when the end c
   expect(await stage.audit(runner.runId)).toMatchObject([{ action: "state_set", result: "deny" }]);
 });
 
-test("the end of a run waits for a state that is being set, and what was set stays", async () => {
+test("the end of a run waits for a state write, whose value stays", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await runner.call(method.setState, { ...state, value: "1" });
   const { db } = connect(stage.url);
   const { setting, ending } = await db.transaction().execute(async (trx) => {
-    // Whoever sets it waits for this row, and holds the run meanwhile.
+    // The write waits for this row, and holds a lock on the run meanwhile.
     await trx.selectFrom("state_value").select("key").where("key", "=", state.key).forUpdate().execute();
     const setting = runner.call(method.setState, { ...state, value: "2" });
     await waitsForLock(stage.db);
@@ -99,7 +99,7 @@ test("the end of a run waits for a state that is being set, and what was set sta
   expect(rows).toEqual([{ key: "pointer", value: "2" }]);
 });
 
-test("the token of an attempt that is not the run's any more opens nothing", async () => {
+test("the token of an earlier attempt is refused", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await stage.db.updateTable("remote_run").set({ attempt: 2 }).where("run_id", "=", runner.runId).execute();
@@ -110,7 +110,7 @@ test("the token of an attempt that is not the run's any more opens nothing", asy
   expect(await runner.as(2).call(method.getState, state)).toMatchObject({ found: false });
 });
 
-test("a call without the id of its run is wrong, also one that needs nothing", async () => {
+test("a call without a run id is invalid, even when it needs no grant", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const refusal = await refusalOf(runner.call(method.getVersion, { runId: "" }));
@@ -118,7 +118,7 @@ test("a call without the id of its run is wrong, also one that needs nothing", a
   expect(refusal.message).toContain("run_id");
 });
 
-test("past its deadline a run is told so, before anything has ended it and however long its caller would wait", async () => {
+test("a run past its deadline gets DEADLINE_EXCEEDED, before it is ended and with any timeout of the call", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await stage.db
@@ -132,9 +132,9 @@ test("past its deadline a run is told so, before anything has ended it and howev
   expect(run?.status).toBe("running");
 });
 
-test("a client that would wait longer than its run has time does not get the time", async () => {
+test("a call cannot outlast the deadline of its run", async () => {
   const stage = await openStage();
-  // The call has thirty seconds, its action fifteen, and the run this.
+  // The call may take thirty seconds, its action fifteen, and the run this long.
   const runner = await stage.addRunner({ timeoutMs: 2_000 });
   const { db } = connect(stage.url);
   await db.transaction().execute(async (trx) => {
@@ -144,7 +144,7 @@ test("a client that would wait longer than its run has time does not get the tim
   });
 });
 
-test("once a run shall be cancelled it may read and save, and its audit goes on", async () => {
+test("after a cancel request a run may read and save, and its calls are audited", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await requestCancel(stage.db, runner.runId);
@@ -160,7 +160,7 @@ test("once a run shall be cancelled it may read and save, and its audit goes on"
   ]);
 });
 
-test("every call leaves one entry, with what it asked for and nothing that it sent", async () => {
+test("every call leaves one audit entry, with the resource and without the sent values", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ grant: { workspaceStorage: false } });
   await runner.call(method.setState, { scope: "actor", key: "mood", value: '"confidential"' });
@@ -186,7 +186,7 @@ test("every call leaves one entry, with what it asked for and nothing that it se
   expect(JSON.stringify(entries)).not.toContain("confidential");
 });
 
-test("names that callers make up do not get through the audit as they are", async () => {
+test("names from callers are cleaned and cut for the audit", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await refusalOf(runner.call(method.getEvent, { eventId: `a\0b${"c".repeat(1_000)}` }));
@@ -194,7 +194,7 @@ test("names that callers make up do not get through the audit as they are", asyn
   expect(entry?.resource).toBe(`ab${"c".repeat(253)}`);
 });
 
-test("what runners ask takes no number of their results and no place in the log", async () => {
+test("calls of runners use no sequence number and leave no entry in the log", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await runner.call(method.setState, { ...state, value: "1" });
@@ -207,8 +207,8 @@ test("what runners ask takes no number of their results and no place in the log"
   ]);
 });
 
-test("a runner that asks all the time is told when to come again, and other runs go on", async () => {
-  // Its bucket of calls does not fill up again, however slow the machine is.
+test("a runner over its rate limit gets RATE_LIMITED, and other runs are served", async () => {
+  // Its bucket never refills, however slow the machine is.
   const stage = await openStage({ clock: { ...systemClock, monotonicMs: () => 0 } });
   const greedy = await stage.addRunner();
   const modest = await stage.addRunner();
@@ -230,7 +230,7 @@ test("a runner that asks all the time is told when to come again, and other runs
   expect(entries).toHaveLength(calls);
 });
 
-test("without the token of a run nobody gets in, and the protocol's word for it is unauthorized", async () => {
+test("a call without a run token is refused with the protocol's code unauthorized", async () => {
   const service = await startService();
   const grpc = new GrpcClient(service.target, {});
   const ask = (headers: Record<string, string>) => refusalOf(grpc.call(method.getVersion, { runId: "a" }, headers));
@@ -243,7 +243,7 @@ test("without the token of a run nobody gets in, and the protocol's word for it 
   expect(await refusalOf(asClient.call(method.getVersion, { runId: "a" }))).toMatchObject(unauthorized);
 });
 
-/** Until so many statements wait for a lock of somebody else. */
+/** Waits until this many statements wait for a lock. */
 async function waitsForLock(db: Db, count = 1): Promise<void> {
   await until(`${count} statements to wait`, async () => {
     const { rows } = await sql`

@@ -1,4 +1,4 @@
-// History and events: only the run's own conversation, in pages that neither miss nor repeat anything.
+// History and events: only the run's own conversation, in pages that neither miss nor repeat an item.
 
 import { expect, test } from "vitest";
 import type { PageHistoryResponse, TranscriptItem } from "#gen/runnel/host/v1/host_history_service_pb.js";
@@ -29,7 +29,7 @@ async function addNumbered(stage: Awaited<ReturnType<typeof openStage>>, count: 
   return runner;
 }
 
-test("a run without a conversation has no history and no events, whatever it was granted", async () => {
+test("a run without a conversation has no history and no events, with any grant", async () => {
   const stage = await openStage();
   await addNumbered(stage, 1);
   const runner = await stage.addRunner({
@@ -43,7 +43,7 @@ test("a run without a conversation has no history and no events, whatever it was
   expect(await refusalOf(careless.call(method.pageHistory))).toMatchObject(unauthorized);
 });
 
-test("pages go back from the end, each oldest first, until there is no more", async () => {
+test("pages go back from the end, each oldest first, to the beginning", async () => {
   const runner = await addNumbered(await openStage(), 7);
   const last = await runner.call(method.pageHistory, { limit: 3 });
   expect(last).toMatchObject({ hasMore: true, totalCount: 7n });
@@ -54,12 +54,12 @@ test("pages go back from the end, each oldest first, until there is no more", as
   expect(seqs(first)).toEqual([1]);
   expect(first.hasMore).toBe(false);
   expect(first.nextCursor).toBeUndefined();
-  // Where a page began is where the way back to it goes on.
+  // The previous cursor of a page leads back to the page after it.
   const back = await runner.call(method.pageHistory, { limit: 10, afterCursor: middle.prevCursor ?? "" });
   expect(seqs(back)).toEqual([5, 6, 7]);
 });
 
-test("pages go forward from the beginning, or from behind a cursor even where backward is said beside it", async () => {
+test("pages go forward from the beginning, and after_cursor goes forward even with direction backward", async () => {
   const runner = await addNumbered(await openStage(), 5);
   const first = await runner.call(method.pageHistory, { limit: 2, direction: "forward" });
   expect(seqs(first)).toEqual([1, 2]);
@@ -75,7 +75,7 @@ test("pages go forward from the beginning, or from behind a cursor even where ba
   expect(await refusalOf(runner.call(method.pageHistory, { direction: "sideways" }))).toMatchObject(invalid);
 });
 
-test("a page has 50 items when nothing is said, at most 100, and never fewer than none", async () => {
+test("a page has 50 items by default and at most 100, and a negative limit is invalid", async () => {
   const runner = await addNumbered(await openStage(), 120);
   expect(seqs(await runner.call(method.pageHistory))).toEqual(numbers(71, 120));
   expect(seqs(await runner.call(method.pageHistory, { limit: 10_000 }))).toEqual(numbers(21, 120));
@@ -83,7 +83,7 @@ test("a page has 50 items when nothing is said, at most 100, and never fewer tha
   expect(await refusalOf(runner.call(method.pageEvents, { limit: -1 }))).toMatchObject(invalid);
 });
 
-test("what is said between two pages moves and repeats nothing", async () => {
+test("items that are added between two pages are neither missed nor repeated", async () => {
   const stage = await openStage();
   const runner = await addNumbered(stage, 6);
   const last = await runner.call(method.pageHistory, { limit: 3 });
@@ -94,7 +94,7 @@ test("what is said between two pages moves and repeats nothing", async () => {
   expect(seqs(after)).toEqual([7, 8]);
 });
 
-test("a page ends before its messages are too much for a client", async () => {
+test("a page ends before it is too large for a gRPC message", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const content = "a".repeat(600_000);
@@ -105,7 +105,7 @@ test("a page ends before its messages are too much for a client", async () => {
   expect(seqs(await runner.call(method.pageHistory, { beforeCursor: cursor(last) }))).toEqual([1, 2]);
 });
 
-test("a cursor is good for its call, its run and its conversation, unchanged, and for nothing else", async () => {
+test("a cursor is valid only unchanged, for its method, its run and its conversation", async () => {
   const stage = await openStage();
   const runner = await addNumbered(stage, 3);
   for (const seq of numbers(1, 3)) {
@@ -130,14 +130,14 @@ test("a cursor is good for its call, its run and its conversation, unchanged, an
   expect(seqs(await runner.call(method.pageHistory, { beforeCursor: good }))).toEqual([1, 2]);
 });
 
-test("two cursors in one call are a wrong argument", async () => {
+test("two cursors in one call are invalid", async () => {
   const runner = await addNumbered(await openStage(), 3);
   const beforeCursor = cursor(await runner.call(method.pageHistory, { limit: 1 }));
   const both = { beforeCursor, afterCursor: beforeCursor };
   expect(await refusalOf(runner.call(method.pageHistory, both))).toMatchObject(invalid);
 });
 
-test("another conversation is refused by its name, and not seen from a thread, a bot or a workspace beside it", async () => {
+test("another conversation id is refused, and another thread, bot or workspace sees nothing", async () => {
   const stage = await openStage();
   const runner = await addNumbered(stage, 2);
   expect(seqs(await runner.call(method.pageHistory, { conversationId: "conversation" }))).toEqual([1, 2]);
@@ -157,7 +157,7 @@ test("another conversation is refused by its name, and not seen from a thread, a
   }
 });
 
-test("an item says who said what, where it stands and, when asked, what was made with it", async () => {
+test("an item has its sender, text and position, and its artifacts on request", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ scope: { threadId: "thread" } });
   await addHistory(stage.db, runner, [{ content: "draw" }, { role: "assistant", content: "here" }]);
@@ -200,7 +200,7 @@ test("an item says who said what, where it stands and, when asked, what was made
   expect(plain.items.flatMap(({ artifactRefs }) => artifactRefs)).toEqual([]);
 });
 
-test("a search takes its text literally, whatever the case, the newest first", async () => {
+test("a search takes its text literally, ignores case, and gives the newest first", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const said = [
@@ -236,7 +236,7 @@ test("a search takes its text literally, whatever the case, the newest first", a
   expect(await find("b")).toEqual(["a.b|c", "two  blanks", "back\\slash", "Ärger über [a-z]*", "axb", "a_b"]);
 });
 
-test("a search gives ten items when nothing is said, at most a hundred, and counts all of them", async () => {
+test("a search gives ten items by default, at most a hundred, and counts all matches", async () => {
   const stage = await openStage();
   const runner = await addNumbered(stage, 120);
   await addHistory(stage.db, runner, [{ role: "assistant", content: "message of the runner" }]);
@@ -262,7 +262,7 @@ test("a search gives ten items when nothing is said, at most a hundred, and coun
   }
 });
 
-test("a page and a search have the items of the roles and types that are asked for", async () => {
+test("a page and a search filter by roles and types", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const said = ["user", "assistant", "tool", "user"].map((role) => ({ role, content: `a ${role}` }));
@@ -306,7 +306,7 @@ test("a search in another conversation is refused like a page of it", async () =
   }
 });
 
-test("filters that are wrong are refused, and the answer names them", async () => {
+test("invalid filters are refused, and the error names them", async () => {
   const runner = await (await openStage()).addRunner();
   for (const [given, field] of [
     [{ roles: "user" }, "filters.roles"],
@@ -327,7 +327,7 @@ test("filters that are wrong are refused, and the answer names them", async () =
   expect(refusal).toMatchObject({ ...invalid, message: expect.stringContaining("roles") });
 });
 
-test("a run finds the events of its conversation and its own, and no other is there", async () => {
+test("a run finds its own events and those of its conversation, and no others", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const neighbour = await stage.addRunner();
@@ -358,7 +358,7 @@ test("a run finds the events of its conversation and its own, and no other is th
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
 });
 
-test("events come the newest first, page by page, and by type when asked", async () => {
+test("events are listed newest first, in pages, and by type on request", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await addEvent(stage.db, runner, { seq: 1 });

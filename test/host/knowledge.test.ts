@@ -1,4 +1,4 @@
-// What runners find in knowledge bases through their host.
+// Knowledge bases as runners search them through their host.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -39,7 +39,7 @@ async function openStage() {
 }
 
 describe("a search", () => {
-  test("finds what has any of the words, in any case, and first what has more of them", async () => {
+  test("finds entries with any of the words, in any case, best matches first", async () => {
     const { put, find } = await openStage();
     await put([
       { content: "The blue pump moves water." },
@@ -54,7 +54,7 @@ describe("a search", () => {
     expect(await find("?!  …")).toEqual([]);
   });
 
-  test("finds Chinese and Japanese, in which no space tells words apart", async () => {
+  test("finds Chinese and Japanese text, which has no spaces between words", async () => {
     const { put, find } = await openStage();
     await put([
       { content: "每月更换红色水泵的滤芯。" },
@@ -66,7 +66,7 @@ describe("a search", () => {
     expect((await find("赤いポンプ"))[0]).toBe("e2");
   });
 
-  test("takes every sign of the query for itself", async () => {
+  test("takes every character of the query literally", async () => {
     const { put, find } = await openStage();
     await put([{ content: "It's at https://example.com/a?b=1&c=2 or C:\\temp\\x" }, { content: "another" }]);
     expect(await find("https://example.com/a?b=1&c=2")).toEqual(["e0"]);
@@ -76,7 +76,7 @@ describe("a search", () => {
     }
   });
 
-  test("gives entries with their metadata as it was written, and a score between 0 and 1", async () => {
+  test("gives entries with unchanged metadata and a score between 0 and 1", async () => {
     const { put, retrieve } = await openStage();
     const metadata = '{"id": 9007199254740993, "v": 1.0, "deep": {"b": [1.50]}}';
     await put([{ content: 'a "quoted" word', metadata }]);
@@ -88,7 +88,7 @@ describe("a search", () => {
     expect(score).toBeLessThan(1);
   });
 
-  test("is narrowed by members of the metadata, which have to be equal", async () => {
+  test("filters by equal members of the metadata", async () => {
     const { put, find } = await openStage();
     await put([
       { metadata: '{"lang":"en","n":1,"tags":["a","b"],"none":null}' },
@@ -101,14 +101,14 @@ describe("a search", () => {
     expect(await narrowed('{"n":9007199254740993}')).toEqual(["e1"]);
     expect(await narrowed('{"n":9007199254740992}')).toEqual([]);
     expect(await narrowed('{"tags":["a"]}')).toEqual(["e2"]);
-    // A member that is null is not one that is missing.
+    // A null member differs from a missing one.
     expect(await narrowed('{"none":null}')).toEqual(["e0"]);
     expect(await narrowed('{"missing":null}')).toEqual([]);
     expect(await narrowed("{}")).toEqual(["e0", "e1", "e2"]);
     expect(await narrowed("")).toEqual(["e0", "e1", "e2"]);
   });
 
-  test("gives five entries unless it is asked for others, up to a hundred", async () => {
+  test("gives five entries by default, and up to a hundred", async () => {
     const { put, find } = await openStage();
     await put(Array.from({ length: 120 }, () => ({})));
     expect(await find("word")).toHaveLength(5);
@@ -116,16 +116,16 @@ describe("a search", () => {
     expect(await find("word", { topK: 100 })).toHaveLength(100);
   });
 
-  test("gives as many of the best as fit into an answer", async () => {
+  test("gives as many of the best entries as fit into an answer", async () => {
     const { put, retrieve } = await openStage();
     await put(Array.from({ length: 6 }, () => ({ content: `word ${"x".repeat(1_000_000)}` })));
     expect(await retrieve({ queryText: "word", topK: 6 })).toHaveLength(3);
-    // As JSON it is six times as long.
+    // Its JSON is six times as long.
     await put([{ content: `control ${"\u0001".repeat(1_000_000)}` }]);
     await expect(retrieve({ queryText: "control" })).rejects.toMatchObject({ reason: "PAYLOAD_TOO_LARGE" });
   });
 
-  test("sees one knowledge base of one client", async () => {
+  test("covers one knowledge base of one client", async () => {
     const { put, find, db } = await openStage();
     const others = [
       { client: "shared/other", kbId },
@@ -139,14 +139,14 @@ describe("a search", () => {
     expect(await find("word")).toEqual(["e0"]);
   });
 
-  test("needs the operation on just this knowledge base", async () => {
+  test("needs the grant for this knowledge base", async () => {
     const { find } = await openStage();
     for (const other of ["other", "nowhere", "constructor"]) {
       await expect(find("word", { kbId: other })).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
     }
   });
 
-  test("in a knowledge base that was deleted behind the grant finds that it is gone", async () => {
+  test("in a knowledge base that was deleted after the grant reports it missing", async () => {
     const { find, db, put } = await openStage();
     expect(await find("word")).toEqual([]);
     await put([{}]);
@@ -172,7 +172,7 @@ describe("a search", () => {
   });
 });
 
-test("grants find a knowledge base by its client and its id", async () => {
+test("grants find a knowledge base by client and id", async () => {
   const { db } = await openStage();
   expect(await findKnowledgeBase(db, client, kbId)).toMatchObject({ kb_id: kbId, name: "Manual" });
   expect(await findKnowledgeBase(db, "shared/other", kbId)).toBeUndefined();

@@ -1,5 +1,5 @@
-// Images and files in conversations, over the whole way: an event, a worker by hand, its host, and a provider that records what
-// it is sent.
+// Images and files in conversations, over the full path: an event, a worker driven by the test, its host, and a provider that
+// records its requests.
 
 import { expect, onTestFinished, test } from "vitest";
 import { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
@@ -26,7 +26,7 @@ async function openTalk(model = "gpt-4o", flags: Partial<Config> = {}) {
   await worker.register();
   await bind(client, { resourcePolicy: { allowedModels: [model] } });
   const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
-  /** Starts a run for an event that says this. */
+  /** Starts a run for an event with this input. */
   const say = async (input: object, event: object = {}) => {
     await start(client, { ...event, input });
     const run = await worker.take();
@@ -35,7 +35,7 @@ async function openTalk(model = "gpt-4o", flags: Partial<Config> = {}) {
       run,
       host,
       input: JSON.parse(run.contextJson).input,
-      /** What the provider is sent as the content of the last message. */
+      /** Returns the content of the last message that the provider received. */
       invoke: async (...messages: readonly (object | string)[]) => {
         const texts = messages.map((message) => (typeof message === "string" ? message : JSON.stringify(message)));
         await host.call(invokeModel, { runId: run.runId, modelId: model, messages: texts });
@@ -81,7 +81,7 @@ test.each([
   ]);
 });
 
-test("history refers to an image by an artifact, which the runner can read", async () => {
+test("history refers to an image as an artifact, which the runner can read", async () => {
   const { say } = await openTalk();
   const first = await say({
     contents: elements(question, { ...image, file_name: "dot.png", more: 9007199254740993n.toString() }),
@@ -125,13 +125,13 @@ test("history refers to an image by an artifact, which the runner can read", asy
   expect(pieces.map(({ content }) => Buffer.from(content))).toEqual([pngBytes]);
 });
 
-test("a reference comes back as the image from SDKs that drop members which they do not know", async () => {
+test("a reference becomes the image again, even from SDKs that drop unknown members", async () => {
   const { say } = await openTalk();
   const file = { type: "file_base64", file_base64: pdfBase64, file_name: "a.pdf" };
   await (await say({ contents: elements(question, image, file) })).end();
   const { invoke, history } = await say({ text: "next" });
   const [first = "{}"] = await history();
-  // What the SDK of LangBot reads and writes.
+  // The members that the LangBot SDK reads and writes.
   const known = ["type", "text", "image_url", "image_base64", "file_url", "file_base64", "file_name"];
   const read = (JSON.parse(first).content as Record<string, unknown>[]).map((element) =>
     Object.fromEntries(known.map((key) => [key, element[key] ?? null])),
@@ -143,7 +143,7 @@ test("a reference comes back as the image from SDKs that drop members which they
   ]);
 });
 
-test("an image that is a part and an attachment is one artifact, and the model is given it once", async () => {
+test("an image that is both a part and an attachment is one artifact, and the model gets it once", async () => {
   const { say } = await openTalk();
   const attachment = { type: "image", name: "dot.png", content: pngBase64, id: "platform-7" };
   const first = await say({ text: "What is this?", contents: elements(image), attachments: elements(attachment) });
@@ -157,14 +157,14 @@ test("an image that is a part and an attachment is one artifact, and the model i
   const { items } = await host.call(pageHistory, { runId: run.runId, includeArtifacts: true });
   expect(items[0]?.artifactRefs).toHaveLength(1);
   expect(await invoke(json)).toEqual([sentQuestion, sentImage]);
-  // An attachment alone is something that was said, too.
+  // A message may consist of an attachment only.
   expect(await invoke({ role: "user", content: "look", attachments: [attachment] })).toEqual([
     { type: "text", text: "look" },
     sentImage,
   ]);
 });
 
-test("an image of a runner's own message is an artifact in history, and the log keeps the message whole", async () => {
+test("an image in a runner's message is an artifact in history, and the log keeps the full message", async () => {
   const { client, say } = await openTalk();
   const first = await say({ text: "draw" });
   const content = [{ type: "text", text: "Here." }, image, { type: "image_base64", image_base64: "no base64!" }];
@@ -186,7 +186,7 @@ test("an image of a runner's own message is an artifact in history, and the log 
   expect(await invoke(said?.contentJson ?? "", user(question))).toBe("What is this?");
 });
 
-test("an artifact of another conversation, or one that is forgotten, is replaced by a text", async () => {
+test("an artifact that is deleted or of another conversation is replaced by a text", async () => {
   const { db, say } = await openTalk();
   await (await say({ contents: elements(image) })).end();
   const mine = await say({ text: "next" });
@@ -208,7 +208,7 @@ test("an artifact of another conversation, or one that is forgotten, is replaced
   expect(await late.invoke(user(question, element))).toBe(`What is this?\n${missing}`);
 });
 
-test("what a model is not given is replaced by a text", async () => {
+test("parts that models do not get are replaced by a text", async () => {
   const { say } = await openTalk();
   const { invoke } = await say({ text: "x" });
   const content = [
@@ -237,7 +237,7 @@ test("what a model is not given is replaced by a text", async () => {
   );
 });
 
-test("what is no image is refused with its place", async () => {
+test("an invalid image is refused with its path", async () => {
   const { client, say } = await openTalk();
   const { invoke } = await say({ text: "x" });
   const bad = "is neither base64 nor a data URL with base64";

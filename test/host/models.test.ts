@@ -1,4 +1,4 @@
-// What runners do with models through their host, over a provider and a reranker that speak their wires.
+// Models as runners use them through their host, with a provider and a reranker that speak their real protocols.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
@@ -48,7 +48,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe("a whole answer", () => {
-  test("is a message of the protocol, and the provider is told what the runner said", async () => {
+  test("is a message of the protocol, and the provider gets the runner's messages", async () => {
     const { invoke, provider } = await openStage();
     provider.respond((wire) => {
       wire.text("Good ");
@@ -98,7 +98,7 @@ describe("a whole answer", () => {
     expect(provider.requests[0]?.body).not.toHaveProperty("top_p");
   });
 
-  test("is held to the schema that the runner gives as OpenAI's clients do", async () => {
+  test("follows the schema that the runner gives in the form of OpenAI's clients", async () => {
     const { invoke, stream, provider } = await openStage();
     const schema = {
       type: "object",
@@ -134,7 +134,7 @@ describe("a whole answer", () => {
     expect(provider.requests.map(({ body }) => "response_format" in body)).toEqual([true, false]);
   });
 
-  test("asks for calls with their arguments as the model wrote them, and its text beside them is null", async () => {
+  test("has tool calls with the model's exact arguments, and null as its text", async () => {
     const { invoke, provider } = await openStage();
     provider.respond(callTools({ id: "c9", name: "now", arguments: '{"n": 9007199254740993, }' }));
     const { message = "", usage } = await invoke();
@@ -146,7 +146,7 @@ describe("a whole answer", () => {
     expect(usage).toEqual({});
   });
 
-  test("carries what the provider wants back, which comes back to it as it was", async () => {
+  test("carries the provider's own fields, which go back to the provider unchanged", async () => {
     const { invoke, provider } = await openStage();
     provider.respond((wire) => {
       wire.reasoning("hm, the time");
@@ -163,7 +163,7 @@ describe("a whole answer", () => {
 });
 
 describe("a streamed answer", () => {
-  test("comes in pieces as the model speaks, with whole characters, whole calls, and its figures in the last message", async () => {
+  test("comes in pieces as the model writes, with whole characters and calls, and usage in the last message", async () => {
     const { stream, provider } = await openStage();
     provider.respond((wire) => {
       wire.text("One \ud83e");
@@ -186,7 +186,7 @@ describe("a streamed answer", () => {
     expect(chunks.map(({ is_final: isFinal }) => isFinal)).toEqual([...chunks.slice(1).map(() => false), true]);
   });
 
-  test("is sent on before the model has ended", async () => {
+  test("is forwarded before the model has ended", async () => {
     const { stream, provider } = await openStage();
     const goOn = Promise.withResolvers<void>();
     provider.respond(async (wire) => {
@@ -202,7 +202,7 @@ describe("a streamed answer", () => {
     expect((await collect(responses)).at(-1)).toHaveProperty("usage");
   });
 
-  test("ends at the provider when its caller leaves", async () => {
+  test("stops the provider when its caller leaves", async () => {
     const { stream, provider, runId } = await openStage();
     provider.respond(async (wire) => {
       wire.text("first");
@@ -216,7 +216,7 @@ describe("a streamed answer", () => {
     expect(await provider.requests[0]?.closed).toBe(false);
   });
 
-  test("is granted by itself: a run that may stream may not have whole answers, nor the other way round", async () => {
+  test("is a grant of its own: streaming does not include whole answers, nor the reverse", async () => {
     const streams = await openStage({ grant: { models: { [modelId]: ["stream"] } } });
     await expect(streams.invoke()).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
     streams.provider.respond(answer("yes"));
@@ -285,14 +285,14 @@ describe("messages", () => {
     ],
     ["calls that are no list", ['{"role":"assistant","tool_calls":{}}'], "messages[0].tool_calls", /must be a list/],
     ["too deep", [`{"role":"user","x":${"[".repeat(200)}${"]".repeat(200)}}`], "messages[0]", /nested deeper/],
-  ])("with %s are refused, and the place is named", async (_, messages, field, words) => {
+  ])("with %s are refused, and the path is named", async (_, messages, field, words) => {
     const { invoke, provider, db } = await openStage();
     await expect(invoke({ messages })).rejects.toMatchObject({
       reason: "INVALID_ARGUMENT",
       violations: [{ field, description: expect.stringMatching(words) }],
     });
     expect(provider.requests).toHaveLength(0);
-    // Nor does it count as a call.
+    // The refused request does not count as a call.
     expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
   });
 
@@ -339,7 +339,7 @@ describe("messages", () => {
 });
 
 describe("a provider that fails", () => {
-  test("is told of in our words: what may pass can be tried again, what may not cannot", async () => {
+  test("gives our error message: transient failures are retryable, permanent ones are not", async () => {
     const { invoke, provider } = await openStage();
     provider.respond(fail(401, '{"error":{"message":"the key sk-of-the-operator of org-7 is wrong"}}'));
     await expect(invoke()).rejects.toMatchObject({
@@ -347,7 +347,7 @@ describe("a provider that fails", () => {
       message: "model gpt-4o failed: its provider answered with status 401",
       metadata: { code: "401" },
     });
-    // As often as it is tried for any run.
+    // The number of tries is that of any run.
     provider.respond(...Array.from({ length: 4 }, () => fail(503, "internal host db-3 is down")));
     await expect(invoke()).rejects.toMatchObject({
       reason: "HOST_CALL_UNAVAILABLE",
@@ -356,7 +356,7 @@ describe("a provider that fails", () => {
     expect(provider.requests).toHaveLength(5);
   });
 
-  test("in mid-stream ends the stream with what it was, after what was said", async () => {
+  test("in mid-stream ends the stream with the failure, after the text so far", async () => {
     const { stream, provider } = await openStage();
     provider.respond(async (wire) => {
       wire.text("half");
@@ -370,7 +370,7 @@ describe("a provider that fails", () => {
     });
   });
 
-  test("withholds its answer: that is a failure too", async () => {
+  test("by withholding its answer fails the call too", async () => {
     const { invoke, provider } = await openStage();
     provider.respond((wire) => {
       wire.text("I");
@@ -380,7 +380,7 @@ describe("a provider that fails", () => {
     await expect(invoke()).rejects.toMatchObject({ reason: "HOST_CALL_FAILED", metadata: { code: "content_filter" } });
   });
 
-  test("a model that the service has no more is not found, and nothing is counted", async () => {
+  test("a model that is no longer configured is not found, and does not count", async () => {
     const llm = ["invoke", "stream", "count_tokens"];
     const { invoke, stream, rerank, count, db } = await openStage({
       flags: { rerankBaseUrl: "" },
@@ -400,7 +400,7 @@ describe("a provider that fails", () => {
   });
 });
 
-describe("what a run may use", () => {
+describe("the quota of a run", () => {
   const usage = { prompt_tokens: 1_000, completion_tokens: 200, total_tokens: 1_200 };
   const costly = (wire: Parameters<ReturnType<typeof answer>>[0]) => {
     wire.text("dear");
@@ -409,7 +409,7 @@ describe("what a run may use", () => {
     wire.done();
   };
 
-  test("is so many calls, however they end", async () => {
+  test("is a number of calls, successful or not", async () => {
     const { invoke, stream, rerank, provider, db } = await openStage({ flags: { hostModelCalls: 3 } });
     provider.respond(answer("one"), fail(400, "{}"));
     await invoke();
@@ -426,14 +426,14 @@ describe("what a run may use", () => {
     expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 3 }]);
   });
 
-  test("is counted once for each of many calls at the same time", async () => {
+  test("counts each of many concurrent calls once", async () => {
     const { invoke, provider } = await openStage({ flags: { hostModelCalls: 5 } });
     const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => invoke()));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
     expect(provider.requests).toHaveLength(5);
   });
 
-  test("is kept with the run and with its client's day", async () => {
+  test("is recorded for the run and for its client's day", async () => {
     const { invoke, provider, db, runId } = await openStage({ flags: { budgetClientDayTokens: 1_000_000 } });
     provider.respond(costly);
     await invoke();
@@ -446,7 +446,7 @@ describe("what a run may use", () => {
     expect(await readUsageOfToday(db, client)).toMatchObject({ tokens: 1_200 });
   });
 
-  test("ends with the budget of the run, which counts all its calls", async () => {
+  test("ends with the budget of the run, over all its calls", async () => {
     const { invoke, provider } = await openStage({ flags: { budgetRunTokens: 1_201 } });
     provider.respond(costly);
     await invoke();
@@ -457,7 +457,7 @@ describe("what a run may use", () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  test("ends with the budget of the day, in the middle of an answer, and what was set aside goes back", async () => {
+  test("ends with the budget of the day, even during an answer, and the reserve is returned", async () => {
     const { stream, provider, db } = await openStage({ flags: { budgetClientDayTokens: 50 } });
     provider.respond(async (wire) => {
       for (let piece = 0; piece < 100; piece++) {
@@ -470,7 +470,7 @@ describe("what a run may use", () => {
       metadata: { budget: "day tokens" },
     });
     expect(await provider.requests[0]?.closed).toBe(false);
-    // Settled behind the answer.
+    // The usage is settled after the answer.
     const { tokens } = await until("the day is settled", async () => {
       const today = await readUsageOfToday(db, client);
       return today.tokens >= 50 && today;
@@ -478,7 +478,7 @@ describe("what a run may use", () => {
     expect(tokens).toBeLessThan(70);
   });
 
-  test("is nothing where money is limited and nobody knows what the model costs", async () => {
+  test("allows no call when money is limited and the model has no price", async () => {
     const { invoke, rerank } = await openStage({
       flags: { budgetRunUsd: 1 },
       grant: { models: { ...all, "openai:homemade": ["invoke"] } },
@@ -489,7 +489,7 @@ describe("what a run may use", () => {
 });
 
 describe("documents", () => {
-  test("are put in order by how well they answer, all of them or the best", async () => {
+  test("are ranked by relevance, all of them or the best", async () => {
     const { rerank, reranker } = await openStage();
     const documents = ["a blue cat", "a red fox", "a red cat"];
     const order = async (topK?: number) =>
@@ -502,7 +502,7 @@ describe("documents", () => {
     expect(reranker.requests).toHaveLength(3);
   });
 
-  test("count for the day by what the server counted", async () => {
+  test("count towards the day with the tokens that the server counted", async () => {
     const { rerank, db } = await openStage({ flags: { budgetClientDayTokens: 1_000_000 } });
     await rerank({ documents: ["a red fox"] });
     expect(await readUsageOfToday(db, client)).toMatchObject({ tokens: 4 });
@@ -518,12 +518,12 @@ describe("documents", () => {
     expect(reranker.requests).toHaveLength(0);
   });
 
-  test("are 64 at most, and so many are ordered", async () => {
+  test("are ranked, up to 64", async () => {
     const { rerank } = await openStage();
     expect((await rerank({ documents: Array.from({ length: 64 }, (_, n) => `red ${n}`) })).results).toHaveLength(64);
   });
 
-  test("whose server fails are told of in our words", async () => {
+  test("whose server fails give our error message", async () => {
     const { rerank, reranker } = await openStage();
     reranker.respond(fail(500, "secret stack trace"));
     await expect(rerank({ documents: ["a"] })).rejects.toMatchObject({
@@ -534,7 +534,7 @@ describe("documents", () => {
 });
 
 describe("tokens", () => {
-  test("are a quarter of the characters, whatever the script, and asking for them counts for nothing", async () => {
+  test("are a quarter of the characters, in any script, and counting them is free", async () => {
     const { count, provider, db } = await openStage();
     const messages = ["hello, world", "你好世界", "🦊🦊🦊🦊"].map((content) =>
       JSON.stringify({ role: "user", content }),
@@ -546,7 +546,7 @@ describe("tokens", () => {
     expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
   });
 
-  test("are counted of any messages, be they a conversation or not", async () => {
+  test("are counted for any messages, even if they are not a conversation", async () => {
     const { count } = await openStage();
     const system = JSON.stringify({ role: "system", content: "12345678" });
     const call = { id: "c", type: "function", function: { name: "abcd", arguments: "{  }" } };
@@ -559,7 +559,7 @@ describe("tokens", () => {
     expect(await count({ messages: [system, image] })).toEqual({ tokens: 1_502n });
   });
 
-  test("of bad messages are refused with their place", async () => {
+  test("of invalid messages are refused with their path", async () => {
     const { count } = await openStage();
     await expect(count({ messages: ["1"] })).rejects.toMatchObject({ violations: [{ field: "messages[0]" }] });
   });

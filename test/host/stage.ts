@@ -1,4 +1,4 @@
-// A service with runs of runners that were started by hand: their rows are there, their owner is a replica that does nothing, and
+// A service with runs of runners that tests create directly: their rows exist, their owner is a replica that does nothing, and
 // the test has their tokens.
 
 import {
@@ -47,19 +47,19 @@ export const method = {
   ...HostToolService.method,
 };
 
-/** A run's runner, as far as it calls its host. */
+/** The runner of a run, limited to its calls of the host. */
 export interface Runner {
   readonly runId: string;
   readonly scope: RunScope;
   readonly token: string;
-  /** The run's id goes with every request that names none. */
+  /** Adds the run's id to a request without one. */
   call<M extends UnaryMethod>(
     asked: M,
     request?: Omit<MessageInitShape<M["input"]>, "runId"> & { runId?: string },
     headers?: Readonly<Record<string, string>>,
   ): Promise<MessageShape<M["output"]>>;
   readArtifact(request: { artifactId: string; offset?: bigint; limit?: bigint }): Promise<ReadArtifactResponse[]>;
-  /** The token of another attempt. */
+  /** The same runner with the token of another attempt. */
   as(attempt: number): Runner;
 }
 
@@ -69,7 +69,7 @@ export interface Stage {
   readonly db: Db;
   readonly url: string;
   addRunner(choice?: RunnerChoice): Promise<Runner>;
-  /** What the audit has of a run, the oldest first. */
+  /** Returns the audit entries of a run, oldest first. */
   audit(runId: string): Promise<Selectable<AuditEntryTable>[]>;
 }
 
@@ -165,7 +165,7 @@ function openRunner(calling: Calling): Runner {
   };
 }
 
-/** How a call was refused: the gRPC status, and what the protocol says of it. */
+/** A refused call: the gRPC status and the protocol's error. */
 export interface Refusal {
   readonly status: string;
   readonly code: string;
@@ -182,7 +182,7 @@ export async function refusalOf(call: Promise<unknown>): Promise<Refusal> {
   return { status: status[error.code] ?? "", code, message, retryable };
 }
 
-/** What runners read of a failure; there has to be one. */
+/** Returns the single error that runners read from a failure. */
 export function apiErrorOf({ metadata }: Pick<ServiceError, "metadata">): ApiError {
   const [bytes] = metadata?.get("grpc-status-details-bin") ?? [];
   const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
@@ -199,7 +199,7 @@ export const invalid = { status: "INVALID_ARGUMENT", code: "invalid_argument" };
 export const notFound = { status: "NOT_FOUND", code: "not_found" };
 export const tooLarge = { status: "RESOURCE_EXHAUSTED", code: "payload_too_large" };
 
-/** Ends a run past all that would notice. */
+/** Ends a run without notifying any component. */
 export async function endRun(db: Db, runId: string): Promise<void> {
   await db.updateTable("run").set({ status: "completed", owner: null }).where("id", "=", runId).execute();
 }
@@ -208,7 +208,7 @@ export async function requestCancel(db: Db, runId: string): Promise<void> {
   await db.updateTable("run").set({ cancel_request_time: new Date() }).where("id", "=", runId).execute();
 }
 
-/** Puts messages behind the end of a conversation, by the run. */
+/** Appends messages of the run to its conversation. */
 export async function addHistory(
   db: Db,
   { runId, scope }: Pick<Runner, "runId" | "scope">,
@@ -236,7 +236,7 @@ export async function addHistory(
   await db.insertInto("history_item").values(rows).execute();
 }
 
-/** The event of a run, as the next one of its conversation. */
+/** Appends the event of a run to its conversation. */
 export async function addEvent(
   db: Db,
   { runId, scope }: Pick<Runner, "runId" | "scope">,

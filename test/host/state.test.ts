@@ -1,9 +1,9 @@
-// State: what is kept stays as it was written, and is whose it is.
+// State: values are stored unchanged, and belong to their scope.
 
 import { expect, test } from "vitest";
 import { invalid, method, openStage, refusalOf, tooLarge, unauthorized } from "./stage.ts";
 
-test("a null that was stored is found, and nothing is not", async () => {
+test("a stored null is found, and a missing key is not", async () => {
   const runner = await (await openStage()).addRunner();
   await runner.call(method.setState, { scope: "runner", key: "empty", value: "null" });
   expect(await runner.call(method.getState, { scope: "runner", key: "empty" })).toMatchObject({
@@ -17,7 +17,7 @@ test("a null that was stored is found, and nothing is not", async () => {
   expect(await runner.call(method.deleteState, { scope: "runner", key: "empty" })).toMatchObject({ deleted: false });
 });
 
-test("values come back as they were written, without the blanks around them", async () => {
+test("values are unchanged except for surrounding white space", async () => {
   const runner = await (await openStage()).addRunner();
   for (const value of [
     "9007199254740993",
@@ -32,7 +32,7 @@ test("values come back as they were written, without the blanks around them", as
   }
 });
 
-test("what is no JSON, or JSON that cannot be kept, is refused and changes nothing", async () => {
+test("invalid JSON, and JSON that cannot be stored, is refused and changes nothing", async () => {
   const runner = await (await openStage()).addRunner();
   await runner.call(method.setState, { scope: "actor", key: "value", value: "1" });
   const bad = ["", "  ", "NaN", "Infinity", "-Infinity", "[NaN]", "undefined", "1 2", "{'a':1}", "[1,]", '"\\u0000"'];
@@ -48,7 +48,7 @@ test("what is no JSON, or JSON that cannot be kept, is refused and changes nothi
   await runner.call(method.setState, { scope: "actor", key: "value", value: nested });
 });
 
-test("a value may have 262,144 bytes, not characters, and not one more", async () => {
+test("a value may have at most 262,144 bytes", async () => {
   const runner = await (await openStage()).addRunner();
   const largest = `"${"ä".repeat(131_071)}"`;
   expect(Buffer.byteLength(largest)).toBe(262_144);
@@ -61,13 +61,13 @@ test("a value may have 262,144 bytes, not characters, and not one more", async (
   expect((await runner.call(method.getState, { scope: "actor", key: "large" })).value).toBe(largest);
 });
 
-test("what is too large is refused before it matters whether it is granted, as the order of checks is", async () => {
+test("the size is checked before the grant", async () => {
   const runner = await (await openStage()).addRunner({ grant: { stateScopes: [] } });
   const value = `"${"a".repeat(262_143)}"`;
   expect(await refusalOf(runner.call(method.setState, { scope: "actor", key: "a", value }))).toMatchObject(tooLarge);
 });
 
-test("a key has 1 to 255 characters, whatever they are made of, and no control character", async () => {
+test("a key has 1 to 255 characters of any kind except control characters", async () => {
   const runner = await (await openStage()).addRunner();
   for (const key of ["a".repeat(255), "😀".repeat(255), "with blank", "__proto__", "%", "'; --"]) {
     await runner.call(method.setState, { scope: "actor", key, value: "1" });
@@ -79,7 +79,7 @@ test("a key has 1 to 255 characters, whatever they are made of, and no control c
   }
 });
 
-test("a scope that is not granted, and a word that is no scope, are refused; so is all state where there is none", async () => {
+test("scopes that are unknown or not granted are refused, and so is all state without the state API", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ grant: { stateScopes: ["conversation"] } });
   for (const scope of ["actor", "subject", "runner", "workspace", "", "constructor"]) {
@@ -90,11 +90,11 @@ test("a scope that is not granted, and a word that is no scope, are refused; so 
   expect(await refusalOf(without.call(method.getState, { scope: "actor", key: "a" }))).toMatchObject(unauthorized);
 });
 
-test("a scope that the event has nobody for is a wrong argument", async () => {
+test("a scope that the event does not have is invalid", async () => {
   const stage = await openStage();
   const scope = { actor: undefined, subject: undefined, conversationId: undefined };
   const runner = await stage.addRunner({ scope });
-  // As it is with a grant that names only what there is.
+  // A grant of the existing scopes only gives the same answer.
   const narrow = await stage.addRunner({ scope, grant: { stateScopes: ["runner"] } });
   for (const who of [runner, narrow]) {
     for (const word of ["actor", "subject", "conversation"]) {
@@ -106,7 +106,7 @@ test("a scope that the event has nobody for is a wrong argument", async () => {
   await runner.call(method.setState, { scope: "runner", key: "a", value: "1" });
 });
 
-test("the state of a conversation is kept apart by binding, by thread and by runner", async () => {
+test("the state of a conversation is separate for each binding, thread and runner", async () => {
   const stage = await openStage();
   const writer = await stage.addRunner();
   await writer.call(method.setState, { scope: "conversation", key: "a", value: "1" });
@@ -122,7 +122,7 @@ test("the state of a conversation is kept apart by binding, by thread and by run
   expect(await found({ actor: { type: "user", id: "another" } })).toBe(true);
 });
 
-test("an actor keeps their state in every conversation, and no other actor has it", async () => {
+test("an actor's state is the same in every conversation, and hidden from other actors", async () => {
   const stage = await openStage();
   const writer = await stage.addRunner();
   await writer.call(method.setState, { scope: "actor", key: "a", value: "1" });
@@ -134,7 +134,7 @@ test("an actor keeps their state in every conversation, and no other actor has i
   expect((await nameless.call(method.getState, { scope: "actor", key: "a" })).found).toBe(false);
 });
 
-test("a prefix is taken literally, and keys are listed in the order of their bytes", async () => {
+test("a prefix is taken literally, and keys are listed in byte order", async () => {
   const runner = await (await openStage()).addRunner();
   for (const key of ["a_1", "ab1", "100%", "100x", "B", "a", "ä", "😀", "\uff5e"]) {
     await runner.call(method.setState, { scope: "runner", key, value: "1" });
@@ -147,7 +147,7 @@ test("a prefix is taken literally, and keys are listed in the order of their byt
   expect(await list("")).toEqual(["100%", "100x", "B", "a", "a_1", "ab1", "ä", "\uff5e", "😀"]);
 });
 
-test("a list has at most a hundred keys and says that there are more", async () => {
+test("a list has at most a hundred keys and says whether there are more", async () => {
   const runner = await (await openStage()).addRunner();
   const keys = Array.from({ length: 101 }, (_, index) => `key ${String(index).padStart(3, "0")}`);
   await Promise.all(keys.map((key) => runner.call(method.setState, { scope: "runner", key, value: "1" })));
@@ -166,7 +166,7 @@ test("a list has at most a hundred keys and says that there are more", async () 
   expect(await refusalOf(runner.call(method.listState, { scope: "runner", limit: -1 }))).toMatchObject(invalid);
 });
 
-test("conversation_id is another name of external.conversation_id, in the conversation's state alone", async () => {
+test("conversation_id is an alias of external.conversation_id, in the conversation's state only", async () => {
   const runner = await (await openStage()).addRunner();
   await runner.call(method.setState, { scope: "conversation", key: "conversation_id", value: '"theirs"' });
   const read = (scope: string, key: string) => runner.call(method.getState, { scope, key });

@@ -1,4 +1,4 @@
-// Storage: values are written in pieces and read in ranges, and nobody sees half of one.
+// Storage: values are written in pieces and read in ranges, and readers never see a partial value.
 
 import { expect, test } from "vitest";
 import { StorageArea } from "#gen/runnel/host/v1/host_storage_service_pb.js";
@@ -16,7 +16,7 @@ async function read(runner: Runner, key: string): Promise<string | undefined> {
   return found ? Buffer.from(content).toString() : undefined;
 }
 
-test("what is granted of the plugin is not granted of the workspace, and the other way round", async () => {
+test("the grants of plugin storage and of workspace storage are separate", async () => {
   const stage = await openStage();
   const plugin = await stage.addRunner({ grant: { workspaceStorage: false } });
   await write(plugin, "a", 0, Buffer.from("1"), true);
@@ -35,7 +35,7 @@ test("what is granted of the plugin is not granted of the workspace, and the oth
   expect(await workspace.call(method.readStorage, inWorkspace)).toMatchObject({ found: false });
 });
 
-test("a plugin's runners share its storage, other plugins have theirs, and a workspace's is for all plugins", async () => {
+test("runners of a plugin share its storage, plugins are separate, and a workspace's storage is for all plugins", async () => {
   const stage = await openStage();
   const writer = await stage.addRunner();
   await write(writer, "a", 0, Buffer.from("ours"), true);
@@ -49,7 +49,7 @@ test("a plugin's runners share its storage, other plugins have theirs, and a wor
   expect((await stranger.call(method.readStorage, shared)).found).toBe(true);
 });
 
-test("an event without a workspace has no workspace's storage, and an area that is none is a wrong argument", async () => {
+test("an event without a workspace has no workspace storage, and an unknown area is invalid", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner({ scope: { workspaceId: undefined } });
   expect(await refusalOf(runner.call(method.listStorage, { area: StorageArea.WORKSPACE }))).toMatchObject(invalid);
@@ -57,7 +57,7 @@ test("an event without a workspace has no workspace's storage, and an area that 
   expect(await refusalOf(runner.call(method.listStorage, { area: 7 as StorageArea }))).toMatchObject(invalid);
 });
 
-test("readers get the value before until the last piece of the next one is written", async () => {
+test("readers get the old value until the last piece of the new one is written", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const reader = await stage.addRunner();
@@ -82,7 +82,7 @@ test("the largest value is written in pieces and read in ranges, byte for byte",
     await write(runner, "large", at, value.subarray(at, at + mebibyte), at + mebibyte === value.length);
   }
   const parts: Uint8Array[] = [];
-  // Across the borders of pieces.
+  // Reads across the borders of pieces.
   for (let at = 0, hasMore = true; hasMore; ) {
     const limit = 1_000_000n;
     const part = await runner.call(method.readStorage, { area, key: "large", offset: BigInt(at), limit });
@@ -104,7 +104,7 @@ test("a piece of more than 1 MiB and a value of more than 10 MiB are too large",
   expect(await read(runner, "a")).toBeUndefined();
 });
 
-test("beyond the end there is nothing, and a negative place is a wrong argument", async () => {
+test("reads past the end are empty, and a negative offset is invalid", async () => {
   const runner = await (await openStage()).addRunner();
   await write(runner, "a", 0, Buffer.from("value"), true);
   for (const offset of [5n, 6n, 2n ** 63n - 1n]) {
@@ -117,14 +117,14 @@ test("beyond the end there is nothing, and a negative place is a wrong argument"
   expect(await refusalOf(write(runner, "a", -1, Buffer.from("a")))).toMatchObject(invalid);
 });
 
-test("a value may be empty, which is not the same as none", async () => {
+test("a value may be empty, and differs from a missing one", async () => {
   const runner = await (await openStage()).addRunner();
   await write(runner, "empty", 0, new Uint8Array(), true);
   expect(await read(runner, "empty")).toBe("");
   expect((await runner.call(method.listStorage, { area })).keys).toEqual(["empty"]);
 });
 
-test("the same piece again changes nothing, be it the first, one in the middle or the last", async () => {
+test("a repeated piece changes nothing, whether first, middle or last", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   const steps = [
@@ -143,7 +143,7 @@ test("the same piece again changes nothing, be it the first, one in the middle o
   expect(await read(runner, "b")).toBe("text");
 });
 
-test("a piece that leaves a gap, overlaps, or follows what is finished is refused and changes nothing", async () => {
+test("a piece that leaves a gap, overlaps, or follows a finished value is refused and changes nothing", async () => {
   const runner = await (await openStage()).addRunner();
   expect(await refusalOf(write(runner, "a", 4, Buffer.from("a")))).toMatchObject(invalid);
   await write(runner, "a", 0, Buffer.from("four"));
@@ -160,7 +160,7 @@ test("a piece that leaves a gap, overlaps, or follows what is finished is refuse
   expect(await read(runner, "a")).toBe("four!");
 });
 
-test("runs that write one key at the same time do not mix: each goes on with its own", async () => {
+test("runs that write one key concurrently do not mix: each continues its own value", async () => {
   const stage = await openStage();
   const one = await stage.addRunner();
   const other = await stage.addRunner();
@@ -173,7 +173,7 @@ test("runs that write one key at the same time do not mix: each goes on with its
   expect((await pieces(stage)).rows).toBe(2);
 });
 
-test("writers of one key, all at once, leave one whole value and no piece of another", async () => {
+test("concurrent writers of one key leave one whole value and no other pieces", async () => {
   const stage = await openStage();
   const runners = await Promise.all(Array.from({ length: 6 }, () => stage.addRunner()));
   await Promise.all(
@@ -187,7 +187,7 @@ test("writers of one key, all at once, leave one whole value and no piece of ano
   expect((await pieces(stage)).rows).toBe(2);
 });
 
-test("what is deleted is gone with its pieces, and the rest is still listed in order", async () => {
+test("a deleted value is gone with its pieces, and the others are listed in order", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   for (const key of ["b", "a", "ä", "B"]) {
@@ -201,11 +201,11 @@ test("what is deleted is gone with its pieces, and the rest is still listed in o
   expect((await pieces(stage)).rows).toBe(3);
 });
 
-test("a value of very many pieces is refused: reading it would be slow", async () => {
+test("a value of too many pieces is refused, because reading it would be slow", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();
   await write(runner, "a", 0, Buffer.from("a"));
-  // As if a thousand calls had been made.
+  // Simulates the rows of a thousand calls.
   const piece = await stage.db.selectFrom("storage_piece").selectAll().executeTakeFirstOrThrow();
   const more = Array.from({ length: 1_023 }, (_, index) => ({ ...piece, start_byte: index + 1 }));
   await stage.db.insertInto("storage_piece").values(more).execute();

@@ -1,4 +1,4 @@
-// Models, tools and knowledge as a runner reaches them: over gRPC, with the token of its run.
+// Models, tools and knowledge as a runner calls them: over gRPC, with the token of its run.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
@@ -33,7 +33,7 @@ async function openStage() {
   const { db } = connect(service.databaseUrl);
   const base = await db.selectFrom("knowledge_base").select("client").executeTakeFirstOrThrow();
   const { client } = base;
-  // Some other replica has it.
+  // Another replica owns it.
   const run = await addRun(db, { client, owner: await addReplica(db) });
   const scope = { client, runnerId, bindingId: "b", eventId: "e" };
   const granted = {
@@ -69,7 +69,7 @@ async function apiErrorOf(call: Promise<unknown>): Promise<ApiError | undefined>
   return details.map((any) => anyUnpack(any, ApiErrorSchema)).find((found) => found !== undefined);
 }
 
-test("a runner has a model answer whole and in pieces, until its run has no calls left", async () => {
+test("a runner gets whole and streamed answers of a model, until its run has no calls left", async () => {
   const { runner, runId } = await openStage();
   const whole = await runner.call(invokeModel, { runId, modelId: "demo", messages });
   expect(JSON.parse(whole.message)).toMatchObject({ role: "assistant", content: expect.stringMatching(/\w/) });
@@ -87,7 +87,7 @@ test("a runner has a model answer whole and in pieces, until its run has no call
   expect((await runner.call(countTokens, { runId, modelId: "demo", messages })).tokens).toBe(4n);
 });
 
-test("a model that was granted and is not configured any more is not found", async () => {
+test("a model that was granted and is no longer configured is not found", async () => {
   const { runner, runId } = await openStage();
   const request = { runId, modelId: "gpt-of-yesterday", messages };
   const notFound = { code: "not_found", retryable: false, message: expect.stringContaining("gpt-of-yesterday") };
@@ -95,7 +95,7 @@ test("a model that was granted and is not configured any more is not found", asy
   expect(await apiErrorOf(Array.fromAsync(runner.stream(invokeModelStream, request)))).toMatchObject(notFound);
 });
 
-test("a runner learns of a tool and calls it, and one that fails is a runtime error", async () => {
+test("a runner reads and calls a tool, and a failing tool gives a runtime error", async () => {
   const { runner, runId } = await openStage();
   const { tool } = await runner.call(getTool, { runId, toolName: "read_file" });
   expect(JSON.parse(tool)).toMatchObject({ name: "read_file", parameters: { type: "object" } });
@@ -111,7 +111,7 @@ test("a runner learns of a tool and calls it, and one that fails is a runtime er
   expect(await apiErrorOf(refused)).toMatchObject({ code: "unauthorized", retryable: false });
 });
 
-test("a runner finds what its client has put into a knowledge base", async () => {
+test("a runner finds the entries that its client has put into a knowledge base", async () => {
   const { runner, runId } = await openStage();
   const { results } = await runner.call(retrieveKnowledge, { runId, kbId: "manual", queryText: "pump?" });
   expect(results.map((result) => JSON.parse(result))).toMatchObject([{ id: "a", content: "red pump", metadata: {} }]);
@@ -120,7 +120,7 @@ test("a runner finds what its client has put into a knowledge base", async () =>
 test.each([
   ["shall be cancelled", { cancel_request_time: new Date() }, "run is being cancelled"],
   ["has ended", { status: "completed", owner: null, end_time: new Date() }, "run is not active"],
-] as const)("what a model is doing for a run ends when the run %s", async (_, change, message) => {
+] as const)("a model call ends when its run %s", async (_, change, message) => {
   const { runner, runId, db } = await openStage();
   const endless = ['{"role":"user","content":"words=10000 pace=50"}'];
   const stream = runner.stream(invokeModelStream, { runId, modelId: "demo", messages: endless });

@@ -1,5 +1,5 @@
-// A run of a runner, and the half of its host that thinks: real Postgres, real tools, a provider and a reranker that speak their
-// wires. Calls go through the gate, as those of a runner whose token the server has checked.
+// A run of a runner, and the models, tools and knowledge of its host: real Postgres, real tools, a provider and a reranker that
+// speak their protocols. Calls go through the gate, as those of a runner whose token the server has checked.
 
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ export const runnerId = "plugin:ada/tools/agent";
 export interface ThinkingOptions {
   readonly flags?: Partial<Config>;
   readonly grant?: Partial<Pick<Grant, "models" | "tools" | "knowledgeBases">>;
-  /** Another stage's database. */
+  /** The database of another stage. */
   readonly store?: Store;
 }
 
@@ -61,7 +61,7 @@ export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOp
   const models = openModels({ ...shared, config, random: Math.random, egress });
   onTestFinished(() => models.close());
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-host-"));
-  // Commands of a service of root run as another user, who has to pass through.
+  // Commands of a service of root run as another user, who must be able to enter this directory.
   await chmod(workRoot, 0o711);
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
   const selectTools = await openTools(egress);
@@ -94,14 +94,14 @@ export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOp
   return { db, provider, reranker, thinking, selectTools, runId: run.id, workRoot, context: contextOf(run.id) };
 }
 
-/** What a handler is given when the server knows the run by its token. */
+/** The context of a handler after the server has identified the run by its token. */
 export function contextOf(runId: string, signal: AbortSignal = new AbortController().signal): HandlerContext {
   const values = createContextValues();
   setAdmission(values, { caller: { kind: "run", runId, attempt: 1 }, network: "here" });
   return { values, signal } as HandlerContext;
 }
 
-/** Calls a handler as a router would: with a whole message. */
+/** Calls a handler with a complete message, as a router does. */
 export async function ask<S extends DescMessage, Answer>(
   handler: (request: MessageShape<S>, context: HandlerContext) => Answer | Promise<Answer>,
   schema: S,

@@ -1,4 +1,4 @@
-// What runners do with tools through their host: the real ones, confined to the directory of the run's session.
+// Tools as runners use them through their host: the real ones, confined to the directory of the run's session.
 
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ async function openStage({ flags = {}, grant = { tools: granted } }: ThinkingOpt
 }
 
 describe("a tool", () => {
-  test("is described as models are told of it", async () => {
+  test("has the description that models get", async () => {
     const { detail } = await openStage();
     expect(await detail("read_file")).toEqual({
       name: "read_file",
@@ -46,7 +46,7 @@ describe("a tool", () => {
     });
   });
 
-  test("that this service does not offer is not found, granted or not, and what is not granted is refused", async () => {
+  test("that this service does not offer is not found, and one that is not granted is refused", async () => {
     const { detail, call } = await openStage();
     await expect(detail("homemade")).rejects.toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
     await expect(call("homemade", {})).rejects.toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
@@ -54,13 +54,13 @@ describe("a tool", () => {
     await expect(call("glob", {})).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
   });
 
-  test("of which only the description is granted is not called", async () => {
+  test("with only its description granted cannot be called", async () => {
     const { call, detail } = await openStage({ grant: { tools: { read_file: ["detail"] } } });
     expect(await detail("read_file")).toMatchObject({ name: "read_file" });
     await expect(call("read_file", {})).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
   });
 
-  test("is found for grants by its name alone", async () => {
+  test("is found for grants by its name", async () => {
     const { selectTools: select } = await openStage();
     expect(findTool({ toolbox: { select } }, "read_file")).toMatchObject({ name: "read_file" });
     expect(findTool({ toolbox: { select } }, "homemade")).toBeUndefined();
@@ -68,7 +68,7 @@ describe("a tool", () => {
 });
 
 describe("a call", () => {
-  test("works in the directory of the run's session, and the next one finds what it left", async () => {
+  test("works in the directory of the run's session, and the next call finds its files", async () => {
     const { call, workRoot, countCalls } = await openStage();
     await call("write_file", { file_path: "note.txt", content: "from a runner" });
     expect(await call("read_file", { file_path: "note.txt" })).toEqual({
@@ -89,7 +89,7 @@ describe("a call", () => {
     });
   });
 
-  test("reaches nothing outside, nor what another run's session has", async () => {
+  test("reaches no file outside, nor those of another run's session", async () => {
     const { call, workRoot } = await openStage();
     await mkdir(join(workRoot, "other"), { recursive: true });
     await writeFile(join(workRoot, "other", "secret.txt"), "not yours");
@@ -98,7 +98,7 @@ describe("a call", () => {
     }
   });
 
-  test("that fails is a failure of this call, which no retry helps, and the run goes on", async () => {
+  test("that fails is not retryable, and the run continues", async () => {
     const { call, db, runId } = await openStage();
     await expect(call("read_file", { file_path: "nowhere.txt" })).rejects.toMatchObject({
       reason: "HOST_CALL_FAILED",
@@ -129,7 +129,7 @@ describe("a call", () => {
     });
   });
 
-  test("says no more than any tool may", async () => {
+  test("has the maximum output of any tool", async () => {
     const { call } = await openStage();
     await call("write_file", { file_path: "long.txt", content: "word ".repeat(60_000) });
     const { content } = await call("bash", { command: "cat long.txt" });
@@ -137,7 +137,7 @@ describe("a call", () => {
     expect(Buffer.byteLength(content)).toBeLessThan(110_000);
   });
 
-  test("beyond the quota of the run is refused for good, also when many come at once", async () => {
+  test("beyond the quota of the run is refused for good, even with concurrent calls", async () => {
     const { call, countCalls } = await openStage({ flags: { hostToolCalls: 3 } });
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => call("list_dir", { path: "." })));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
@@ -149,10 +149,10 @@ describe("a call", () => {
     expect(await countCalls()).toBe(3);
   });
 
-  test("whose caller leaves is stopped", async () => {
+  test("is stopped when its caller leaves", async () => {
     const { call, runId } = await openStage();
     const leave = new AbortController();
-    // Told from all others by how long it would take.
+    // The number makes it unique among all commands.
     const command = `sleep 6${process.pid}`;
     const slow = call("bash", { command }, contextOf(runId, leave.signal));
     slow.catch(() => {});

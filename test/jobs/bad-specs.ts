@@ -1,4 +1,4 @@
-// What may be wrong with a submitted JobSpec, one thing a row, and what is said of it ("Portal ↔ Runner Signing Contract").
+// Faults of a submitted JobSpec, one per row, and the documented error for each ("Portal ↔ Runner Signing Contract").
 
 import { addMembers, makeSigner, type Signer } from "../jobspec/signer.ts";
 import { specOf, stamp, trustEntry } from "./stage.ts";
@@ -8,12 +8,12 @@ export interface BadSpec {
   readonly body: string | Uint8Array;
   readonly code: string;
   readonly text: string;
-  /** Found before the spec is looked at: the code stands in the place of the text, which is called the message. */
+  /** The fault precedes the spec: `error` holds the code, and `message` holds the text. */
   readonly isOfBody?: boolean;
   readonly details?: Readonly<Record<string, string>>;
 }
 
-/** Everything that a service is told of keys, by the verdict on them; of `unknown` it is told nothing. */
+/** Signers by the service's verdict on their keys, with the trust list; `unknown` is not in the list. */
 export interface Keys {
   readonly trusted: Signer;
   readonly revoked: Signer;
@@ -42,7 +42,7 @@ export function makeKeys(): Keys {
 
 export const bodyBytesMax = 1_048_576;
 
-/** Each call gives specs with nonces of their own. */
+/** Each call gives specs with fresh nonces. */
 export function badSpecs(keys: Keys): BadSpec[] {
   return [
     ...badBodies(),
@@ -158,7 +158,7 @@ function badShapes({ trusted }: Keys): BadSpec[] {
 function badTrust({ trusted, revoked, expired, notYetValid, unknown }: Keys): BadSpec[] {
   const untrusted = (name: string, signer: Signer, status: string, reason: string): BadSpec => ({
     name,
-    // Trust comes before the signature.
+    // The trust check precedes the signature check.
     body: signer.signV1(specOf()).replace("bias-42", "bias-43"),
     code: `trust_violation:${status}`,
     text: `untrusted signing key: ${reason}`,

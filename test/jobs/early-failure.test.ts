@@ -1,5 +1,5 @@
-// Between the day that a job is accepted and the moment that a run of it begins its key may be revoked, and its row be written by
-// somebody else. The run fails then before anything is done, in the words that portals know.
+// Between the acceptance of a job and the start of its run, its key may be revoked or its row changed. The run then fails
+// before any work, with the error that portals know.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ interface Waiting extends JobStage {
   begin(): Promise<Record<string, unknown>>;
 }
 
-/** The signer's key is in the database, under the name `kept`. */
+/** Adds the signer's key to the database with the key id `kept`. */
 async function keepKey({ service }: JobStage, signer: Signer, regions: string[] = []): Promise<GrpcClient> {
   const admin = new GrpcClient(service.target, { authorization: `Bearer ${authAdminToken}` });
   const publicKey = Buffer.from(signer.rawKey).toString("base64");
@@ -32,12 +32,12 @@ async function keepKey({ service }: JobStage, signer: Signer, regions: string[] 
   return admin;
 }
 
-/** One run at a time, and whatever the key of the stage signs is trusted. */
+/** A stage with one run at a time, which trusts the stage's own key. */
 async function setNarrowStage(flags: Partial<Config> = {}): Promise<JobStage> {
   return await setJobStage({ runsSlots: 1, authAdminToken, ...flags });
 }
 
-/** A job that is accepted and cannot begin: the only slot is taken by one of the stage's own key. */
+/** Submits a job that cannot begin yet: a job of the stage's own key has the only slot. */
 async function submitBehindAnother(stage: JobStage, signer: Signer): Promise<Waiting> {
   const gate = Promise.withResolvers<void>();
   stage.provider.respond(async (...wire) => {
@@ -86,7 +86,7 @@ async function expectEarlyFailure({ begin, provider }: Waiting, why: string): Pr
       timestamp: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
     },
   });
-  // All that was asked are the questions of the job before.
+  // The only questions were those of the earlier job.
   expect(provider.requests).toHaveLength(2);
 }
 

@@ -1,4 +1,4 @@
-// Signed jobs from their submission to what became of them, over REST as portals call it and over gRPC.
+// Signed jobs from submission to result, over REST as portals call it and over gRPC.
 
 import pg from "pg";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ function statusOf({ body }: Answer): unknown {
 }
 
 describe("a signed job", () => {
-  test("is answered as documented, runs once a region and says what came out", async () => {
+  test("is answered as documented, runs once per region and returns the responses", async () => {
     const { api, signer, provider } = await setJobStage();
     provider.respond(answer("four"), answer("yes"), answer("4"), answer("no"));
     const sent = await api.submit(signer.signV1(specOf({ id: "my-own" })));
@@ -46,7 +46,7 @@ describe("a signed job", () => {
     expect(said.map(([, response]) => response).toSorted()).toEqual(["4", "four", "no", "yes"]);
   });
 
-  test("asks what the spec's input says when there are no questions, and only models that are meant for the region", async () => {
+  test("without questions asks the spec's input, with only the models for the region", async () => {
     const { api, signer, provider } = await setJobStage();
     const spec = specOf({
       version: "2.0",
@@ -70,7 +70,7 @@ describe("a signed job", () => {
     ]);
   });
 
-  test("in a wrapper may choose among its regions, and is answered with what stands for it", async () => {
+  test("in a wrapper may choose among its regions, and gets the wrapper's answer", async () => {
     const { api, signer } = await setJobStage();
     const inner = signer.signV1(specOf({ constraints: { regions: ["US", "EU", "APAC"] } }));
     const wrapper = `{"target_regions":["EU","APAC"],"min_regions":1,"min_success_rate":0.5,"enable_analysis":true,\n "jobspec" : ${inner} }`;
@@ -101,10 +101,10 @@ describe("a signed job", () => {
     expect(await api.end(body.id)).toMatchObject({ status: "completed", signature_version: 2 });
   });
 
-  test("does nothing that was outside of the signed bytes", async () => {
+  test("ignores everything outside the signed bytes", async () => {
     const { api, signer, provider } = await setJobStage();
     const signed = signer.signV1(specOf({ version: "2.0", questions: ["What is 2 + 2?"] }));
-    // Nulls are not signed: whoever carries the spec may add them, and they decide nothing.
+    // Nulls are not signed: a carrier of the spec may add them, and they have no effect.
     const carried = signed.replace("{", '{"id":"other","created_at":"2026-01-01T00:00:00Z","models":null,');
     const { status, body } = await api.submit(carried);
     expect(status).toBe(202);
@@ -115,7 +115,7 @@ describe("a signed job", () => {
     ]);
   });
 
-  test("fails when too few regions end well, and says why each did not", async () => {
+  test("fails when too few regions succeed, and each failed region has its reason", async () => {
     const { api, signer } = await setJobStage({ jobsServedRegions: ["US"] });
     const { body } = await api.submit(
       signer.signV1(specOf({ constraints: { regions: ["US", "EU"], min_regions: 2 } })),
@@ -147,7 +147,7 @@ describe("a signed job", () => {
     hang.resolve();
   });
 
-  test("waits without a worker while a provider asks for a long pause, and goes on with the question that it was at", async () => {
+  test("waits without a slot during a long pause of the provider, and continues with the same question", async () => {
     const { api, signer, provider } = await setJobStage();
     const pause = fail(429, '{"error":{"message":"slow down"}}', { "retry-after": "6" });
     provider.respond(answer("four"), pause, answer("yes"));
@@ -169,7 +169,7 @@ describe("a signed job", () => {
     expect(provider.requests).toHaveLength(3);
   });
 
-  test("is nobody's but its client's", async () => {
+  test("is visible only to its client", async () => {
     const { api, signer, service } = await setJobStage();
     const { body } = await api.submit(signer.signV1(specOf()));
     const stranger = jobApi(service.url, "stranger");
@@ -181,13 +181,13 @@ describe("a signed job", () => {
     await api.end(body.id);
     const listed = (await api.call("/api/v1/jobs")).body.jobs as { id: string; executions: object[] }[];
     expect(listed.map(({ id }) => id)).toEqual([body.id]);
-    // What came out of a job may be as much as a message holds.
+    // Lists leave out the output, because one job's output may fill a message.
     expect(listed.flatMap(({ executions }) => executions.map((each) => "output" in each))).toEqual([false, false]);
-    // Its regions are no conversations.
+    // Its regions are not conversations.
     expect((await api.call("/v1/sessions")).body).not.toMatchObject({ sessions: [expect.anything()] });
   });
 
-  test("cannot be sent again, and its retry gets the first answer", async () => {
+  test("cannot be submitted twice, and a retry gets the first answer", async () => {
     const { api, signer } = await setJobStage();
     const signed = signer.signV1(specOf());
     const key = { "idempotency-key": "retry-1" };
@@ -201,7 +201,7 @@ describe("a signed job", () => {
     });
   });
 
-  test("is made once by fifty callers, with a key for retries or without", async () => {
+  test("is created once by fifty concurrent calls, with and without an idempotency key", async () => {
     const { api, signer } = await setJobStage();
     const fifty = async (headers: Record<string, string>) => {
       const signed = signer.signV1(specOf());
@@ -216,8 +216,8 @@ describe("a signed job", () => {
   });
 });
 
-describe("a spec that is refused", () => {
-  test("leaves its nonce unused, whether its signature or its fields are wrong, or there is no room", async () => {
+describe("a refused spec", () => {
+  test("leaves its nonce unused, with a wrong signature, wrong fields or no free slot", async () => {
     const { api, signer } = await setJobStage({ sessionsMaxConcurrent: 1 });
     const metadata = stamp();
     const signed = signer.signV1(specOf({ metadata, constraints: { regions: ["US"] } }));
@@ -236,7 +236,7 @@ describe("a spec that is refused", () => {
   });
 });
 
-test("a job whose runs are being erased is gone as a whole, and never looks failed", async () => {
+test("a job whose runs are partly deleted is gone completely, and never appears failed", async () => {
   const { api, signer, service } = await setJobStage();
   const { body } = await api.submit(signer.signV1(specOf()));
   expect(await api.end(body.id)).toMatchObject({ status: "completed" });

@@ -1,5 +1,5 @@
-// Whoever comes first wins, and there is one story afterwards: cancels beside a job's end, jobs beside each other at the limit,
-// and one nonce in the hands of two clients.
+// Races with one consistent outcome: cancels against a job's end, jobs against each other at the limit, and one nonce from two
+// clients.
 
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -21,9 +21,9 @@ interface Shown {
   readonly executions: readonly { readonly status: string; readonly error_code?: string }[];
 }
 
-// The answers of both regions come at the moment at which thirty callers ask for the job's end. Each region ends once; the job
-// is what its regions are, and everybody who looks afterwards sees the same.
-test("thirty cancels beside the end of a job leave one end, however it went", async () => {
+// The answers of both regions come while thirty callers cancel the job. Each region ends once; the job's state follows from its
+// regions, and every later reader sees the same.
+test("thirty cancels during the end of a job leave one consistent end", async () => {
   const { api, service, signer, provider } = await setJobStage();
   for (const early of [true, false]) {
     const gate = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ test("thirty cancels beside the end of a job leave one end, however it went", as
   await expectInvariants(service.databaseUrl);
 });
 
-/** The job has to end well in both of its regions. */
+/** The job needs both of its regions: it is completed when both are, and otherwise cancelled. */
 function expectConsistent(job: Shown): void {
   const completed = job.executions.filter(({ status }) => status === "completed");
   const cancelled = job.executions.filter(({ status }) => status === "cancelled");
@@ -62,9 +62,9 @@ function expectConsistent(job: Shown): void {
   }
 }
 
-// The run has failed and waits to write its end; the cancel comes behind it, having seen the run active. A job that has failed stays
-// failed: a watcher that was told so has gone.
-test("a cancel that comes just behind a job's failure does not make it a cancelled one", async () => {
+// The run has failed and waits to write its end; the cancel comes after it, having seen the run active. The job stays failed,
+// because a watcher that saw the failure has left.
+test("a cancel just after a job's failure does not make the job cancelled", async () => {
   const { api, service, signer, provider } = await setJobStage();
   const gate = Promise.withResolvers<void>();
   provider.respond(async (...wire) => {
@@ -86,9 +86,9 @@ test("a cancel that comes just behind a job's failure does not make it a cancell
   expect(job.cancel_request_time).toBeUndefined();
 });
 
-// Somebody asks for the job and gets hold of its row; before its runs are read, a cancel of all of them goes through. Whoever is told
-// of runs that are cancelled is told of the wish too: a watcher that saw the job fail instead would leave with that.
-test("a job that is read beside its cancel is shown with all of it or with nothing", async () => {
+// A read of the job gets its row; before it reads the runs, a cancel of all of them commits. A reader that sees cancelled runs
+// must see the cancel request too: a watcher that saw the job fail instead would leave with that.
+test("a job that is read during its cancel shows all of it or nothing", async () => {
   const { api, service, signer, provider } = await setJobStage();
   provider.respond((wire) => wire.hang());
   const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
@@ -105,14 +105,14 @@ test("a job that is read beside its cancel is shown with all of it or with nothi
 });
 
 interface Holder {
-  /** In a transaction. */
+  /** A connection in a transaction. */
   readonly holder: pg.Client;
-  /** Resolves when so many wait for what it has locked. */
+  /** Resolves when this many statements wait for its locks. */
   awaited(count: number): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Somebody who holds rows or tables, as those do who are about to change them. */
+/** Opens a transaction that holds rows or tables, to delay writers. */
 async function openHolder(databaseUrl: string): Promise<Holder> {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();
@@ -139,7 +139,7 @@ async function openHolder(databaseUrl: string): Promise<Holder> {
   };
 }
 
-test("a second cancel changes nothing, and neither does one of a job that has ended", async () => {
+test("a second cancel, and a cancel of an ended job, change nothing", async () => {
   const { api, signer, provider } = await setJobStage();
   provider.respond(...[0, 1].map(() => (wire: { hang(): Promise<void> }) => wire.hang()));
   const { body } = await api.submit(signer.signV1(specOf()));
@@ -158,9 +158,9 @@ test("a second cancel changes nothing, and neither does one of a job that has en
   expect((await api.cancel(done.body.id)).body).toEqual(completed);
 });
 
-// Three runs may be active. Of jobs of two regions each, all sent at once, one has room: a job that has none is refused as a
-// whole, and takes nothing away from the others.
-test("at the limit of active runs a job is taken as a whole or not at all", async () => {
+// Three runs may be active. Of jobs with two regions each, sent at once, one fits: the others are refused completely, and take
+// no slots.
+test("at the limit of active runs a job is accepted completely or not at all", async () => {
   const { api, service, signer, provider } = await setJobStage({ sessionsMaxConcurrent: 3 });
   provider.respond(...[0, 1].map(() => (wire: { hang(): Promise<void> }) => wire.hang()));
   const specs = Array.from({ length: 8 }, () => signer.signV1(specOf()));
@@ -182,13 +182,13 @@ test("at the limit of active runs a job is taken as a whole or not at all", asyn
   const index = answers.findIndex(({ status }) => status === 202);
   await api.cancel(answers[index]?.body.id);
   await api.end(answers[index]?.body.id);
-  // Its nonce is unused, so the same spec is taken now.
+  // Its nonce is unused, so the same spec is accepted now.
   const again = await api.submit(specs[(index + 1) % specs.length] ?? "");
   expect(again.status).toBe(202);
   await api.end(again.body.id);
 });
 
-// A nonce is its key's, whoever carries the spec: two clients with the same one at the same time make one job.
+// A nonce belongs to its key, not to the client that submits the spec: two clients with the same spec at once make one job.
 test("two clients with one spec make one job, and another key may use the same nonce", async () => {
   const { api, service, signer } = await setJobStage({ trustEnforce: false });
   const other = jobApi(service.url, "tenant-a");

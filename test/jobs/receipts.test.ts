@@ -1,5 +1,4 @@
-// GetReceipt: what the service signs of a run is what its log is, whatever the run was and however it ended; and nothing is signed
-// of a log that is not what was written.
+// GetReceipt: the service signs the log of any run, with any end, and signs nothing for a damaged log.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
@@ -50,7 +49,7 @@ async function untilEnded({ service }: Stage, runId: string): Promise<void> {
   });
 }
 
-/** A run of a session that has completed. */
+/** Starts a run of a session, and waits for its completion. */
 async function completeRun(stage: Stage): Promise<{ sessionId: string; runId: string }> {
   const run = await startRun(stage);
   await untilEnded(stage, run.runId);
@@ -72,7 +71,7 @@ describe.each([
   ["has failed", refuse, { status: "failed", code: "runner.error" }],
   ["was cancelled", hang, { status: "cancelled", code: "cancelled" }],
 ] as const)("a receipt of a run that %s", (_how, script, end) => {
-  test("of a session says how it ended, and fits its log", async () => {
+  test("of a session states the end, and fits its log", async () => {
     const stage = await setStage();
     stage.provider.respond(script);
     const { runId } = await startRun(stage);
@@ -87,7 +86,7 @@ describe.each([
     expect(statement.job_id).toBeUndefined();
   });
 
-  test("of a job says which one, where, and what was signed", async () => {
+  test("of a job states the job, the region, and the hash of the signed spec", async () => {
     const stage = await setStage();
     stage.provider.respond(script, script);
     const { api, signer, provider } = stage;
@@ -109,7 +108,7 @@ describe.each([
   });
 });
 
-describe("there is no receipt", () => {
+describe("GetReceipt fails", () => {
   test.each([
     ["a result was changed", "update run_result set payload = payload || '\\x00' where run_id = $1 and sequence = 2"],
     ["a result was removed", "delete from run_result where run_id = $1 and sequence = 2"],
@@ -132,7 +131,7 @@ describe("there is no receipt", () => {
     expect([response.status, await response.json()]).toMatchObject([500, { reason: "LOG_DAMAGED" }]);
   });
 
-  test("of a damaged log, and operators are told which one it is", async () => {
+  test("for a damaged log, and the service logs which one it is", async () => {
     const cluster = await openCluster();
     const member = await cluster.start();
     const { runId } = await startConversation(member.client, "words=3");
@@ -146,7 +145,7 @@ describe("there is no receipt", () => {
     expect(line).toMatchObject({ runId });
   });
 
-  test("of a run whose session was purged", async () => {
+  test("for a run whose session was purged", async () => {
     const stage = await setStage();
     const { sessionId, runId } = await completeRun(stage);
     await fetchReceipt(stage, runId);
@@ -154,14 +153,14 @@ describe("there is no receipt", () => {
     expect(await reasonFor(stage.client, runId)).toBe("FAILED_PRECONDITION RECEIPT_UNAVAILABLE");
   });
 
-  test("of a run whose log was not chained", async () => {
+  test("for a run without a log hash", async () => {
     const stage = await setStage();
     const { runId } = await completeRun(stage);
     await query(stage.service.databaseUrl, "update run set log_hash = null where id = $1", [runId]);
     expect(await reasonFor(stage.client, runId)).toBe("FAILED_PRECONDITION RECEIPT_UNAVAILABLE");
   });
 
-  test("for anybody but the run's client, nor of a run that is none", async () => {
+  test("for other clients, and for an unknown run", async () => {
     const stage = await setStage();
     const { runId } = await completeRun(stage);
     const stranger = new GrpcClient(stage.service.target, credentialsOf("stranger"));
@@ -170,7 +169,7 @@ describe("there is no receipt", () => {
   });
 });
 
-test("receipts from before a rotation stay provable, and later ones are signed by the new key", async () => {
+test("receipts from before a key rotation stay verifiable, and later ones are signed by the new key", async () => {
   const stage = await setStage();
   const { runId } = await completeRun(stage);
   const before = await fetchReceipt(stage, runId);

@@ -1,5 +1,5 @@
-// Every spec that is refused is told why, in the contract's words over REST and with the contract's code over gRPC, and leaves
-// nothing behind but the row of the audit.
+// Every refused spec gets its reason, in the contract's form over REST and with the contract's code over gRPC, and leaves
+// nothing behind but an audit entry.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { jobApi, setJobStage, specOf } from "./stage.ts";
 
 const { submitJob } = JobService.method;
 
-/** The body of the answer, as the contract has it. */
+/** The body of the answer in the contract's form. */
 function bodyOf({ code, text, isOfBody = false, details }: BadSpec): object {
   return {
     ...(isOfBody ? { error: code, error_code: code, message: text } : { error: text, error_code: code }),
@@ -39,8 +39,8 @@ async function countRows(databaseUrl: string): Promise<Readonly<Record<string, n
   return row;
 }
 
-describe("a spec that is refused", () => {
-  test("is told of in the contract's words over REST and gRPC, and is nowhere but in the audit", async () => {
+describe("a refused spec", () => {
+  test("gets the contract's error over REST and gRPC, and leaves only an audit entry", async () => {
     const keys = makeKeys();
     const { api, service } = await setJobStage({ trustKeysJson: keys.json });
     const grpc = new GrpcClient(service.target);
@@ -86,7 +86,7 @@ describe("a spec that is refused", () => {
     expect(new Set(told.map(({ type, actor }) => `${type} ${actor}`))).toEqual(new Set(["jobspec.refused local"]));
   });
 
-  test("because it was sent before leaves everything as it was, whoever sends it", async () => {
+  test("that was submitted before changes nothing, for any client", async () => {
     const { api, service, signer } = await setJobStage();
     const signed = signer.signV1(specOf());
     const { body } = await api.submit(signed);
@@ -100,7 +100,7 @@ describe("a spec that is refused", () => {
         error_code: "replay_detected",
       },
     };
-    // A nonce is its key's, so a carrier cannot make a second job of it under another name.
+    // A nonce belongs to its key, so a carrier cannot make a second job under another name.
     expect(await jobApi(service.url, "stranger").submit(signed, { "idempotency-key": "mine" })).toMatchObject(refused);
     expect(await api.submit(signed)).toMatchObject(refused);
     const error = await refusalOver(new GrpcClient(service.target), signed);
@@ -112,7 +112,7 @@ describe("a spec that is refused", () => {
     expect(await countRows(service.databaseUrl)).toEqual({ ...before, trust_event: 3 });
   });
 
-  test("at the door is told of in the same form", async () => {
+  test("gets the same form when it is refused before it is parsed", async () => {
     const { api, service } = await setJobStage({ trustEnforce: false });
     const large = await api.submit(Buffer.alloc(20 * bodyBytesMax, " "));
     expect([large.status, large.body]).toEqual([
@@ -131,7 +131,7 @@ describe("a spec that is refused", () => {
     expect((await countRows(service.databaseUrl)).trust_event).toBe(0);
   });
 
-  test("because its client sends too many is told when to come again", async () => {
+  test("over the rate limit gets the time to wait", async () => {
     const { api, service } = await setJobStage({ rateLimitRps: 1, rateLimitBurst: 1 });
     const answers = await Promise.all(Array.from({ length: 10 }, () => api.submit("{}")));
     const limited = answers.filter(({ status }) => status === 429);
@@ -140,7 +140,7 @@ describe("a spec that is refused", () => {
       expect(body).toEqual({ error: "rate limit exceeded", error_code: "rate_limit_exceeded" });
       expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     }
-    // It is the caller who is counted, not the key that the spec names: somebody else is served.
+    // The limit is for the caller, not for the key in the spec: another client is served.
     expect(await jobApi(service.url, "stranger").submit("{}")).toMatchObject({
       status: 400,
       body: { error_code: "missing_field:signature" },

@@ -1,4 +1,4 @@
-// Keys that count for some clients, regions and runners alone.
+// Keys that are valid only for some clients, regions and runners.
 
 import { expect, test } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
@@ -31,7 +31,7 @@ const refused = (reason: string) => ({
   body: { error: `untrusted signing key: ${reason}`, error_code: "trust_violation:unknown" },
 });
 
-test("what a key signed for another client, region or runner is refused, and the same in its scope is taken", async () => {
+test("a spec outside the key's client, region or runner scope is refused, and one within it is accepted", async () => {
   const { api, service, signer, add, change } = await setScopeStage();
   const submit = (regions: readonly string[]) => api.submit(signer.signV1(specOf({ constraints: { regions } })));
   await add({ client_ids: ["stranger"] });
@@ -47,7 +47,7 @@ test("what a key signed for another client, region or runner is refused, and the
   expect((await submit(["EU"])).status).toBe(202);
 });
 
-test("a scope that has become narrower stops what has not begun", async () => {
+test("a narrowed scope stops runs that have not begun", async () => {
   const { api, provider, signer, add, change } = await setScopeStage({ runsSlots: 1 });
   await add({});
   const pause = Promise.withResolvers<void>();

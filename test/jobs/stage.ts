@@ -25,7 +25,7 @@ export interface Answer {
 
 export type JobApi = ReturnType<typeof jobApi>;
 
-/** What the trust list has of a signer. */
+/** A signer's entry in the trust list. */
 export function trustEntry(signer: Signer, more: object = {}): object {
   return { kid: "test", public_key: Buffer.from(signer.rawKey).toString("base64"), status: "active", ...more };
 }
@@ -42,7 +42,7 @@ export async function setJobStage(flags: Partial<Config> = {}): Promise<JobStage
   return { provider, service, signer, api: jobApi(service.url) };
 }
 
-/** A spec that everything is right with, but that it is not signed. */
+/** A valid spec without a signature. */
 export function specOf(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     jobspec_id: "bias-42",
@@ -60,7 +60,7 @@ export function specOf(changes: Record<string, unknown> = {}): Record<string, un
   };
 }
 
-/** When it was signed, and what makes it single. */
+/** The time of signing, and a fresh nonce. */
 export function stamp(ageMs = 0): { timestamp: string; nonce: string } {
   return {
     timestamp: new Date(Date.now() - ageMs).toISOString(),
@@ -89,7 +89,7 @@ export function jobApi(url: string, client?: string) {
         body: "{}",
         headers: { "content-type": "application/json" },
       }),
-    /** The job when it has ended. */
+    /** Waits for the end of the job and returns it. */
     end: async (id: unknown): Promise<Record<string, unknown>> =>
       await until("the job has ended", async () => {
         const { body } = await get(id);

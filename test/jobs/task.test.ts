@@ -1,4 +1,4 @@
-// A run of a job verifies once more what was verified when the job was accepted: as of the moment at which it was.
+// A run of a job verifies its spec again, as of the time of its acceptance.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ const client = "key/local";
 const policy = { audience: "runnel", enforcesTrust: true };
 const regions = ["US", "EU"];
 
-test("a spec that was just young enough runs, however long its acceptance took and its run had to wait", async () => {
+test("a spec that was barely young enough runs, however long its acceptance and its run waited", async () => {
   const signer = makeSigner();
   const { db, clock, trust } = await openTrustStage({ json: [trustEntry(signer)] });
   const deps = {
@@ -35,7 +35,7 @@ test("a spec that was just young enough runs, however long its acceptance took a
     {
       answer: (job) => job,
       once: (_trx, work) => {
-        // Others were admitted first.
+        // Simulates other jobs that are admitted first.
         clock.advance(3_000);
         return work();
       },

@@ -1,4 +1,4 @@
-// Trust with a database of its own, keys to ask it about, and what it told.
+// Trust with its own database, keys to judge, and the events that it reports.
 
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -50,7 +50,7 @@ export async function openTrustStage(options: TrustStageOptions = {}): Promise<T
   return { db, clock, told, trust };
 }
 
-/** The 32 bytes of a key that nobody has seen before. */
+/** The 32 bytes of a new public key. */
 export function freshKey(): Buffer {
   return generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
 }

@@ -40,7 +40,7 @@ describe("the shared cases", () => {
     expect(await kept.trust.look(publicKey, anyone)).toMatchObject(expected);
   });
 
-  test.each(cases.load_errors)("$json does not start the service, as a text or as a file", async ({ json }) => {
+  test.each(cases.load_errors)("$json prevents the start of the service, as a text or as a file", async ({ json }) => {
     const whole = json.replaceAll("AA==", Buffer.alloc(32).toString("base64")).replaceAll("AQ==", "B".repeat(43));
     const { path } = await openKeyFile(whole);
     for (const settings of [
@@ -55,7 +55,7 @@ describe("the shared cases", () => {
 });
 
 describe("a key in the database", () => {
-  test("counts at both ends of its time, and not a millisecond before or after", async () => {
+  test("is valid from its first to its last millisecond", async () => {
     const stage = await openTrustStage();
     const key = freshKey();
     await add(stage, key, { notBefore: new Date(atNoon), notAfter: new Date(atNoon + 1_000) });
@@ -69,7 +69,7 @@ describe("a key in the database", () => {
     expect(await statusAt(atNoon + 1_001)).toBe("expired");
   });
 
-  test("that is for certain clients is for no other one, nor for one that only claims the name", async () => {
+  test("with a list of clients is not valid for other clients, nor for one that only claims the name", async () => {
     const stage = await openTrustStage();
     const key = freshKey();
     await add(stage, key, { clientIds: ["ada", "bob/lab"], regions: ["EU"] });
@@ -78,7 +78,7 @@ describe("a key in the database", () => {
     for (const [client, answer] of [
       ["key/ada", trusted],
       ["key/bob/lab", trusted],
-      // Who asks for nobody in particular learns what would be so for those it is for.
+      // Without a client the answer is that for the key's own clients.
       [undefined, trusted],
       ["key/eve", refused],
       ["shared/ada", refused],
@@ -108,7 +108,7 @@ describe("a key in the database", () => {
     });
   });
 
-  test("is no answer while the database cannot be asked, not even for a key of the settings", async () => {
+  test("gives an error while the database is down, even for a key of the settings", async () => {
     const key = freshKey();
     const { db, trust } = await openTrustStage({ json: [entryOf("a", key)] });
     await sql`alter table trusted_key rename to gone`.execute(db);
@@ -118,8 +118,8 @@ describe("a key in the database", () => {
   });
 });
 
-describe("a key of the settings that is in the database too", () => {
-  /** As when it was added to the settings later. */
+describe("a key in both the settings and the database", () => {
+  /** Adds the key to the database first, and to the settings later. */
   async function openBoth(entry: object, terms: Partial<KeyTerms> = {}) {
     const key = freshKey();
     const before = await openTrustStage();
@@ -128,7 +128,7 @@ describe("a key of the settings that is in the database too", () => {
     return { stage, ask: (client = "key/ada") => stage.trust.look(key, { client }) };
   }
 
-  test("is revoked when either says so", async () => {
+  test("is revoked when either place revokes it", async () => {
     const one = await openBoth({ status: "revoked" });
     expect(await one.ask()).toMatchObject({ status: "revoked", kid: "set" });
     const other = await openBoth({});
@@ -136,7 +136,7 @@ describe("a key of the settings that is in the database too", () => {
     expect(await other.ask()).toMatchObject({ status: "revoked", kid: "kept" });
   });
 
-  test("counts when either says so", async () => {
+  test("is trusted when either place trusts it", async () => {
     const late = await openBoth({ not_after: "2025-01-01T00:00:00Z" }, { clientIds: ["ada"], regions: ["EU"] });
     expect(await late.ask()).toMatchObject({ status: "trusted", kid: "kept", scope: { regions: ["EU"] } });
     expect(await late.ask("key/eve")).toMatchObject({ status: "expired", kid: "set" });
@@ -146,7 +146,7 @@ describe("a key of the settings that is in the database too", () => {
 });
 
 describe("the file of the settings", () => {
-  test("is read again: a new key counts, and one that is gone does not", async () => {
+  test("is reloaded: a new key is trusted, and a removed one is not", async () => {
     const [first, second] = [freshKey(), freshKey()];
     const file = await openKeyFile(JSON.stringify([entryOf("a", first)]));
     const { clock, told, trust } = await openTrustStage({ file: file.path, reloadMs: 5_000 });
@@ -162,7 +162,7 @@ describe("the file of the settings", () => {
     expect(told).toEqual(["loaded 1"]);
   });
 
-  test("that goes bad leaves the last good list, is told once, and makes the replica unfit until it is good", async () => {
+  test("that becomes invalid leaves the last valid list, is logged once, and makes the replica unfit meanwhile", async () => {
     const key = freshKey();
     const good = JSON.stringify([entryOf("a", key)]);
     const file = await openKeyFile(good);
@@ -191,7 +191,7 @@ describe("the file of the settings", () => {
     ]);
   });
 
-  test("is never read again when nobody asks for it", async () => {
+  test("is never reloaded without a reload interval", async () => {
     const file = await openKeyFile("[]");
     const { clock, trust } = await openTrustStage({ file: file.path });
     await file.write("nonsense");
@@ -200,7 +200,7 @@ describe("the file of the settings", () => {
     expect(trust.whyUnfit()).toBeNull();
   });
 
-  test("may not have a key that the text has, by name or by bytes", async () => {
+  test("may not repeat a key of the text, by key id or by bytes", async () => {
     const [one, other] = [freshKey(), freshKey()];
     const trustKeysJson = JSON.stringify([entryOf("a", one)]);
     const refuse = async (entry: object) => {
@@ -218,7 +218,7 @@ describe("the file of the settings", () => {
     expect(loadConfiguredKeys({ trustKeysJson, trustKeysFile: path }).map(({ kid }) => kid)).toEqual(["a", "b"]);
   });
 
-  test("that is missing keeps the service from starting", () => {
+  test("that is missing prevents the start of the service", () => {
     expect(refusalOf({ trustKeysJson: "", trustKeysFile: "/nowhere/keys.json" })).toMatch(
       /^Invalid config: trust\.keys_file cannot be read: ENOENT/,
     );
@@ -233,7 +233,7 @@ test.each([
   ['{"public_key":"AQID"}', undefined],
   [`{"public_key":"${Buffer.alloc(33, 1).toString("base64")}"}`, undefined],
   [`{"public_key":"${Buffer.alloc(32, 1).toString("base64")}"}`, Buffer.alloc(32, 1)],
-])("the key of %s is read as far as it can be", (text, key) => {
+])("the key of %s is read when it is valid", (text, key) => {
   expect(publicKeyOf(readDocument(Buffer.from(text)))).toEqual(key);
 });
 

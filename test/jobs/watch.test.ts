@@ -1,5 +1,4 @@
-// WatchJob: a job as it stands, then whenever it comes to stand otherwise, and an end that tells whether it is one, over gRPC,
-// Connect and SSE alike.
+// WatchJob: the current state of a job, each change of it, and the end of the stream, over gRPC, Connect and SSE alike.
 
 import { ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -16,7 +15,7 @@ import { readSse } from "../harness/sse.ts";
 import { until } from "../harness/wait.ts";
 import { setJobStage, specOf } from "./stage.ts";
 
-/** Tells what a watcher is shown, such as `running: completed running`, and returns how the stream ended. */
+/** Passes each state that a watcher sees, such as `running: completed running`, and returns how the stream ended. */
 type Follow = (service: TestService, id: unknown, see: (job: string) => void, client?: string) => Promise<string>;
 
 const overGrpc: Follow = async ({ target }, id, see, client) => {
@@ -76,7 +75,7 @@ function describeJob({ status: state, executions }: Job): string {
   return describeState(Job_State[state].toLowerCase(), shown);
 }
 
-/** Regions are in the order of their states: which of them is answered first is left to chance. */
+/** Regions are sorted by their states, because their order of completion is random. */
 function describeState(state: string, executions: Shown["executions"]): string {
   const states = executions.map((each) => each.status).toSorted();
   return `${state}: ${states.join(" ")}`;
@@ -103,7 +102,7 @@ describe.each([
     },
   },
 ])("a watcher over $surface", ({ follow, ends }) => {
-  test("sees the job as it stands, each change and the end", async () => {
+  test("sees the current job, each change and the end", async () => {
     const { api, service, signer, provider } = await setJobStage();
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     provider.respond(
@@ -129,7 +128,7 @@ describe.each([
     expect(late).toEqual(["completed: completed completed"]);
   });
 
-  test("of a job that is not there, or somebody else's, is told that there is none", async () => {
+  test("of an unknown job or another client's job gets NOT_FOUND", async () => {
     const { api, service, signer } = await setJobStage();
     const { body } = await api.submit(signer.signV1(specOf()));
     const seen: string[] = [];
@@ -140,7 +139,7 @@ describe.each([
     await api.end(body.id);
   });
 
-  test("is told to come again when the service stops", async () => {
+  test("gets RESUME when the service stops", async () => {
     const { api, service, signer, provider } = await setJobStage();
     provider.respond((wire) => wire.hang());
     const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));

@@ -1,4 +1,4 @@
-// Whatever is sent: a fault with a code and a sentence, or a spec that is exactly what was signed. Nothing else ever comes out.
+// Any input gives either a fault with a code and a sentence, or a spec that is exactly the signed one.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ const policy: GatePolicy = {
   judge: () => ({ status: "unknown", reason: "no match in allowlist", kid: undefined }),
 };
 
-/** Answers are sent in small frames; nothing that was sent may blow them up. */
+/** Answers are small; no input may make them large. */
 const sentenceMax = 600;
 
 function expectToBeTold(fault: SpecFault): void {
@@ -30,7 +30,7 @@ function expectToBeTold(fault: SpecFault): void {
   expect(fault.message.isWellFormed()).toBe(true);
 }
 
-/** The whole way of a body. What is no `SpecFault` is thrown on. */
+/** Processes a body completely; any error except a `SpecFault` is rethrown. */
 function send(body: Uint8Array, changes: Partial<GatePolicy> = {}): Verified | SpecFault {
   try {
     const { document, wishes } = readRequest(body);
@@ -58,7 +58,7 @@ function expectFaultOf(body: Uint8Array | string, changes?: Partial<GatePolicy>)
   return outcome;
 }
 
-/** A report is told of every JSON object. */
+/** A report exists for every JSON object. */
 function expectReportOf(body: Uint8Array): void {
   try {
     const { refusal, fault } = reportOn(body, { ...policy, allowedRegions: defaultRegions });
@@ -95,12 +95,12 @@ function* pathsOf(value: unknown, path: Path = []): Generator<Path> {
 }
 
 const paths = [...pathsOf(fullSpec)].filter((path) => path.length > 0);
-/** A spec with one to three things in it replaced. */
+/** A spec with one to three parts replaced. */
 const mutated = fc
   .array(fc.tuple(fc.constantFrom(...paths), anything), { minLength: 1, maxLength: 3 })
   .map((changes) => changes.reduce<unknown>((spec, [path, by]) => replaceIfThere(spec, path, by), fullSpec) as object);
 
-/** Another change may have taken away what this one is in. */
+/** Another change may have removed the parent of this one. */
 function replaceIfThere(spec: unknown, path: Path, by: unknown): unknown {
   let at = spec;
   for (const name of path.slice(0, -1)) {
@@ -109,8 +109,8 @@ function replaceIfThere(spec: unknown, path: Path, by: unknown): unknown {
   return typeof at === "object" && at !== null ? replace(spec, path, by) : spec;
 }
 
-describe("whatever is sent", () => {
-  test("as bytes", () => {
+describe("any input", () => {
+  test("as bytes gives a fault", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {
         expectFaultOf(body);
@@ -119,7 +119,7 @@ describe("whatever is sent", () => {
     );
   });
 
-  test("as JSON, with or without a wrapper", () => {
+  test("as JSON, with or without a wrapper, gives a fault", () => {
     fc.assert(
       fc.property(anything, anyText, (value, name) => {
         for (const body of [value, { [name]: value }, { jobspec: value }, { jobspec: { [name]: value } }]) {
@@ -131,7 +131,7 @@ describe("whatever is sent", () => {
     );
   });
 
-  test("as key and signature", () => {
+  test("as key and signature gives a fault", () => {
     const text = fc.oneof(
       anything,
       fc.uint8Array({ minLength: 31, maxLength: 65 }).map((bytes) => Buffer.from(bytes).toString("base64")),
@@ -149,7 +149,7 @@ describe("whatever is sent", () => {
     );
   });
 
-  test("signed, with anything in any field: what is taken is what was signed", () => {
+  test("signed, with anything in any field, gives a fault or exactly the signed spec", () => {
     let taken = 0;
     fc.assert(
       fc.property(mutated, (spec) => {
@@ -174,7 +174,7 @@ describe("whatever is sent", () => {
     expect(taken).toBeGreaterThan(0);
   });
 
-  test("as a wrapper around a good spec", () => {
+  test("as a wrapper around a valid spec gives a fault or the job", () => {
     const spec = signer.signV1(fullSpec);
     const names = fc.constantFrom("target_regions", "min_regions", "min_success_rate", "enable_analysis", "other");
     fc.assert(
@@ -190,7 +190,7 @@ describe("whatever is sent", () => {
   });
 });
 
-test("no byte of a signed spec can be changed so that something else is taken", () => {
+test("no change of a byte in a signed spec makes the service accept another spec", () => {
   const text = Buffer.from(signer.signV1(fullSpec));
   const { canonical } = send(text) as Verified;
   let refused = 0;
@@ -211,7 +211,7 @@ test("no byte of a signed spec can be changed so that something else is taken", 
   expect(refused).toBeGreaterThan(1_500);
 });
 
-test("nothing outside the signed bytes changes what is acted on", () => {
+test("members outside the signed bytes have no effect", () => {
   const signed = JSON.parse(signer.signV1(smallSpec));
   const before = readJobSpec((send(Buffer.from(JSON.stringify(signed))) as Verified).signable);
   const nothings = fc.constantFrom(null, {}, { a: null }, { a: { b: {} } });
@@ -226,7 +226,7 @@ test("nothing outside the signed bytes changes what is acted on", () => {
   );
 });
 
-test("a spec that is nested too deep is refused, and one that is not quite is read", () => {
+test("a spec that is nested too deep is refused, and one at the limit is read", () => {
   const nest = (levels: number) =>
     JSON.stringify(smallSpec).replace(/\}$/, `,"x":${"[".repeat(levels)}${"]".repeat(levels)}}`);
   expect(expectFaultOf(nest(512)).code).toBe("invalid_json");
@@ -241,15 +241,15 @@ test("a spec that is nested too deep is refused, and one that is not quite is re
   expect(expectFaultOf('{"a":'.repeat(200_000)).code).toBe("invalid_json");
 });
 
-test("a body of a mebibyte is looked at, one of a byte more is not", () => {
+test("a body of 1 MiB is read, and one of a byte more is refused", () => {
   const text = signer.signV1({ ...smallSpec, note: "<".repeat(900_000) });
   expect(send(Buffer.from(text.padEnd(bodyBytesMax)))).not.toBeInstanceOf(SpecFault);
   expect(expectFaultOf(text.padEnd(bodyBytesMax + 1)).code).toBe("invalid_body");
-  // The limit is of bytes.
+  // The limit is in bytes.
   expect(expectFaultOf(`{"a":"${"\u{1f600}".repeat(bodyBytesMax / 4)}"}`).code).toBe("invalid_body");
 });
 
-test("names that occur twice: the last counts in version 1, none in version 2", () => {
+test("of repeated names the last counts in version 1, and version 2 refuses them", () => {
   const once = JSON.stringify({ ...smallSpec, runs: 2 });
   const twice = once
     .replace('"runs":2', '"runs":1,"runs":2,"benchmark":{"name":"another"}')
@@ -268,7 +268,7 @@ test("names that occur twice: the last counts in version 1, none in version 2", 
   });
 });
 
-test("names of any length are told of in a few words", () => {
+test("errors about long names are short", () => {
   const name = "\u{1f600}\n".repeat(50_000);
   const { benchmark } = smallSpec;
   for (const environment of [{ [name]: "x" }, { ["\u0001".repeat(200)]: 1 }]) {

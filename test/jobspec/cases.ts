@@ -8,7 +8,7 @@ export interface Case {
   readonly why: string;
   readonly input?: string | null;
   readonly input_b64?: string;
-  /** Null for what is refused before there are any bytes to sign. */
+  /** Null for input that is refused before it has a canonical form. */
   readonly canonical: string | null;
   readonly sha256: string;
   readonly len: number;

@@ -1,4 +1,4 @@
-// What the diagnosis says of signers' mistakes: those of the shared cases, each one by itself, and pairs of them.
+// The diagnosis of signers' mistakes: those of the shared cases, each one alone, and pairs of them.
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { vectors } from "./cases.ts";
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const rawKey = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
 
-/** Every rule of the canonical form makes a difference to it. */
+/** Its canonical form uses every rule. */
 const spec = {
   z: "<b> & \u2028",
   "\ufb01": 1,
@@ -39,7 +39,7 @@ function evidenceOf(signed: string | Uint8Array) {
 const pitfallsOf = (signed: string | Uint8Array): string[] =>
   findMistakes(evidenceOf(signed)).map(({ pitfall }) => pitfall);
 
-test("the form without any mistake is the canonical one", () => {
+test("the form without mistakes is the canonical one", () => {
   const { object } = readDocument(Buffer.from(text));
   expect(printAs(object)).toBe(canonicalText(object));
 });
@@ -51,7 +51,7 @@ test.each(singles.map(([slip]) => slip))("$mistake.pitfall is found", (slip) => 
   expect(pitfallsOf(written)).toEqual([slip?.mistake.pitfall]);
 });
 
-test("two mistakes at once are found, and what a plain program makes of the object", () => {
+test("two simultaneous mistakes are found, and those of a simple implementation", () => {
   const { object } = readDocument(Buffer.from(text));
   expect(pitfallsOf(printAs(object, { keepsId: true }, { end: "\n" }))).toEqual(["id_included", "trailing_newline"]);
   const sorted = JSON.stringify(Object.fromEntries(Object.entries(spec).sort(([a], [b]) => (a < b ? -1 : 1))));
@@ -65,7 +65,7 @@ test("two mistakes at once are found, and what a plain program makes of the obje
   );
 });
 
-test("the wrapper, the digest and the body are found", () => {
+test("a signature of the wrapper, the digest or the body is found", () => {
   const canonical = canonicalText(readDocument(Buffer.from(text)).object);
   const digest = createHash("sha256").update(canonical).digest();
   expect(pitfallsOf(digest)).toEqual(["digest_signed"]);
@@ -76,7 +76,7 @@ test("the wrapper, the digest and the body are found", () => {
   expect(findMistakes({ ...evidenceOf(signed), wrapper })).toMatchObject([{ pitfall: "wrapper_signed" }]);
 });
 
-test("another text, or another key, is explained by nothing", () => {
+test("another text or another key has no diagnosis", () => {
   expect(pitfallsOf("something else")).toEqual([]);
   const other = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" }).x ?? "";
   const evidence = { ...evidenceOf(canonicalText(readDocument(Buffer.from(text)).object)) };
@@ -91,13 +91,13 @@ test.each([
   ["v-js-no-html-escape", "no_html_escape"],
   ["v-js-u2028", "line_separators_raw"],
   ["v-empty-string-upstream-signed", "empty_strings_dropped"],
-])("the shared case %s is %s", (name, pitfall) => {
+])("the shared case %s has the mistake %s", (name, pitfall) => {
   const vector = vectors.find((each) => each.name === name);
   const document = readDocument(Buffer.from(vector?.input ?? ""));
   expect(findMistakes({ document, ...readSignedSpec(document) }).map((mistake) => mistake.pitfall)).toContain(pitfall);
 });
 
-test("texts part where their bytes do", () => {
+test("the difference of two texts is found at the first different byte", () => {
   expect(findDifference(Buffer.from("same"), Buffer.from("same"))).toBeUndefined();
   expect(findDifference(Buffer.from("ab1"), Buffer.from("ab2"))).toEqual({ at: 2, expected: "ab1", given: "ab2" });
   expect(findDifference(Buffer.from("ab"), Buffer.from("ab\n"))).toEqual({ at: 2, expected: "ab", given: "ab\n" });

@@ -1,4 +1,4 @@
-// The gate: the shared cases through it, its order, whom it trusts, and what comes out.
+// The gate: the shared cases, the order of its checks, trust, and the verified spec.
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -46,7 +46,7 @@ describe("the shared cases through the gate", () => {
   const of = (body: Uint8Array, changes: Partial<GatePolicy> = {}) =>
     inspect(readBody(body), { ...lenient, judge: (key) => list.judge(key, trustNowMs), ...changes });
 
-  test("are all there", () => {
+  test("are complete", () => {
     expect(vectors).toHaveLength(75);
   });
 
@@ -72,7 +72,7 @@ describe("the shared cases through the gate", () => {
   });
 });
 
-describe("the order", () => {
+describe("the order of checks", () => {
   interface Draft {
     readonly spec: Record<string, unknown>;
     readonly wrapper: Record<string, unknown>;
@@ -82,7 +82,7 @@ describe("the order", () => {
     end: string;
   }
 
-  /** In the order in which they are told. */
+  /** In the order of the checks. */
   const faults: readonly (readonly [code: string, words: string, spoil: (draft: Draft) => void])[] = [
     ["invalid_body", "bytes", (draft) => Object.assign(draft, { end: draft.end + " ".repeat(bodyBytesMax) })],
     ["invalid_json", "after the value", (draft) => Object.assign(draft, { end: `}${draft.end}` })],
@@ -139,17 +139,17 @@ describe("the order", () => {
     }
   }
 
-  test("nothing is wrong with what is spoiled below", () => {
+  test("the spec below has no fault", () => {
     expect(send([])).toBeUndefined();
   });
 
-  test.each(faults)("%s is told of %s", (code, words, spoil) => {
+  test.each(faults)("%s is reported as: %s", (code, words, spoil) => {
     expect(send([spoil])).toMatchObject({ code, message: expect.stringContaining(words) });
   });
 
   const pairs = faults.flatMap((first, index) => faults.slice(index + 1).map((second) => ({ first, second })));
 
-  test.each(pairs)("$first.0 ($first.1) comes before $second.0 ($second.1)", ({ first, second }) => {
+  test.each(pairs)("$first.0 ($first.1) precedes $second.0 ($second.1)", ({ first, second }) => {
     const [code, words, spoil] = first;
     for (const spoils of [
       [spoil, second[2]],
@@ -159,7 +159,7 @@ describe("the order", () => {
     }
   });
 
-  test("a signature is missed before a key, and both before a weak key or a bad one is looked at", () => {
+  test("a missing signature precedes a missing key, and both precede a weak or invalid key", () => {
     expect(codeOf("{}")).toBe("missing_field:signature");
     expect(codeOf('{"signature":"AA=="}')).toBe("missing_field:public_key");
     expect(codeOf('{"signature":"*","public_key":"*"}')).toBe("invalid_encoding:signature");
@@ -187,15 +187,15 @@ describe("trust", () => {
     });
   });
 
-  test("a verdict that is not enforced is told", () => {
+  test("a verdict is reported even when it is not enforced", () => {
     const judge = (key: Uint8Array) => nobody.judge(key, nowMs);
     expect(verify(text, { judge, enforcesTrust: false }).trust.status).toBe("unknown");
     expect(verify(text).trust).toEqual({ status: "trusted", reason: "active", kid: "key-1" });
   });
 });
 
-describe("what comes out", () => {
-  test("is what was signed, without what anybody can add to it", () => {
+describe("the verified spec", () => {
+  test("is the signed part, without unsigned members", () => {
     const text = addMembers(signer.signV1(smallSpec), {
       models: null,
       questions: {},
@@ -207,7 +207,7 @@ describe("what comes out", () => {
     expect({ nonce, timestampMs, version }).toEqual({ nonce: "n-1", timestampMs: nowMs, version: 1 });
   });
 
-  test("is also all that timestamp and nonce are looked for in", () => {
+  test("is the only place where timestamp and nonce are read", () => {
     const { metadata: _, ...unstamped } = smallSpec;
     const text = signer.signV1(unstamped);
     expect(codeOf(addMembers(text, { metadata: { timestamp: null } }))).toBe("missing_field:metadata");
@@ -217,7 +217,7 @@ describe("what comes out", () => {
     expect(codeOf(emptied, { ...changes, requiresMetadata: false })).toBe("none");
   });
 
-  test("of version 2 is the whole object but the signature", () => {
+  test("of version 2 is the whole object except the signature", () => {
     const spec = { ...smallSpec, exp: nowMs / 1000 + 1, aud: "runnel", nothing: null };
     const { signable, version, kid } = verify(signer.signV2(spec));
     expect([...signable.keys()]).toEqual(["sig_v", "alg", "kid", "public_key", ...Object.keys(spec)]);
@@ -225,13 +225,13 @@ describe("what comes out", () => {
   });
 });
 
-describe("a signature that leaves empty texts out", () => {
+describe("a signature that omits empty texts", () => {
   const { benchmark } = smallSpec;
   const sent = { ...smallSpec, benchmark: { ...benchmark, description: "" }, note: { text: "" } };
   const { signature, public_key } = JSON.parse(signer.signV1(smallSpec));
   const text = JSON.stringify({ ...sent, public_key, signature });
 
-  test("is wrong, unless the operator lets it count, and then it is told and the texts are not acted on", () => {
+  test("is wrong unless the operator accepts it; then it is reported, and the texts are ignored", () => {
     expect(codeOf(text)).toBe("signature_mismatch");
     const { droppedEmptyStrings, signable, canonical } = verify(text, { acceptDroppedEmptyStrings: true });
     expect(droppedEmptyStrings).toBe(true);
@@ -239,7 +239,7 @@ describe("a signature that leaves empty texts out", () => {
     expect(signable.has("note")).toBe(false);
   });
 
-  test("is the only other one that then counts", () => {
+  test("is the only additional form that the setting accepts", () => {
     expect(codeOf(addMembers(text, { extra: "x" }), { acceptDroppedEmptyStrings: true })).toBe("signature_mismatch");
     expect(verify(signer.signV1(sent), { acceptDroppedEmptyStrings: true }).droppedEmptyStrings).toBe(false);
     const two = { ...smallSpec, exp: nowMs / 1000 + 1, aud: "runnel" };
@@ -248,7 +248,7 @@ describe("a signature that leaves empty texts out", () => {
   });
 });
 
-test("neither version's signature counts as the other's", () => {
+test("a signature of one version is not valid for the other", () => {
   const two = { ...smallSpec, exp: nowMs / 1000 + 1, aud: "runnel" };
   const asTwo = JSON.parse(signer.signV2(two));
   expect(codeOf(JSON.stringify({ ...asTwo, sig_v: 1 }))).toBe("signature_mismatch");
@@ -259,7 +259,7 @@ test("neither version's signature counts as the other's", () => {
   expect(codeOf(JSON.stringify(asOne))).toBe("signature_mismatch");
 });
 
-describe("what version 2 says of itself", () => {
+describe("the claims of version 2", () => {
   const good = { ...smallSpec, exp: nowMs / 1000 + 1, aud: "runnel" };
 
   test.each([
@@ -284,11 +284,11 @@ describe("what version 2 says of itself", () => {
     expect(codeOf(signer.signV2({ ...good, ...changes }))).toBe(code);
   });
 
-  test("means nothing in version 1", () => {
+  test("are ignored in version 1", () => {
     expect(codeOf(signer.signV1({ ...smallSpec, exp: 0, aud: "another" }))).toBe("none");
   });
 
-  test("its timestamp and nonce are asked for as well", () => {
+  test("include the timestamp and the nonce", () => {
     expect(codeOf(signer.signV2({ ...good, metadata: undefined }))).toBe("missing_field:metadata");
   });
 });

@@ -1,4 +1,4 @@
-// The fields of a spec: what they become, what is filled in, and how each one that is not right is told.
+// The fields of a spec: their values, defaults, and the error for each invalid one.
 
 import { describe, expect, test } from "vitest";
 import { signablePart } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
@@ -35,7 +35,7 @@ const print = (path: Path): string =>
     .slice(1);
 
 describe("a spec with every field", () => {
-  test("becomes this", () => {
+  test("is read completely", () => {
     expect(read(fullSpec)).toEqual({
       version: "v1",
       benchmark: {
@@ -62,7 +62,7 @@ describe("a spec with every field", () => {
     });
   });
 
-  test("keeps the object that was verified as it was", () => {
+  test("does not change the verified object", () => {
     const signable = signablePart(parse(smallSpec));
     const before = structuredClone(signable);
     readJobSpec(signable);
@@ -70,7 +70,7 @@ describe("a spec with every field", () => {
   });
 });
 
-test("what is left out is filled in", () => {
+test("missing fields get their defaults", () => {
   expect(read(smallSpec)).toEqual({
     version: "1.0",
     benchmark: {
@@ -91,7 +91,7 @@ test("what is left out is filled in", () => {
   });
 });
 
-test("zeros, empty texts and nulls count as left out", () => {
+test("zeros, empty texts and nulls count as missing", () => {
   const { benchmark, constraints } = smallSpec;
   const zeros = {
     ...{ ...smallSpec, version: "", jobspec_id: "", runs: 0, models: null, questions: null, wallet_auth: null },
@@ -99,25 +99,25 @@ test("zeros, empty texts and nulls count as left out", () => {
     constraints: { ...constraints, min_regions: 0, min_success_rate: 0, timeout: 0, provider_timeout: -0 },
   };
   expect(read(zeros)).toEqual(read(smallSpec));
-  // Version 2 does not prune, so nulls reach the reader.
+  // Version 2 does not prune, so nulls reach this code.
   expect(readJobSpec(parse(zeros))).toEqual(read(smallSpec));
   expect(read({ ...smallSpec, constraints: { ...constraints, min_regions: -3 } })).toEqual(read(smallSpec));
 });
 
-test("a version is the spec's own, else the benchmark's", () => {
+test("the version is the spec's own, or else the benchmark's", () => {
   const benchmark = { ...smallSpec.benchmark, version: "v7" };
   expect(read({ ...smallSpec, benchmark }).version).toBe("v7");
   expect(read({ ...smallSpec, benchmark, version: "v8" }).version).toBe("v8");
 });
 
-test("a region that is named twice is one", () => {
+test("a repeated region counts once", () => {
   expect(read({ ...smallSpec, constraints: { regions: ["EU", "US", "EU"] } }).constraints.regions).toEqual([
     "EU",
     "US",
   ]);
 });
 
-describe("what is missing is told in the public words, in this order", () => {
+describe("missing fields are reported with the documented sentences, in this order", () => {
   const steps: readonly (readonly [sentence: string, path: Path, by: unknown])[] = [
     ["benchmark name is required", ["benchmark", "name"], ""],
     ["container image is required", ["benchmark", "container"], undefined],
@@ -131,7 +131,7 @@ describe("what is missing is told in the public words, in this order", () => {
     expect(faultOf(spec)).toBe(sentence);
   });
 
-  test("benchmark and constraints may be missing as a whole", () => {
+  test("benchmark and constraints may be missing completely", () => {
     expect(faultOf({ version: "v1" })).toBe("benchmark name is required");
     expect(faultOf({ benchmark: smallSpec.benchmark })).toBe("at least one region constraint is required");
   });
@@ -142,15 +142,15 @@ describe("what is missing is told in the public words, in this order", () => {
     ["1.0", "bias", false],
     ["v2", "bias", false],
     ["v1", "who", false],
-  ])("version %s of %s asks for questions: %s", (version, name, asks) => {
+  ])("version %s of %s requires questions: %s", (version, name, asks) => {
     const spec = { ...smallSpec, version, benchmark: { ...smallSpec.benchmark, name } };
     expect(faultOf(spec)).toBe(asks ? "questions are required for bias-detection v1 jobspec" : "none");
   });
 });
 
-describe("a value of the wrong type is told with its path", () => {
+describe("a value of the wrong type is reported with its path", () => {
   const samples: readonly unknown[] = ["text", 1.5, true, ["x", 1], { x: 1 }];
-  /** What these hold is the sender's own. */
+  /** Objects with free content. */
   const free = [
     "benchmark.input.data",
     "benchmark.scoring.parameters",
@@ -261,7 +261,7 @@ test.each([
   );
 });
 
-test("which regions there are is the operator's to say", () => {
+test("the operator decides which regions exist", () => {
   const spec = { ...smallSpec, constraints: { regions: ["MARS"] } };
   expect(faultOf(spec, ["MARS", "MOON"])).toBe("none");
   expect(faultOf(smallSpec, ["MARS", "MOON"])).toBe('constraints.regions[0] must be one of MARS, MOON, not "US"');
@@ -272,7 +272,7 @@ test("secrets in an environment are not shown", () => {
   expect(faultOf(spec)).toBe("benchmark.container.environment.TOKEN must be text, not a number");
 });
 
-describe("the sender's own name for a job", () => {
+describe("the sender's job id", () => {
   test.each([
     ["job_1-A", "job_1-A"],
     ["x".repeat(255), "x".repeat(255)],
@@ -283,7 +283,7 @@ describe("the sender's own name for a job", () => {
     expect(readClientJobId(parse({ id, a: 1 }))).toBe(outcome);
   });
 
-  test.each([longName, "a b", "a/b", "é", "a\n", 5, {}, []])("%j is none", (id) => {
+  test.each([longName, "a b", "a/b", "é", "a\n", 5, {}, []])("%j is invalid", (id) => {
     expect(() => readClientJobId(parse({ id }))).toThrow(/^id (?:must be|has 256)/);
   });
 });

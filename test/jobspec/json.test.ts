@@ -1,12 +1,12 @@
-// The strict reader against the language's own: it takes the same texts and reads the same in them, but for what it refuses on
-// purpose; and it says where a text goes wrong.
+// The strict JSON parser against JSON.parse: it accepts the same texts with the same values, except for intentional refusals,
+// and its errors name the position.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { JsonTextError } from "../../src/platform/base/json/text.ts";
 import { isObject, type Json, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
 
-/** Undefined when there is a fault in it. */
+/** Returns undefined when the text is invalid. */
 function read(text: string): Json | undefined {
   try {
     return readDocument(Buffer.from(text)).object;
@@ -18,7 +18,7 @@ function read(text: string): Json | undefined {
   }
 }
 
-/** As JSON.parse reads it, in the reader's shape. */
+/** Reads with JSON.parse, and converts to the parser's types. */
 function readByLanguage(text: string): Json | undefined {
   try {
     const value = toJson(JSON.parse(text));
@@ -112,13 +112,13 @@ function apply(text: string, { at, put }: { at: number; put: string }): string {
   return units.join("").toWellFormed();
 }
 
-/** These are refused, also where another member of the same name comes later, of which JSON.parse tells nothing. */
+/** Such numbers are refused, even before a later member of the same name, which hides them from JSON.parse. */
 function hasTooLargeNumber(text: string): boolean {
   return [...text.matchAll(/\d[\d.eE+-]*/g)].some(([number]) => Number(number) === Number.POSITIVE_INFINITY);
 }
 
-/** Maps are compared as sets of members: names that look like numbers lose their place in objects of the language. */
-test("it takes what JSON.parse takes, and reads the same in it", () => {
+/** Maps are compared without order: objects of the language move names that look like numbers. */
+test("it accepts what JSON.parse accepts, with the same values", () => {
   fc.assert(
     fc.property(spec, (text) => {
       expect(read(text)).toEqual(readByLanguage(text));
@@ -127,7 +127,7 @@ test("it takes what JSON.parse takes, and reads the same in it", () => {
   );
 });
 
-test("also of a text that was changed somewhere", () => {
+test("it agrees with JSON.parse on texts with a random edit", () => {
   fc.assert(
     fc.property(spec, edit, (text, change) => {
       const changed = apply(text, change);
@@ -138,7 +138,7 @@ test("also of a text that was changed somewhere", () => {
   );
 });
 
-describe("it says where", () => {
+describe("errors name the position", () => {
   test.each([
     ['{"a":"x\\qy"}', "invalid escape in a string, at line 1, column 8"],
     ['{"a":"\\u12"}', "invalid escape in a string, at line 1, column 7"],
@@ -156,7 +156,7 @@ describe("it says where", () => {
   });
 });
 
-test("what reads otherwise than it was written is remarked, with its path", () => {
+test("values that change in parsing are reported with their paths", () => {
   const text =
     '{"a":1,"b":[{"~/":"\\ud800"},9007199254740993,{"c":1,"c":{"d":-12345678901234567890}}],"\\udc00":1,"a":2}';
   expect(readDocument(Buffer.from(text)).remarks).toEqual([

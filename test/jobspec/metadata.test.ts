@@ -1,4 +1,4 @@
-// Timestamps and nonces: which are good, up to the very bounds, and how each other one is refused.
+// Timestamps and nonces: which are valid, to the exact limits, and the errors of the others.
 
 import { expect, test } from "vitest";
 import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
@@ -46,7 +46,7 @@ test.each([
   "2026-01-31T12:00:00.123456789Z",
   "2026-01-31T13:00:00+01:00",
   "2026-01-31T01:30:00-10:30",
-])("%s is a time", (timestamp) => {
+])("%s is a valid time", (timestamp) => {
   expect(read({ ...good, timestamp }).timestampMs).toBe(Date.parse(timestamp));
 });
 
@@ -55,7 +55,7 @@ test.each([
   ...["2026-02-30T12:00:00Z", "2026-13-01T12:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z"],
   ...["2026-01-31T12:00:00+99:00", "2026-01-31T12:00:00z", " 2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z\n"],
   ...["Sat, 31 Jan 2026 12:00:00 GMT", "+002026-01-31T12:00:00Z"],
-])("%j is none", (timestamp) => {
+])("%j is not a valid time", (timestamp) => {
   expect(outcomeOf({ ...good, timestamp })).toBe("timestamp_invalid format_invalid");
 });
 
@@ -78,7 +78,7 @@ test.each([
   expect(outcomeOf(metadata)).toBe(outcome);
 });
 
-test("where it is not required, what is there is checked all the same", () => {
+test("optional metadata is checked when it is present", () => {
   const rules = { requiresMetadata: false };
   for (const metadata of [undefined, {}, { other: 1 }]) {
     expect(read(metadata, rules)).toEqual({ timestampMs: undefined, nonce: undefined });

@@ -1,4 +1,4 @@
-// What is said of specs that somebody tries out: the documented answers, and ours beside them.
+// Reports on specs that signers try out: the documented answers, and our additions.
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -40,10 +40,10 @@ test.each(vectors)("the shared case $name is $verify", (vector) => {
   expect(reportOn(body, rules).fault?.message).toBe(verify === "ok" ? undefined : error);
 });
 
-describe("a spec that is right", () => {
+describe("a valid spec", () => {
   const text = signer.signV1(fullSpec);
 
-  test("has nothing said against it", () => {
+  test("has a report without faults", () => {
     const canonical = canonicalText(parse(text));
     expect(report(text)).toEqual({
       ...{ verify: "ok", fault: undefined, refusal: undefined, version: 1, canonical },
@@ -54,7 +54,7 @@ describe("a spec that is right", () => {
     });
   });
 
-  test("stays so whoever signed it, whenever, and whatever its fields are; what the gate says stands beside that", () => {
+  test("stays verified with any signer, time and fields; the gate's refusal is reported separately", () => {
     const stranger = makeSigner();
     expect(report(stranger.signV1(fullSpec))).toMatchObject({
       ...{ verify: "ok", fault: undefined, trust: { status: "unknown" } },
@@ -81,7 +81,7 @@ describe("a spec that is right", () => {
   });
 });
 
-test("what is there is told by its name, whatever it holds", () => {
+test("members are reported by name, with any value", () => {
   const spec = { ...smallSpec, metadata: { execution_type: null, estimated_cost: 0 }, created_at: null };
   expect(report(JSON.stringify(spec))).toMatchObject({
     ...{ hasExecutionType: true, hasEstimatedCost: true, hasCreatedAt: true },
@@ -98,7 +98,7 @@ test.each([
   [{ ...smallSpec, signature: "*", public_key: "*" }, "invalid_encoding:signature", 1],
   [{ ...smallSpec, sig_v: 2 }, "missing_field:signature", 2],
   [{ ...smallSpec, sig_v: 3 }, "invalid_field:sig_v", 1],
-])("%#: canonical bytes are told also without a signature to look at", (spec, code, version) => {
+])("%#: the canonical bytes are reported even without a usable signature", (spec, code, version) => {
   const text = JSON.stringify(spec);
   const canonical = version === 1 ? canonicalText(parse(text)) : canonicalTextV2(parse(text));
   expect(report(text)).toMatchObject({
@@ -107,8 +107,8 @@ test.each([
   });
 });
 
-describe("a signature that is wrong is explained", () => {
-  test("when it is over the wrapper, which may be sent as it is", () => {
+describe("a wrong signature has its diagnosis", () => {
+  test("when it is over the wrapper, which may be sent unchanged", () => {
     const wrapper = { jobspec: smallSpec, target_regions: ["US"] };
     const signature = signer.signBytes(canonicalText(parse(JSON.stringify(wrapper))));
     const key = { public_key: Buffer.from(signer.rawKey).toString("base64"), signature };
@@ -128,7 +128,7 @@ describe("a signature that is wrong is explained", () => {
     expect(pitfallsOf(report(JSON.stringify({ ...plain, signature })))).toEqual(["version_2_signed"]);
   });
 
-  test("when empty texts are left out, and that is told where it is accepted", () => {
+  test("when it omits empty texts, and a warning when that is accepted", () => {
     const { signature, public_key } = JSON.parse(signer.signV1(smallSpec));
     const text = JSON.stringify({ ...smallSpec, note: "", public_key, signature });
     expect(pitfallsOf(report(text))).toEqual(["empty_strings_dropped"]);
@@ -139,13 +139,13 @@ describe("a signature that is wrong is explained", () => {
     }
   });
 
-  test("by nothing when it is over something else", () => {
+  test("except when it is over an unknown text", () => {
     const altered = addMembers(signer.signV1(smallSpec), { runs: 2 });
     expect(report(altered)).toMatchObject({ verify: "failed", mistakes: [], fault: { code: "signature_mismatch" } });
   });
 });
 
-test("what reads otherwise than it was written is warned about", () => {
+test("values that change in parsing give a warning", () => {
   const text = signer.signV1(`${JSON.stringify(smallSpec).slice(0, -1)},"a":1,"a":9007199254740993,"b":"\\ud800"}`);
   expect(report(text)).toMatchObject({
     verify: "ok",
@@ -157,18 +157,18 @@ test("what reads otherwise than it was written is warned about", () => {
   });
 });
 
-test("a name of any length is warned about in a few words", () => {
+test("a warning about a long name is short", () => {
   const name = "\u{1f600}".repeat(10_000);
   const [warning] = report(`{"${name}":1,"${name}":2}`).warnings;
   expect(warning?.sentence.length).toBeLessThan(300);
   expect(warning?.path.isWellFormed()).toBe(true);
 });
 
-describe("bytes that the signer says it signed", () => {
+describe("bytes that the signer claims to have signed", () => {
   const text = signer.signV1(smallSpec);
   const { canonical } = report(text);
 
-  test("are compared with what it should have signed, and with its signature", () => {
+  test("are compared with the canonical bytes and with the signature", () => {
     expect(report(text, {}, canonical).given).toEqual({ difference: undefined, isSigned: true });
     expect(report(text, {}, `${canonical}\n`).given).toMatchObject({
       difference: { at: Buffer.byteLength(canonical), given: expect.stringMatching(/\n$/) },
@@ -176,7 +176,7 @@ describe("bytes that the signer says it signed", () => {
     });
   });
 
-  test("tell a wrong form from a wrong key", () => {
+  test("distinguish a wrong form from a wrong key", () => {
     const pretty = JSON.stringify(smallSpec, null, 3);
     const key = { public_key: Buffer.from(signer.rawKey).toString("base64"), signature: signer.signBytes(pretty) };
     expect(report(JSON.stringify({ ...smallSpec, ...key }), {}, pretty)).toMatchObject({

@@ -1,4 +1,4 @@
-// Bodies of jobs: bare specs and wrappers, what is taken out of them, and what a wrapper may say of a job.
+// Bodies of jobs: bare specs and wrappers, how the spec is extracted, and which wishes a wrapper may have.
 
 import { describe, expect, test } from "vitest";
 import { inspect } from "../../src/protocols/jobspec/spec/gate.ts";
@@ -40,20 +40,20 @@ describe("a body", () => {
     ['{"jobspec":5}', "validation_error"],
     ['{"jobspec":[{}],"target_regions":["US"]}', "validation_error"],
     ['{"jobspec":null}', "validation_error"],
-  ])("%# is refused before there is a spec to look at", (body, code) => {
+  ])("%# is refused before the spec is read", (body, code) => {
     const fault = faultOf(() => read(body));
     expect(fault).toBeInstanceOf(BodyFault);
     expect(fault.code).toBe(code);
     expect(fault.message).toMatch(/[a-z]/);
   });
 
-  test("may have as many bytes as the limit, and levels", () => {
+  test("may have the maximum number of bytes and levels", () => {
     const text = '{"a":"x"}';
     expect(read(text.padEnd(bodyBytesMax)).document.object.size).toBe(1);
     expect(read(`{"a":${"[".repeat(511)}${"]".repeat(511)}}`).document.object.size).toBe(1);
   });
 
-  test("that is not UTF-8 is told so", () => {
+  test("that is not UTF-8 gets an error that says so", () => {
     expect(faultOf(() => read(Buffer.from([0x7b, 0xff, 0x7d]))).message).toBe("body is not UTF-8");
   });
 });
@@ -61,7 +61,7 @@ describe("a body", () => {
 describe("a wrapper", () => {
   const wrap = (members: object): string => JSON.stringify({ jobspec: smallSpec, ...members });
 
-  test("gives its inner object as it was sent, byte for byte", () => {
+  test("gives its inner object byte for byte", () => {
     const inner = '{ "b":1.0,\t"b" : 2e0, "\\u0061":"é\\ud83d\\ude00<" }';
     const { document, wishes } = read(`{"x":[{"jobspec":{}}], "jobspec":  ${inner} , "y":"}"}`);
     expect(document.text).toBe(inner);
@@ -73,14 +73,14 @@ describe("a wrapper", () => {
     });
   });
 
-  test("of which the last jobspec counts, is judged by that one", () => {
+  test("with several jobspec members is judged by the last one", () => {
     const [good, other] = [signer.signV1(smallSpec), JSON.stringify({ ...smallSpec, runs: 9 })];
     expect(read(`{"jobspec":${other},"jobspec":${good}}`).document.text).toBe(good);
     expect(read(`{"jobspec":${good},"jobsp\\u0065c":${other}}`).document.text).toBe(other);
     expect(read(`{"jobspec":${other},"jobspec":5,"signature":"s"}`).wishes).toBeUndefined();
   });
 
-  test("has its spec verified as if it had come alone", () => {
+  test("has its spec verified like a bare one", () => {
     const rules = { nowMs, audience: "a", enforcesTrust: false, requiresMetadata: true };
     const judge = () => ({ status: "unknown", reason: "", kid: undefined }) as const;
     const spec = signer.signV1(smallSpec);
@@ -91,7 +91,7 @@ describe("a wrapper", () => {
     expect(wrapped).toEqual(alone);
   });
 
-  test("may hold anything else", () => {
+  test("may hold any other members", () => {
     expect(read(wrap({ signature: 5, other: { a: [] }, id: {} })).wishes).toBeDefined();
   });
 
@@ -112,7 +112,7 @@ describe("a wrapper", () => {
     expect(fault).toMatchObject({ code: "validation_error", message });
   });
 
-  test("whose members are null asks for nothing", () => {
+  test("with null members has no wishes", () => {
     const nulls = { target_regions: null, min_regions: null, min_success_rate: null, enable_analysis: null };
     expect(read(wrap(nulls)).wishes).toEqual(read(wrap({})).wishes);
   });
@@ -134,7 +134,7 @@ describe("a plan", () => {
 
   const three = ["US", "EU", "ASIA"];
 
-  test("of a bare spec is what is signed, or filled in", () => {
+  test("of a bare spec has the signed values, or defaults", () => {
     const defaults = { minRegions: 1, minSuccessRate: 0.67, enableAnalysis: false };
     expect(plan({ regions: ["US"] })).toEqual({ ...defaults, regions: ["US"], successesMin: 1 });
     // Two of three are less than 0.67.
@@ -144,7 +144,7 @@ describe("a plan", () => {
     });
   });
 
-  test("of more questions in a region than anybody would wait for is refused", () => {
+  test("with too many questions in a region is refused", () => {
     const asking = (runs: number) => {
       const constraints = { regions: ["US"] };
       const models = ["a", "b"].map((id) => ({ id }));
@@ -157,13 +157,13 @@ describe("a plan", () => {
     expect(() => asking(51)).toThrow("models times questions times runs is 1020 questions in a region: maximum 1000");
   });
 
-  test("of a wrapper that asks for nothing wants three regions, or as many as there are", () => {
+  test("of a wrapper without wishes requires three regions, or as many as exist", () => {
     expect(plan({ regions: three }, {})).toMatchObject({ minRegions: 3, minSuccessRate: 0.67 });
     expect(plan({ regions: ["US", "EU"] }, {})).toMatchObject({ minRegions: 2, successesMin: 2 });
     expect(plan({ regions: three }, { min_success_rate: 0 })).toMatchObject({ minSuccessRate: 0.67 });
   });
 
-  test("takes from a wrapper what the spec leaves open", () => {
+  test("takes values from the wrapper that the spec leaves open", () => {
     const asked = { min_regions: 1, min_success_rate: 0.5, enable_analysis: true };
     expect(plan({ regions: three, min_regions: 0, min_success_rate: 0 }, asked)).toEqual({
       ...{ regions: three, minRegions: 1, minSuccessRate: 0.5, successesMin: 2, enableAnalysis: true },
@@ -173,13 +173,13 @@ describe("a plan", () => {
   test.each([
     { min_regions: 1, min_success_rate: 0.1 },
     { min_regions: 99, min_success_rate: 1 },
-  ])("holds to what is signed, whatever the wrapper asks: %j", (wrapper) => {
+  ])("keeps the signed values with any wrapper: %j", (wrapper) => {
     expect(plan({ regions: three, min_regions: 2, min_success_rate: 0.6 }, wrapper)).toMatchObject({
       ...{ minRegions: 2, minSuccessRate: 0.6, successesMin: 2 },
     });
   });
 
-  test("runs in the signed regions that the wrapper chooses, and in no other", () => {
+  test("runs only in signed regions that the wrapper chooses", () => {
     expect(plan({ regions: three }, { target_regions: ["ASIA", "US", "US"] }).regions).toEqual(["US", "ASIA"]);
     for (const target_regions of [["APAC"], ["US", "APAC"], ["us"], ["US "]]) {
       expect(faultOf(() => plan({ regions: three }, { target_regions }))).toMatchObject({
@@ -194,13 +194,13 @@ describe("a plan", () => {
     );
   });
 
-  test("does not get easier by leaving regions out", () => {
+  test("keeps its required successes when the wrapper leaves out regions", () => {
     const one = { target_regions: ["US"] };
     expect(faultOf(() => plan({ regions: three, min_regions: 2 }, one)).message).toMatch(
       /^the job must succeed in 2 regions but runs only in US/,
     );
     expect(faultOf(() => plan({ regions: three, min_success_rate: 0.5 }, one)).code).toBe("validation_error");
-    // What a third of all is, one of one is as well.
+    // One of one region satisfies what a third of all regions does.
     expect(plan({ regions: three, min_success_rate: 0.33 }, one)).toMatchObject({ successesMin: 1 });
     const two = { target_regions: ["US", "EU"] };
     expect(plan({ regions: three, min_success_rate: 0.6 }, two)).toMatchObject({ successesMin: 2 });

@@ -1,4 +1,4 @@
-// Signs specs for tests, with keys of their own. Its bytes are those of the canonical form, which the shared cases prove.
+// Signs specs for tests, with generated keys. The shared cases prove that it signs the canonical bytes.
 
 import { generateKeyPairSync, sign } from "node:crypto";
 import { thumbprint } from "../../src/platform/base/public-key.ts";
@@ -8,11 +8,11 @@ import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
 
 export interface Signer {
   readonly rawKey: Uint8Array;
-  /** The spec as it is sent: with key and signature at its end. */
+  /** Returns the spec as sent: with key and signature at its end. */
   signV1(spec: object | string): string;
-  /** `sig_v`, `alg` and `kid` are added. */
+  /** Adds `sig_v`, `alg` and `kid`. */
   signV2(spec: object): string;
-  /** Of any bytes, in base64. */
+  /** Signs any bytes; the result is in base64. */
   signBytes(bytes: string | Uint8Array): string;
 }
 
@@ -36,7 +36,7 @@ export function makeSigner(): Signer {
   };
 }
 
-/** At the end of the text of an object that is not empty. */
+/** Adds members at the end of the text of a non-empty object. */
 export function addMembers(text: string, members: object): string {
   return `${text.trimEnd().slice(0, -1)},${JSON.stringify(members).slice(1)}`;
 }

@@ -1,8 +1,8 @@
-// Specs in which everything is as it should be, and how to put something else into one.
+// Valid specs, and a function that replaces a part of one.
 
 export const nowMs = Date.parse("2026-01-31T12:00:00Z");
 
-/** Has every field. */
+/** A spec with every field. */
 export const fullSpec = {
   id: "job-1",
   jobspec_id: "spec-1",
@@ -38,7 +38,7 @@ export const fullSpec = {
   wallet_auth: { address: "0x1", signature: "s", message: "m", chainId: 1, nonce: "n", expiresAt: "later" },
 };
 
-/** No more than has to be there. */
+/** A spec with the required fields only. */
 export const smallSpec = {
   benchmark: { name: "who", container: { image: "image" }, input: { hash: "h" } },
   constraints: { regions: ["US"] },
@@ -47,7 +47,7 @@ export const smallSpec = {
 
 export type Path = readonly (string | number)[];
 
-/** The same with one thing in it replaced. */
+/** Returns a copy with one part replaced. */
 export function replace(value: unknown, [name, ...rest]: Path, by: unknown): unknown {
   if (name === undefined) {
     return by;

@@ -1,4 +1,4 @@
-// The shared cases of trust: whose signatures count when, and which lists are none.
+// The shared cases of trust: whose signatures count when, and which lists are invalid.
 
 import { expect, test } from "vitest";
 import { parseTrustList, TrustList } from "../../src/protocols/jobspec/spec/trust-list.ts";
@@ -30,11 +30,11 @@ test.each([
       error: `the key ${key}`,
     }),
   ),
-])("no list: $error", ({ json }) => {
+])("an invalid list is refused: $error", ({ json }) => {
   expect(() => parseTrustList(json)).toThrow(/^(?:entry 0|two entries|must be|not JSON)/);
 });
 
-test("keys are told apart by their bytes, and may come without padding or a status", () => {
+test("keys are compared by their bytes, and may lack padding or a status", () => {
   const [padded, raw] = [keyOf(7), keyOf(7).replace("=", "")];
   expect(parseTrustList(JSON.stringify([{ kid: "a", public_key: raw }]))).toEqual([
     { kid: "a", publicKey: Buffer.alloc(32, 7), isRevoked: false, notBeforeMs: undefined, notAfterMs: undefined },
@@ -44,7 +44,7 @@ test("keys are told apart by their bytes, and may come without padding or a stat
   ).toThrow('two entries have the public_key of kid "1"');
 });
 
-/** The cases write keys of one byte where another thing is wrong. */
+/** In cases about another fault, replaces keys of one byte by valid ones. */
 function withWholeKeys(json: string): string {
   return json.replaceAll("AA==", keyOf(0)).replaceAll("AQ==", keyOf(1));
 }

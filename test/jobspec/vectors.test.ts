@@ -1,4 +1,4 @@
-// The shared cases of the signing contract: canonical bytes, and whether a signature is right.
+// The shared cases of the signing contract: canonical bytes, and whether the signature is valid.
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { isSignatureRight, readSignedSpec } from "../../src/protocols/jobspec/sp
 import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
 import { bodyOf, vectors } from "./cases.ts";
 
-test("all cases are there", () => {
+test("the vectors contain all cases", () => {
   expect(vectors.length).toBeGreaterThan(70);
   expect(new Set(vectors.map(({ group }) => group))).toEqual(new Set(["canonical", "canonical-error", "verify"]));
 });
@@ -17,7 +17,7 @@ test("all cases are there", () => {
 describe.each(vectors.filter(({ canonical }) => canonical !== null))("$name: $why", (vector) => {
   const { canonical, sha256, len, verify, error } = vector;
 
-  test("is signed over these bytes", () => {
+  test("has these canonical bytes", () => {
     const text = canonicalText(readDocument(bodyOf(vector)).object);
     expect(text).toBe(canonical);
     expect(createHash("sha256").update(text).digest("hex")).toBe(sha256);

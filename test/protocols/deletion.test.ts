@@ -1,5 +1,5 @@
-// Each protocol can be deleted: without its folders, its packages of the contract and its lines in the two lists, what remains
-// type-checks, starts and does a run.
+// Each protocol can be deleted: without its folders, its packages of the contract and its lines in the two lists, the rest
+// type-checks, starts and completes a run.
 
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -12,10 +12,10 @@ import { testDatabase } from "../harness/database.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
-/** A type check of the whole service, and a start. */
+/** Allows for a type check of the whole service, and a start. */
 const deletionTimeoutMs = 120_000;
 
-test.each(protocols.map(({ name }) => name))("without %s", { timeout: deletionTimeoutMs }, async (name) => {
+test.each(protocols.map(({ name }) => name))("%s can be deleted", { timeout: deletionTimeoutMs }, async (name) => {
   const copy = await copyWithout(name);
   const { stdout } = await run(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.deletion.json"], {
     cwd: copy,
@@ -33,12 +33,12 @@ test.each(protocols.map(({ name }) => name))("without %s", { timeout: deletionTi
 });
 
 interface Parts {
-  /** In gen/runnel: what is generated from the protocol's packages. */
+  /** The folders of gen/runnel that are generated from the protocol's packages. */
   readonly packages: readonly string[];
   readonly hasCommands: boolean;
 }
 
-/** Sessions are the core's, and so the Agent Runner has no package of its own. */
+/** Sessions belong to the core, so the Agent Runner has no package of its own. */
 const partsOf: Readonly<Record<string, Parts>> = {
   "agent-runner": { packages: [], hasCommands: false },
   langbot: { packages: ["runner", "host"], hasCommands: true },
@@ -47,7 +47,7 @@ const partsOf: Readonly<Record<string, Parts>> = {
   community: { packages: ["community"], hasCommands: false },
 };
 
-test("every package of the contract is the core's or one protocol's", async () => {
+test("every package of the contract belongs to the core or to one protocol", async () => {
   const packages = Object.values(partsOf).flatMap((parts) => parts.packages);
   expect((await readdir(join(root, "proto/runnel"))).toSorted()).toEqual([...packages, "options", "v1"].toSorted());
 });

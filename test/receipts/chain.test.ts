@@ -1,4 +1,4 @@
-// The hash chain of a log: what its value depends on, and what it does not.
+// The hash chain of a log: what its value depends on.
 
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { plainChainValue } from "./plain-chain.ts";
 
 const runId = "019a0000-0000-7000-8000-000000000001";
 
-/** Sizes around those of a length in one, two and three bytes, and of what a chain holds before it hashes. */
+/** Sizes around the limits of a length in one, two and three bytes, and of the bytes that a chain holds before it hashes. */
 const sizes = fc.oneof(
   { weight: 20, arbitrary: fc.integer({ min: 0, max: 300 }) },
   { weight: 2, arbitrary: fc.constantFrom(127, 128, 16_383, 16_384, 65_490, 65_499, 65_504, 65_531, 65_536, 200_000) },
@@ -42,11 +42,11 @@ function plain(entries: readonly ChainEntry[]): string {
   );
 }
 
-test("its value is what its definition says, for every log", () => {
+test("its value follows the definition, for every log", () => {
   fc.assert(fc.property(logs, (entries) => hex(chainOf(entries).value) === plain(entries)));
 });
 
-test.each([0, 1, 63, 64, 65, 127, 128, 129])("its value after %i entries is what its definition says", (count) => {
+test.each([0, 1, 63, 64, 65, 127, 128, 129])("its value after %i entries follows the definition", (count) => {
   const entries = entriesOf(Array.from({ length: count }, (_, index) => index * 7));
   const chain = chainOf(entries);
   expect(hex(chain.value)).toBe(plain(entries));
@@ -54,7 +54,7 @@ test.each([0, 1, 63, 64, 65, 127, 128, 129])("its value after %i entries is what
   expect(chain.lastBlock.sequence).toBe(count - (count % entriesPerBlock));
 });
 
-test("its value does not depend on the batches in which entries came, nor on who asked meanwhile", () => {
+test("its value does not depend on the batches of entries, nor on reads in between", () => {
   fc.assert(
     fc.property(logs, fc.array(fc.nat({ max: 90 })), (entries, batches) => {
       const chain = new LogChain(startOfChain(runId));
@@ -70,7 +70,7 @@ test("its value does not depend on the batches in which entries came, nor on who
   );
 });
 
-test("one that goes on from the last block has the same values", () => {
+test("a chain that continues from the last block has the same values", () => {
   fc.assert(
     fc.property(logs, fc.nat({ max: 200 }), (entries, at) => {
       const { lastBlock } = chainOf(entries.slice(0, at));
@@ -82,7 +82,7 @@ test("one that goes on from the last block has the same values", () => {
   );
 });
 
-test("another one with more entries leaves it as it is", () => {
+test("a copy with more entries leaves the original unchanged", () => {
   fc.assert(
     fc.property(logs, fc.nat({ max: 200 }), (entries, at) => {
       const chain = chainOf(entries.slice(0, at));
@@ -106,7 +106,7 @@ describe("its value depends on", () => {
     expect(hex(startOfChain(runId.toUpperCase()).head)).toBe(hex(startOfChain(runId).head));
   });
 
-  test("where one entry ends and the next begins", () => {
+  test("the borders between entries", () => {
     const joined = [Buffer.from("ab"), Buffer.from("c")];
     const split = [Buffer.from("a"), Buffer.from("bc")];
     const values = [joined, split].map((parts) =>
@@ -116,15 +116,15 @@ describe("its value depends on", () => {
   });
 });
 
-test("an entry that does not follow is refused", () => {
+test("an entry out of sequence is refused", () => {
   const entries = entriesOf([1, 1, 1]);
   expect(() => chainOf(entries.slice(1))).toThrow("entry 2 does not follow entry 0");
   const chain = chainOf(entries);
   expect(() => chain.add(entries.slice(2))).toThrow("entry 3 does not follow entry 3");
 });
 
-test("what it holds is bounded, however large its entries are", () => {
-  // In a process of its own, whose memory nothing else touches: a hundred chains with 60 entries of 1 MB each.
+test("its memory is bounded, however large the entries are", () => {
+  // Runs in a separate process, to measure memory alone: a hundred chains with 60 entries of 1 MB each.
   const program = `
     const { LogChain, startOfChain } = await import(${JSON.stringify(new URL("../../src/engine/hash-chain/chain.ts", import.meta.url).href)});
     const bytes = new Uint8Array(1_000_000);

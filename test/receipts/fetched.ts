@@ -1,5 +1,5 @@
-// A receipt as readers check it: fetched over gRPC, held against the published keys and against the log in the bytes in which it
-// is stored.
+// A receipt as readers check it: fetched over gRPC, verified against the published keys and against the stored bytes of the
+// log.
 
 import { expect } from "vitest";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
@@ -18,11 +18,11 @@ export interface Fetched {
   readonly statement: Statement;
   readonly kid: string;
   readonly jws: string;
-  /** Of the whole log, from which it was checked. */
+  /** The lines of the whole log against which it was verified. */
   readonly lines: readonly string[];
 }
 
-/** Fails unless the receipt is right in itself, signed by a key that the service publishes, and of the very log that readers get. */
+/** Fails unless the receipt is valid, signed by a key that the service publishes, and fits the log that readers get. */
 export async function fetchReceipt(service: { client: GrpcClient; url: string }, runId: string): Promise<Fetched> {
   const { jws, statement: shown } = await service.client.call(getReceipt, { runId });
   const { payload, kid } = verifyText(jws);
@@ -36,14 +36,14 @@ export async function fetchReceipt(service: { client: GrpcClient; url: string },
   return { statement, kid, jws, lines };
 }
 
-/** The newest first. Anybody may ask. */
+/** Returns the published key ids, the newest first, without credentials. */
 export async function listPublishedKids(url: string): Promise<string[]> {
   const response = await fetch(`${url}/.well-known/jwks.json`);
   const { keys } = (await response.json()) as { keys: { kid: string }[] };
   return keys.map(({ kid }) => kid);
 }
 
-/** One line an entry, as a client exports a log. */
+/** Exports a log as a client does, one line per entry. */
 async function exportLog(client: GrpcClient, runId: string): Promise<string[]> {
   const lines: string[] = [];
   for await (const { results } of client.stream(tailRunBytes, { runId })) {

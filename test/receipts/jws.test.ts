@@ -1,4 +1,4 @@
-// The signed form of a receipt: one text only is right, and nothing else that was signed is taken for it.
+// The signed form of a receipt: exactly one text is valid, and no other signed text is accepted.
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { signText, verifyText } from "../../src/engine/receipts/jws.ts";
 import { thumbprint } from "../../src/platform/base/public-key.ts";
 
-/** Of RFC 8037, A.1. */
+/** The key of RFC 8037, A.1. */
 const privateKey = createPrivateKey({
   format: "jwk",
   key: {
@@ -19,7 +19,7 @@ const privateKey = createPrivateKey({
 const payload = '{"type":"runnel.receipt.v1","note":"äöü"}';
 const right = signText(payload, privateKey);
 
-test("what was signed is read back, with the key that signed it", () => {
+test("a signed text can be read back, with the key that signed it", () => {
   expect(verifyText(right)).toEqual({
     payload,
     publicKey: Buffer.from("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "base64url"),
@@ -28,7 +28,7 @@ test("what was signed is read back, with the key that signed it", () => {
   expect(signText(payload, privateKey)).toBe(right);
 });
 
-test("its header is the one that readers of other languages are told of", () => {
+test("its header is the one documented for other languages", () => {
   expect(JSON.parse(Buffer.from(right.split(".")[0] ?? "", "base64url").toString())).toEqual({
     alg: "EdDSA",
     typ: "runnel-receipt+jws",
@@ -37,7 +37,7 @@ test("its header is the one that readers of other languages are told of", () => 
   });
 });
 
-test("the change of any byte to any other is noticed", () => {
+test("a change of any byte is noticed", () => {
   const bytes = Buffer.from(right, "latin1");
   fc.assert(
     fc.property(fc.nat({ max: bytes.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, difference) => {
@@ -48,7 +48,7 @@ test("the change of any byte to any other is noticed", () => {
   );
 });
 
-test("the change of any character to its neighbour in the alphabet is noticed", () => {
+test("a change of any character to its neighbour in the alphabet is noticed", () => {
   // In the last character of a part only some bits count.
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   for (const [at, character] of [...right].entries()) {
@@ -57,7 +57,7 @@ test("the change of any character to its neighbour in the alphabet is noticed", 
   }
 });
 
-describe("refused is", () => {
+describe("verification refuses", () => {
   const [header = "", body = "", signature = ""] = right.split(".");
 
   test.each([
@@ -79,7 +79,7 @@ describe("refused is", () => {
   const kid = thumbprint(rawKey(privateKey));
   const sound = { alg: "EdDSA", typ: "runnel-receipt+jws", kid, jwk };
 
-  test("what is signed with a header of its own, unless that is a receipt's to the byte", () => {
+  test("any other signed header, even an equivalent one", () => {
     expect(verifyText(signWith(JSON.stringify(sound))).payload).toBe(payload);
     for (const [text, message] of [
       [JSON.stringify({ ...sound, typ: "JWT" }), 'must have typ "runnel-receipt+jws"'],
@@ -111,20 +111,20 @@ describe("refused is", () => {
     }
   });
 
-  test("another key than the one that signed", () => {
+  test("a key other than the signer's", () => {
     const other = generateKeyPairSync("ed25519").privateKey;
     const [otherHeader] = signText(payload, other).split(".");
     expect(() => verifyText(`${otherHeader}.${body}.${signature}`)).toThrow("invalid signature");
   });
 
-  test("what is signed and not UTF-8", () => {
+  test("a signed text that is not UTF-8", () => {
     const signed = `${header}.${Buffer.from([0x22, 0xff, 0x22]).toString("base64url")}`;
     const text = `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
     expect(() => verifyText(text)).toThrow("statement is not UTF-8");
   });
 });
 
-test("nothing is signed with a key of another kind", () => {
+test("signing refuses a key of another kind", () => {
   const { privateKey: other } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   expect(() => signText(payload, other)).toThrow("an Ed25519 key");
 });

@@ -1,4 +1,4 @@
-// Logs as the service writes them, their receipts, and the lines in which they are exported.
+// Logs as the service writes them, their receipts, and their exported lines.
 
 import type { ChainEntry } from "../../src/engine/hash-chain/chain.ts";
 import { printLogLine } from "../../src/engine/hash-chain/log-line.ts";
@@ -8,7 +8,7 @@ import { summarizeLog } from "../../src/engine/receipts/summarize.ts";
 
 export const runId = "019a0000-0000-7000-8000-000000000001";
 
-/** Text in pieces, with an end. */
+/** A run with text in pieces and a terminal result. */
 export function makeLog(entries: number, id = runId): ChainEntry[] {
   return Array.from({ length: entries }, (_, index) => makeEntry(index + 1, payloadAt(index + 1, entries), id));
 }
@@ -29,7 +29,7 @@ export function delta(content: string): ResultInit {
   return { payload: { case: "messageDelta", value: { chunk: { role: "assistant", content, msgSequence: 1 } } } };
 }
 
-/** As it is read back from its text. */
+/** The statement of a log, read back from its text. */
 export async function stateLog(log: readonly ChainEntry[], id = runId): Promise<Statement> {
   const summary = (await summarizeLog(id, inPages(log))) ?? fail();
   const times = { started_at: "2026-01-01T00:00:00.000Z", ended_at: "2026-01-01T00:00:09.000Z" };

@@ -1,10 +1,10 @@
-// The hash chain of a run's log as its definition says it, with no thought of speed: what the real one is compared with.
+// The hash chain of a run's log, written as its definition without regard to speed; tests compare the real one with it.
 
 import { createHash } from "node:crypto";
 
 const entriesPerBlock = 64;
 
-/** The value after all of these entries. */
+/** Returns the value after all of these entries. */
 export function plainChainValue(runId: string, entries: readonly Uint8Array[]): Buffer {
   let head = sha256([Buffer.from(`runnel.run-log.v1\n${runId}`, "utf8")]);
   for (let first = 0; first < entries.length; first += entriesPerBlock) {

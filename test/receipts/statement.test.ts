@@ -1,4 +1,4 @@
-// The statement of a receipt: what it says of a log, and which texts are none.
+// The statement of a receipt: its summary of a log, and which texts are invalid.
 
 import { describe, expect, test } from "vitest";
 import { LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
@@ -9,7 +9,7 @@ import { plainChainValue } from "./plain-chain.ts";
 
 describe("a log's summary", () => {
   test.each([1, 63, 64, 65, 128])(
-    "has the values after its first and its last of %i entries, and one after each",
+    "has the values after the first and the last of %i entries, and one mark after each",
     async (length) => {
       const log = makeLog(length);
       const values = log.map(({ sequence }) =>
@@ -28,7 +28,7 @@ describe("a log's summary", () => {
     },
   );
 
-  test("counts entries by type, also those of a version to come", async () => {
+  test("counts entries by type, even types of later versions", async () => {
     const unknown = { sequence: 4, bytes: Buffer.from([0xfa, 0x3f, 0x00]) };
     const log = [
       ...makeLog(4).slice(0, 3),
@@ -49,7 +49,7 @@ describe("a log's summary", () => {
     expect(await summarizeLog(runId, inPages(log, 7))).toEqual(one);
   });
 
-  test("is nothing for a log without entries, and refused for one with a hole", async () => {
+  test("is undefined for an empty log, and refused for a log with a gap", async () => {
     expect(await summarizeLog(runId, inPages([]))).toBeUndefined();
     await expect(summarizeLog(runId, inPages(makeLog(9).toSpliced(4, 1)))).rejects.toThrow(
       "entry 6 does not follow entry 4",
@@ -68,7 +68,7 @@ describe("a log's summary", () => {
     const marks = Buffer.from(summary.marks, "base64");
     expect(summary.mark_interval).toBe(interval);
     expect(marks.length).toBe(8 * count);
-    // Some of them, and the last one.
+    // Checks some of the marks, and the last one.
     const chain = new LogChain(startOfChain(runId));
     chain.add(log.slice(0, 5 * interval));
     expect(marks.subarray(4 * 8, 5 * 8)).toEqual(Buffer.from(chain.value.subarray(0, 8)));
@@ -78,7 +78,7 @@ describe("a log's summary", () => {
 });
 
 describe("a statement's text", () => {
-  test("is the same whatever the order of its members, and says the same when it is read", async () => {
+  test("is the same for any order of its members, and can be read back", async () => {
     const statement = { ...(await stateLog(makeLog(20))), job_id: "j", region: "EU", job_spec_sha256: "0".repeat(64) };
     const text = printStatement(statement);
     const backwards = Object.fromEntries(Object.entries(statement).toReversed()) as typeof statement;
@@ -92,7 +92,7 @@ describe("a statement's text", () => {
     ]);
   });
 
-  test("has no members for what there is not", async () => {
+  test("has no members for missing values", async () => {
     const { iss: _iss, code: _code, ...statement } = await stateLog(makeLog(2));
     const text = printStatement(statement);
     for (const name of ["iss", "code", "job_id", "region", "job_spec_sha256"]) {
@@ -101,7 +101,7 @@ describe("a statement's text", () => {
     expect(printStatement(readStatement(text))).toBe(text);
   });
 
-  test("may have members that this version does not know", async () => {
+  test("may have unknown members", async () => {
     const statement = await stateLog(makeLog(2));
     expect(readStatement(JSON.stringify({ ...statement, later: true }))).toEqual(statement);
   });

@@ -1,4 +1,4 @@
-// A log held against its receipt: whatever was done to it is noticed, and the first bad entry is named.
+// Verification of a log against its receipt: every change is noticed, and the first bad entry is named.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { type LogVerdict, verifyLog } from "../../src/engine/receipts/verify-log
 import { delta, linesOf, makeEntry, makeLog, runId, stateLog } from "./log.ts";
 
 const otherRun = "019a0000-0000-7000-8000-000000000002";
-/** Around the blocks of the chain, and more than two of them. */
+/** Lengths around the block size of the chain, and over more than two blocks. */
 const lengths = fc.oneof(fc.integer({ min: 2, max: 150 }), fc.constantFrom(63, 64, 65, 127, 128, 129));
 
 async function* streamed(lines: readonly string[]): AsyncGenerator<string> {
@@ -29,7 +29,7 @@ interface Expected {
   readonly problems: readonly string[];
 }
 
-/** That for any log of any length what `damage` makes of it is found where it says. */
+/** Checks that in any log the damage is found at the expected entry. */
 async function expectFound(
   damage: (log: readonly ChainEntry[], a: number, b: number) => { log: readonly ChainEntry[] } & Expected,
 ): Promise<void> {
@@ -46,13 +46,13 @@ async function expectFound(
   );
 }
 
-describe("a log as it was written is right", () => {
+describe("an unchanged log is valid", () => {
   test.each([1, 2, 63, 64, 65, 127, 128, 129, 300])("with %i entries", async (length) => {
     const log = makeLog(length);
     expect(await verifyEntries(await stateLog(log), log)).toEqual({ bad: undefined, misquoted: [] });
   });
 
-  test("also without the decoded form, and with empty lines", async () => {
+  test("without the decoded form, and with empty lines", async () => {
     const log = makeLog(3);
     const lines = log.map(({ sequence, bytes }) =>
       JSON.stringify({ sequence, bytes: Buffer.from(bytes).toString("base64") }),
@@ -62,7 +62,7 @@ describe("a log as it was written is right", () => {
   });
 });
 
-describe("found at the first bad entry, whatever the log, is", () => {
+describe("in any log, the first bad entry is found after", () => {
   test("the removal of any entry", async () => {
     await expectFound((log, a) => {
       const at = (a % log.length) + 1;
@@ -78,7 +78,7 @@ describe("found at the first bad entry, whatever the log, is", () => {
       const bytes = Buffer.from(entry.bytes);
       const byte = b % bytes.length;
       bytes[byte] = (bytes[byte] ?? 0) ^ (1 + ((a + b) % 255));
-      // A byte that says where the entry stands makes it look like another one.
+      // A byte of the sequence number makes it look like another entry.
       const problems = ["changed", "wrong_run", "missing", "surplus"];
       return { log: log.with(at - 1, { ...entry, bytes }), at, problems };
     });
@@ -93,7 +93,7 @@ describe("found at the first bad entry, whatever the log, is", () => {
     });
   });
 
-  test("the swap of any two whose lines then count as they should", async () => {
+  test("the swap of any two with corrected line numbers", async () => {
     await expectFound((log, a, b) => {
       const first = (a % (log.length - 1)) + 1;
       const second = first + 1 + (b % (log.length - first));
@@ -105,18 +105,18 @@ describe("found at the first bad entry, whatever the log, is", () => {
     });
   });
 
-  test("its end at any place", async () => {
+  test("its truncation at any place", async () => {
     await expectFound((log, a) => {
       const left = a % log.length;
       return { log: log.slice(0, left), at: left + 1, problems: ["ends_too_early"] };
     });
   });
 
-  test("an entry more at any place, forged or a copy", async () => {
+  test("an additional entry at any place, forged or copied", async () => {
     await expectFound((log, a, b) => {
       const at = (a % (log.length + 1)) + 1;
       const copied = log[b % log.length] ?? expect.unreachable();
-      // A copy in front of its original, or behind it, is told by what stands there in its place.
+      // A copy next to its original is found at the following entry.
       const place = copied.sequence === at ? at + 1 : at;
       const inserted = b % 2 === 0 ? makeEntry(at, delta("never said")) : copied;
       const problems = ["surplus", "out_of_order"];
@@ -124,7 +124,7 @@ describe("found at the first bad entry, whatever the log, is", () => {
     });
   });
 
-  test("an entry that was written anew with all that follow, however right their hashes are among themselves", async () => {
+  test("the replacement of an entry and of all after it, with a consistent chain", async () => {
     await expectFound((log, a) => {
       const at = (a % log.length) + 1;
       const forged = log.map((entry) =>
@@ -143,7 +143,7 @@ describe("found at the first bad entry, whatever the log, is", () => {
   });
 });
 
-test("a receipt whose whole chain was computed anew over a forged log fits that log alone, and not the true one", async () => {
+test("a receipt over a forged log fits only that log, not the true one", async () => {
   const log = makeLog(100);
   const forged = log.with(41, makeEntry(42, delta("other words")));
   const statement = await stateLog(forged);
@@ -151,7 +151,7 @@ test("a receipt whose whole chain was computed anew over a forged log fits that 
   expect((await verifyEntries(statement, log)).bad).toMatchObject({ first: 42, last: 42, problem: "changed" });
 });
 
-test("the whole log of another run is told from the first entry on", async () => {
+test("the log of another run is found at the first entry", async () => {
   const statement = await stateLog(makeLog(5));
   const { bad } = await verifyEntries(statement, makeLog(5, otherRun));
   expect(bad).toMatchObject({ first: 1, last: 1, problem: "wrong_run" });
@@ -166,8 +166,8 @@ test.each([
   ["with a number that is text", (line: string) => line.replace('"sequence":3', '"sequence":"3"')],
   ["in base64 with a space", (line: string) => line.replace('"bytes":"', '"bytes":" ')],
   ["in base64 without its padding", (line: string) => line.replace(/=+"/, '"')],
-])("a line that is %s is told by its place", async (_name, damage) => {
-  // As long as it takes for padding.
+])("a line that is %s is found at its place", async (_name, damage) => {
+  // Picks a length that needs base64 padding.
   const log = makeLog(3).with(2, makeEntry(3, delta("x")));
   const padded = [..."xyz"].map((_, index) => log.with(2, makeEntry(3, delta("x".repeat(index + 1)))));
   const chosen = padded.find((each) => linesOf(each)[2]?.includes('="')) ?? expect.unreachable();
@@ -176,7 +176,7 @@ test.each([
   expect(bad).toMatchObject({ first: 3, last: 3, problem: "not_a_log_line" });
 });
 
-test("a line that counts wrong is told, though its bytes are right", async () => {
+test("a line with a wrong number is found, although its bytes are right", async () => {
   const log = makeLog(5);
   const lines = linesOf(log);
   const { bad } = await verify(
@@ -186,7 +186,7 @@ test("a line that counts wrong is told, though its bytes are right", async () =>
   expect(bad).toMatchObject({ first: 3, last: 3, problem: "changed", message: expect.stringContaining("entry 4") });
 });
 
-test("what a line says for people and its bytes do not is noticed, and does not make the log a bad one", async () => {
+test("a decoded form that differs from its bytes is reported, and the log stays valid", async () => {
   const log = makeLog(5);
   const lines = linesOf(log);
   const lied = (lines[2] ?? "").replace('"content":"word 3"', '"content":"nothing"');
@@ -194,7 +194,7 @@ test("what a line says for people and its bytes do not is noticed, and does not 
   expect(await verify(await stateLog(log), lines.with(2, lied))).toEqual({ bad: undefined, misquoted: [3] });
 });
 
-test("a statement that counts other types than its log has is told", async () => {
+test("a statement with other counts than its log is refused", async () => {
   const log = makeLog(5);
   const statement = await stateLog(log);
   const counts = { "message.delta": 4, "run.completed": 1 };
@@ -209,7 +209,7 @@ test.each<[string, Partial<Statement>, ResultInit]>([
   ["names no reason", { code: undefined }, completed("stop")],
   ["says cancelled of a run that failed", { status: "cancelled", code: "runner.timeout" }, failed("runner.timeout")],
   ["says how a run ended of which the log does not say it", {}, delta("and so on")],
-])("a statement that %s is told by the last entry", async (_name, claim, end) => {
+])("a statement that %s is refused at the last entry", async (_name, claim, end) => {
   const log = makeLog(5).with(4, makeEntry(5, end));
   const statement = readStatement(JSON.stringify({ ...(await stateLog(log)), ...claim }));
   expect((await verifyEntries(statement, log)).bad).toMatchObject({ first: 5, last: 5, problem: "ends_otherwise" });
@@ -218,10 +218,10 @@ test.each<[string, Partial<Statement>, ResultInit]>([
 test.each<[Partial<Statement>, ResultInit]>([
   [{ status: "failed", code: "runner.timeout" }, failed("runner.timeout")],
   [{ status: "cancelled", code: "cancelled" }, failed("cancelled")],
-  // A runner may report this code without a request to cancel: its run failed.
+  // A runner may report this code without a cancel request: its run failed.
   [{ status: "failed", code: "cancelled" }, failed("cancelled")],
   [{ code: undefined }, completed("")],
-])("a statement that says %j of a run that ended so is right", async (claim, end) => {
+])("a statement of %j fits a run with that end", async (claim, end) => {
   const log = makeLog(5).with(4, makeEntry(5, end));
   const statement = readStatement(JSON.stringify({ ...(await stateLog(log)), ...claim }));
   expect((await verifyEntries(statement, log)).bad).toBeUndefined();
@@ -235,7 +235,7 @@ function completed(finishReason: string): ResultInit {
   return { payload: { case: "runCompleted", value: { finishReason, turns: 1 } } };
 }
 
-test("in a log of 65,537 entries what is bad is named by the two marks around it", async () => {
+test("in a log of 65,537 entries a bad entry is located between two marks", async () => {
   const log = makeLog(65_537);
   const statement = await stateLog(log);
   expect(statement).toMatchObject({ entries: 65_537, mark_interval: 2 });

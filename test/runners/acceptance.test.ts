@@ -1,5 +1,5 @@
-// Acceptance cases that need the whole way: an event, a worker by hand, its host and its client. The numbers are those of the
-// list of cases; the cases of single rules stand with the rules.
+// Acceptance cases that need the full path: an event, a worker driven by the test, its host and its client. The numbers are
+// those of the list of cases; cases of single rules are tested next to the rules.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
@@ -38,7 +38,7 @@ async function openStage(binding: object = {}, clock?: MovedClock) {
   return { ...service, client, worker, hostOf };
 }
 
-/** The host's word for what went wrong. */
+/** The host's error code of a call that must fail. */
 async function codeOf(call: Promise<unknown>): Promise<string | undefined> {
   const error = await call.then(
     () => undefined,
@@ -49,7 +49,7 @@ async function codeOf(call: Promise<unknown>): Promise<string | undefined> {
   return details.map((any) => anyUnpack(any, ApiErrorSchema)).find((found) => found !== undefined)?.code;
 }
 
-test("10: a runner that registers again with fewer permissions narrows later runs, not one at work", async () => {
+test("10: a new registration with fewer permissions narrows later runs, not a running one", async () => {
   const { client, worker, hostOf } = await openStage({ resourcePolicy: { allowedTools: ["read_file"] } });
   await start(client, { conversationId: "a" });
   const before = await worker.take();
@@ -60,7 +60,7 @@ test("10: a runner that registers again with fewer permissions narrows later run
   expect([await ask(before), await ask(after)]).toEqual([undefined, "unauthorized"]);
 });
 
-test("22: a binding that grants or revokes later changes no run that has started", async () => {
+test("22: a change of the binding's grants affects no run that has started", async () => {
   const granting = { resourcePolicy: { allowedTools: ["read_file"] } };
   const { client, worker, hostOf } = await openStage(granting);
   const toolOf = (run: Accepted) => codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "read_file" }));
@@ -73,7 +73,7 @@ test("22: a binding that grants or revokes later changes no run that has started
   expect([await toolOf(granted), await toolOf(denied)]).toEqual([undefined, "unauthorized"]);
 });
 
-test("a knowledge base that a selector of the configuration names is granted, and no other one", async () => {
+test("only a knowledge base that a selector of the configuration names is granted", async () => {
   const { client, worker, hostOf } = await openStage({ runnerConfig: '{"manuals":["chosen","__none__"]}' });
   await worker.register("by-hand", { config_schema: [{ type: "knowledge-base-multi-selector", name: "manuals" }] });
   for (const kbId of ["chosen", "other"]) {
@@ -92,7 +92,7 @@ test("a knowledge base that a selector of the configuration names is granted, an
   expect(await codeOf(find("other"))).toBe("unauthorized");
 });
 
-test("28: what a runner puts into the context that it got grants nothing", async () => {
+test("28: changes that a runner makes to its context grant nothing", async () => {
   const { client, worker, hostOf } = await openStage();
   await start(client);
   const run = await worker.take();
@@ -102,7 +102,7 @@ test("28: what a runner puts into the context that it got grants nothing", async
   expect(await codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "bash" }))).toBe("unauthorized");
 });
 
-test("34 and 108: nothing is asked of the host after the end, and a run that was cancelled in the queue is never offered", async () => {
+test("34 and 108: after the end the host refuses every call, and a run cancelled in the queue is never offered", async () => {
   const { client, worker, hostOf } = await openStage();
   await start(client);
   const run = await worker.take();
@@ -118,7 +118,7 @@ test("34 and 108: nothing is asked of the host after the end, and a run that was
   expect((await worker.offer()).runId).toBe(next);
 });
 
-test.each([0, -1, 2 ** 31])("47: a result with the number %i is refused with its whole report", async (sequence) => {
+test.each([0, -1, 2 ** 31])("47: a result with the sequence number %i refuses the whole report", async (sequence) => {
   const { client, worker } = await openStage();
   const runId = await start(client);
   const run = await worker.take();
@@ -127,7 +127,7 @@ test.each([0, -1, 2 ** 31])("47: a result with the number %i is refused with its
   expect(dispositions(await worker.report(run, { 1: hello }))).toEqual(["APPLIED"]);
 });
 
-test("84: state that was set stays when the run fails afterwards, and 86: with every number as it was written", async () => {
+test("84 and 86: state stays after the run fails, with every number as it was written", async () => {
   const { client, worker, hostOf } = await openStage();
   await start(client);
   const first = await worker.take();
@@ -148,7 +148,7 @@ test("84: state that was set stays when the run fails afterwards, and 86: with e
   expect(second.contextJson).toContain(value);
 });
 
-test("90: an artifact's id is its first run's; the same again changes nothing, and other content is dropped", async () => {
+test("90: the first run to use an artifact id owns it; repeating it changes nothing, and other content is dropped", async () => {
   const { client, worker, hostOf } = await openStage();
   await start(client, { conversationId: "a" });
   await start(client, { conversationId: "b" });
@@ -172,7 +172,7 @@ test("90: an artifact's id is its first run's; the same again changes nothing, a
   expect(pieces).toEqual(["mine"]);
 });
 
-test("what was said is the conversation's history for the run after it", async () => {
+test("messages of a run are in the conversation's history for the next run", async () => {
   const { client, worker, hostOf } = await openStage();
   await start(client, { input: { text: "first question" } });
   const first = await worker.take();
@@ -199,7 +199,7 @@ test("what was said is the conversation's history for the run after it", async (
   expect(JSON.parse(items[1]?.contentJson ?? "")).toEqual({ role: "assistant", content: "first answer", name: null });
 });
 
-test("110: a runner that ignores a cancel is cut off after its grace, and what it says then counts for nothing", async () => {
+test("110: a runner that ignores a cancel is cut off after the grace period, and its later results are ignored", async () => {
   const clock = createMovedClock();
   const { client, worker } = await openStage({}, clock);
   const runId = await start(client);
@@ -218,7 +218,7 @@ test("110: a runner that ignores a cancel is cut off after its grace, and what i
   expect(dispositions(late)).toEqual(["IGNORED_AFTER_TERMINAL", "IGNORED_AFTER_TERMINAL"]);
 });
 
-test("a runner that is forgotten takes no more events, and another worker may have its id", async () => {
+test("a deleted runner takes no more events, and another worker may register its id", async () => {
   const { client, target } = await openStage();
   const another = new HandWorker(target);
   await expect(another.register("another")).rejects.toThrow("another worker_id registered this id");

@@ -1,4 +1,4 @@
-// What runners ask for and somebody has to approve: who decides, what the runner hears of it, and that it is good for one use.
+// Actions of runners that require an approval: who decides, what the runner learns, and that an approval is good for one use.
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -34,7 +34,7 @@ async function openService(approvalPolicy: object | null = { required: true }) {
     ...service,
     client,
     worker,
-    /** What the runner of the run hears. */
+    /** Calls GetApproval as the runner of the run. */
     ask: async (run: Accepted, more: { sequence?: bigint; useId?: string; waitSeconds?: number } = {}) =>
       await hostOf(run).call(HostRunService.method.getApproval, {
         runId: run.runId,
@@ -49,7 +49,7 @@ async function openService(approvalPolicy: object | null = { required: true }) {
   };
 }
 
-/** A run that is told to end is waited for by its service. */
+/** The terminal result of a stopped run; its service waits for it. */
 const stopped: Said = ["run.failed", { error: "stopped", code: "cancelled" }];
 
 type Stage = Awaited<ReturnType<typeof openService>>;
@@ -58,7 +58,7 @@ function idOf({ approvalId, digest }: Approval) {
   return { approvalId, digest };
 }
 
-/** A run that has asked. */
+/** Starts a run, takes it, and reports an action that needs approval. */
 async function askedRun({ client, worker }: Pick<Stage, "client" | "worker">, said: Said = ban) {
   await start(client);
   const run = await worker.take();
@@ -76,7 +76,7 @@ async function logOf(client: GrpcClient, runId: string) {
   return (await client.call(RunService.method.listRunResults, { runId })).results;
 }
 
-test("without the policy an action is telemetry, and there is nothing to approve", async () => {
+test("without the policy an action is telemetry and creates no approval", async () => {
   for (const policy of [null, { required: false, expireSeconds: 60 }]) {
     const { client, worker, ask } = await openService(policy);
     await start(client);
@@ -88,7 +88,7 @@ test("without the policy an action is telemetry, and there is nothing to approve
   }
 });
 
-test("an action that needs approval is in the log with its approval right behind it, and the approval says all of it", async () => {
+test("an action that needs approval is in the log, followed by its approval, which has all the details", async () => {
   const { client, worker, get } = await openService();
   await start(client);
   const run = await worker.take();
@@ -114,7 +114,7 @@ test("an action that needs approval is in the log with its approval right behind
     digest,
   });
   expect(approval).toMatchObject({ decision: Approval_Decision.UNSPECIFIED, decidedBy: "" });
-  // Lists are for looking around.
+  // Lists leave out the request.
   expect(listed).toEqual({ ...approval, request: undefined });
   expect(results[2]?.payload.value).toMatchObject({
     approvalId: approval?.approvalId,
@@ -123,12 +123,12 @@ test("an action that needs approval is in the log with its approval right behind
     actionSequence: 2n,
     expireTime: approval?.expireTime,
   });
-  // The same report again asks for nothing more.
+  // The same report again creates no second approval.
   expect(dispositions(await worker.report(run, said))).toEqual(Array(3).fill("DROPPED_DUPLICATE"));
   await onlyApproval(client, run.runId);
 });
 
-test("a request keeps what its runner wrote, and leaves out what it did not", async () => {
+test("a request keeps the runner's text exactly, and leaves out missing members", async () => {
   const stage = await openService();
   await start(stage.client);
   const run = await stage.worker.take();
@@ -141,7 +141,7 @@ test("a request keeps what its runner wrote, and leaves out what it did not", as
   expect(approval?.action).toBe("a\ufffdb");
 });
 
-test("an action in the report that ends the run has its approval too, and nobody can decide it any more", async () => {
+test("an action in the report that ends the run gets an approval that is already expired", async () => {
   const stage = await openService();
   await start(stage.client);
   const run = await stage.worker.take();
@@ -165,7 +165,7 @@ test("the policy is frozen when the run starts", async () => {
   await onlyApproval(client, run.runId);
 });
 
-test("an approval is good for as long as the policy says", async () => {
+test("an approval expires after the policy's time", async () => {
   for (const [expireSeconds, seconds] of [
     [0, 900],
     [77, 77],
@@ -176,7 +176,7 @@ test("an approval is good for as long as the policy says", async () => {
       stage.databaseUrl,
       "select extract(epoch from expire_time - create_time)::float8 as s from approval",
     );
-    // The two times are taken one after the other.
+    // The two times are measured one after the other.
     expect(Math.abs(Number(rows[0]?.s) - Number(seconds))).toBeLessThan(60);
   }
 });
@@ -206,7 +206,7 @@ test("approvals are listed newest first, by run, by state and in pages", async (
 });
 
 describe("a decision", () => {
-  test("to approve is heard by the runner that waits for it, with the digest and the comment", async () => {
+  test("to approve reaches the waiting runner, with the digest and the comment", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     expect(await stage.ask(run)).toMatchObject({ state: PENDING, approvalId: approval.approvalId });
@@ -218,18 +218,18 @@ describe("a decision", () => {
     expect(await stage.get(approval)).toMatchObject({ state: USED, decision: APPROVE, decidedBy: "ada" });
   });
 
-  test("to reject is heard as often as it is asked for", async () => {
+  test("to reject reaches the runner each time that it asks", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     const { approval: decided } = await stage.decide(approval, REJECT, { comment: "no" });
-    // Without a name it is the client's.
+    // Without `decided_by` it is the client's id.
     expect(decided).toMatchObject({ state: REJECTED, decision: REJECT, decidedBy: defaultClientId });
     for (const useId of ["one", "other"]) {
       expect(await stage.ask(run, { useId })).toMatchObject({ state: REJECTED, comment: "no" });
     }
   });
 
-  test("is for what was seen: another digest changes nothing", async () => {
+  test("with another digest changes nothing", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     const digest = "0".repeat(64);
@@ -239,7 +239,7 @@ describe("a decision", () => {
     expect(await stage.decide(approval, APPROVE, { digest }).catch(reasonOf)).toBe("APPROVAL_CHANGED");
   });
 
-  test("is made once: the same again is answered the same, another one is refused", async () => {
+  test("is final: the same decision gets the same answer, another one is refused", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     const [one, other] = [await stage.decide(approval), await stage.decide(approval)];
@@ -248,11 +248,11 @@ describe("a decision", () => {
     expect(await stage.decide(approval, APPROVE, { decidedBy: "eve" }).catch(reasonOf)).toBe("APPROVAL_DECIDED");
     expect(await stage.decide(approval, APPROVE, { comment: "mine" }).catch(reasonOf)).toBe("APPROVAL_DECIDED");
     expect(await stage.ask(run)).toMatchObject({ state: APPROVED });
-    // Its answer may have got lost until long after.
+    // A retry works even long after, when the first answer was lost.
     expect((await stage.decide(approval)).approval).toMatchObject({ state: USED });
   });
 
-  test("is one of those that are made at the same time", async () => {
+  test("wins alone when several are made at once", async () => {
     const stage = await openService();
     for (let round = 0; round < 10; round++) {
       const { run, approval } = await askedRun(stage);
@@ -270,7 +270,7 @@ describe("a decision", () => {
     }
   });
 
-  test("comes too late after the time, and the runner hears that", async () => {
+  test("after the expiry is refused, and the runner learns of the expiry", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     await query(stage.databaseUrl, "update approval set expire_time = now()");
@@ -279,7 +279,7 @@ describe("a decision", () => {
     expect(await stage.get(approval)).toMatchObject({ state: EXPIRED, decision: Approval_Decision.UNSPECIFIED });
   });
 
-  test("comes too late after the end of the run", async () => {
+  test("after the end of the run is refused", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     await stage.worker.report(run, { 2: done });
@@ -288,7 +288,7 @@ describe("a decision", () => {
     expect(await stage.ask(run).catch(reasonOf)).toBe("GRANT_REFUSED");
   });
 
-  test("is for those of the client alone", async () => {
+  test("is possible only for the client that owns the approval", async () => {
     const stage = await openService();
     const { approval } = await askedRun(stage);
     const stranger = new GrpcClient(stage.target, credentialsOf("stranger"));
@@ -304,7 +304,7 @@ describe("a decision", () => {
     expect(await stage.get(approval)).toMatchObject({ state: PENDING });
   });
 
-  test("has to say which, on what", async () => {
+  test("must name a decision and a valid digest", async () => {
     const stage = await openService();
     const { approval } = await askedRun(stage);
     expect(await stage.decide(approval, Approval_Decision.UNSPECIFIED).catch(reasonOf)).toBe("INVALID_ARGUMENT");
@@ -321,19 +321,19 @@ describe("a decision", () => {
 });
 
 describe("an approval", () => {
-  test("is handed out for one use, again to who lost the answer", async () => {
+  test("is handed out for one use, and again to the same use id", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     await stage.decide(approval);
     expect(await stage.ask(run, { useId: "one" })).toMatchObject({ state: APPROVED });
     expect(await stage.ask(run, { useId: "other" })).toMatchObject({ state: USED });
-    // Also when its time is over by then: it was taken up before.
+    // The repetition also works after the expiry, because the approval is already in use.
     await query(stage.databaseUrl, "update approval set expire_time = now()");
     expect(await stage.ask(run, { useId: "one" })).toMatchObject({ state: APPROVED });
     expect(await stage.ask(run, { useId: "other" })).toMatchObject({ state: USED });
   });
 
-  test("is handed out once, however many ask at the same time", async () => {
+  test("is handed out once, even to concurrent calls", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     await stage.decide(approval);
@@ -343,7 +343,7 @@ describe("an approval", () => {
     expect(states.toSorted()).toEqual([APPROVED, ...Array(7).fill(USED)].toSorted());
   });
 
-  test("that nobody took up in time is no approval any more", async () => {
+  test("expires when no runner uses it in time", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     await stage.decide(approval);
@@ -352,7 +352,7 @@ describe("an approval", () => {
     expect(await stage.get(approval)).toMatchObject({ state: EXPIRED, decision: APPROVE });
   });
 
-  test("is one run's: the token of another one gets none of it", async () => {
+  test("belongs to one run: the token of another run cannot get it", async () => {
     const stage = await openService();
     const one = await askedRun(stage);
     await start(stage.client);
@@ -363,7 +363,7 @@ describe("an approval", () => {
     expect(await stage.ask(one.run)).toMatchObject({ state: APPROVED });
   });
 
-  test("may be asked for before its result has arrived", async () => {
+  test("may be requested before its result has arrived", async () => {
     const stage = await openService();
     await start(stage.client);
     const run = await stage.worker.take();
@@ -373,7 +373,7 @@ describe("an approval", () => {
     expect(await heard).toMatchObject({ state: APPROVED });
   });
 
-  test("is none for a result that was dropped", async () => {
+  test("does not exist for a dropped result", async () => {
     const stage = await openService();
     await start(stage.client);
     const run = await stage.worker.take();
@@ -383,7 +383,7 @@ describe("an approval", () => {
     expect(await stage.ask(run).catch(reasonOf)).toBe("APPROVAL_NOT_FOUND");
   });
 
-  test("is not handed out once the run shall be cancelled, also to who waits", async () => {
+  test("is not handed out after a cancel request, even to a waiting call", async () => {
     const stage = await openService();
     const { run, approval } = await askedRun(stage);
     const heard = stage.ask(run, { waitSeconds: 20 }).catch(reasonOf);
@@ -394,7 +394,7 @@ describe("an approval", () => {
     await stage.worker.report(run, { 2: stopped });
   });
 
-  test("is asked for with arguments that make sense", async () => {
+  test("is requested with valid arguments only", async () => {
     const stage = await openService();
     const { run } = await askedRun(stage);
     for (const more of [
@@ -411,7 +411,7 @@ describe("an approval", () => {
     }
   });
 
-  test("that is asked for leaves an entry in the audit", async () => {
+  test("leaves an audit entry for each request", async () => {
     const stage = await openService();
     const { run } = await askedRun(stage);
     await stage.ask(run);
@@ -424,7 +424,7 @@ describe("an approval", () => {
   });
 });
 
-test("approvals are listed and decided over REST in the contract's words", async () => {
+test("approvals are listed and decided over REST in the contract's JSON", async () => {
   const stage = await openService();
   const { run, approval } = await askedRun(stage);
   const call = async (path: string, body?: object) => {
@@ -445,7 +445,7 @@ test("approvals are listed and decided over REST in the contract's words", async
   expect(late).toMatchObject({ status: 409, answer: { reason: "APPROVAL_DECIDED" } });
 });
 
-test("an approval is emptied and goes with its run", async () => {
+test("an approval is emptied and deleted with its run", async () => {
   const stage = await openService();
   const { run, approval } = await askedRun(stage);
   await stage.decide(approval, REJECT, { comment: "rude" });

@@ -1,4 +1,4 @@
-// What runs are granted: a case for each rule, and that nothing ever goes beyond any of the three.
+// The grants of runs: a case for each rule, and the property that a grant never exceeds manifest, binding or event.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { stateScopes } from "../../src/protocols/langbot/runners/scope.ts";
 import { decide, fullEvent, openBinding } from "./granted.ts";
 import { greedyManifest, manifestOf } from "./manifests.ts";
 
-/** The manifest that asks for everything, with one part of it replaced. */
+/** The manifest that requests everything, with one part replaced. */
 function manifestBut(part: "permissions" | "capabilities", changes: Record<string, unknown>): string {
   const manifest = JSON.parse(greedyManifest);
   return JSON.stringify({ ...manifest, [part]: { ...manifest[part], ...changes } });
@@ -15,7 +15,7 @@ function manifestBut(part: "permissions" | "capabilities", changes: Record<strin
 
 const llm = ["invoke", "stream", "count_tokens"];
 
-test("everything that is asked for, allowed and there is granted, with its operations", async () => {
+test("everything that is requested, allowed and available is granted, with its operations", async () => {
   const { grant, resources } = await decide();
   expect(grant).toEqual({
     models: {
@@ -38,14 +38,14 @@ test("everything that is asked for, allowed and there is granted, with its opera
   expect(resources.skills.map(({ skillName }) => skillName)).toEqual(["skill-a"]);
 });
 
-test("a manifest that asks for nothing is granted the state alone", async () => {
+test("a manifest that requests nothing is granted only the state", async () => {
   const { grant, resources } = await decide({ manifest: manifestOf() });
   expect(grant).toMatchObject({ models: {}, tools: {}, knowledgeBases: {}, files: [], apis: ["state"] });
   expect(grant).toMatchObject({ pluginStorage: false, workspaceStorage: false, announcesStreaming: false });
   expect(resources).toMatchObject({ models: [], tools: [], knowledgeBases: [], skills: [], files: [] });
 });
 
-test("what is told of the resources and what is granted are the same", async () => {
+test("the resources in the context are those of the grant", async () => {
   const { grant, resources } = await decide();
   expect(Object.fromEntries(resources.models.map((each) => [each.modelId, each.operations]))).toEqual(grant.models);
   expect(Object.fromEntries(resources.tools.map((each) => [each.toolName, each.operations]))).toEqual(grant.tools);
@@ -57,18 +57,18 @@ test("what is told of the resources and what is granted are the same", async () 
 });
 
 describe("models", () => {
-  test("are granted the operations that the manifest asks for and no other ones", async () => {
+  test("are granted with the operations of the manifest only", async () => {
     const { grant } = await decide({ manifest: manifestBut("permissions", { models: ["stream"] }) });
     expect(grant.models["llm-config"]).toEqual(["stream"]);
     expect(grant.models["rank-config"]).toBeUndefined();
   });
 
-  test("that rerank are granted with that permission alone", async () => {
+  test("that rerank are granted only with that permission", async () => {
     const { grant } = await decide({ manifest: manifestBut("permissions", { models: ["rerank"] }) });
     expect(grant.models).toEqual({ "rank-config": ["rerank"] });
   });
 
-  test("that are not there are not granted", async () => {
+  test("that do not exist are not granted", async () => {
     const { grant } = await decide({
       binding: { resourcePolicy: { allowedModels: ["gone"] }, runnerConfig: '{"model":"gone"}' },
     });
@@ -86,7 +86,7 @@ describe("models", () => {
     ],
     ["rerank-model-selector", "rank-a", ["rank-a"]],
     ["embedding-model-selector", "llm-a", []],
-  ])("that a %s with %j names are granted", async (type, value, ids) => {
+  ])("named by a %s with %j are granted", async (type, value, ids) => {
     const { grant } = await decide({
       manifest: manifestOf({
         permissions: { models: ["invoke", "rerank"] },
@@ -97,7 +97,7 @@ describe("models", () => {
     expect(Object.keys(grant.models)).toEqual(ids);
   });
 
-  test("that a field of another type names are not granted", async () => {
+  test("named by a field of another type are not granted", async () => {
     const { grant } = await decide({ binding: { runnerConfig: '{"greeting":"llm-x","unlisted":"llm-y","model":7}' } });
     expect(Object.keys(grant.models)).toEqual(["llm-policy"]);
   });
@@ -107,13 +107,13 @@ describe("tools", () => {
   test.each([
     ["the permission", manifestBut("permissions", { tools: [] })],
     ["the capability", manifestBut("capabilities", { tool_calling: false })],
-  ])("that the policy names are not granted without %s (case 18)", async (_, manifest) => {
+  ])("named by the policy are not granted without %s (case 18)", async (_, manifest) => {
     const { grant, resources } = await decide({ manifest });
     expect(grant.tools).toEqual({});
     expect(resources.tools).toEqual([]);
   });
 
-  test("that the policy does not name, or that are not there, are not granted", async () => {
+  test("that the policy does not name, or that do not exist, are not granted", async () => {
     expect((await decide({ binding: { resourcePolicy: {} } })).grant.tools).toEqual({});
     expect((await decide({ binding: { resourcePolicy: { allowedTools: ["gone"] } } })).grant.tools).toEqual({});
   });
@@ -123,11 +123,11 @@ describe("knowledge bases", () => {
   test.each([
     ["the permission", manifestBut("permissions", { knowledge_bases: [] })],
     ["the capability", manifestBut("capabilities", { knowledge_retrieval: false })],
-  ])("that the policy names are not granted without %s", async (_, manifest) => {
+  ])("named by the policy are not granted without %s", async (_, manifest) => {
     expect((await decide({ manifest })).grant.knowledgeBases).toEqual({});
   });
 
-  test("that are not there are not granted", async () => {
+  test("that do not exist are not granted", async () => {
     const { grant } = await decide({ binding: { resourcePolicy: { allowedKnowledgeBases: ["gone"] } } });
     expect(grant.knowledgeBases).toEqual({});
   });
@@ -145,7 +145,7 @@ describe("knowledge bases", () => {
     ["knowledge-base-multi-selector", ["kb-a", "kb-b", "kb-a"]],
     ["select-knowledge-bases", ["kb-a", "__none__", "kb-b", "__none", ""]],
     ["knowledge-base-selector", "kb-a"],
-  ])("that a %s names are granted, each once, with the operations of the manifest", async (type, value) => {
+  ])("named by a %s are granted once each, with the operations of the manifest", async (type, value) => {
     const { resources } = await decide(selecting(type, value));
     const shown = resources.knowledgeBases.map(({ kbId, kbName, operations }) => ({ kbId, kbName, operations }));
     const ids = typeof value === "string" ? [value] : ["kb-a", "kb-b"];
@@ -164,7 +164,7 @@ describe("knowledge bases", () => {
     expect((await decide(given)).grant.knowledgeBases).toEqual({});
   });
 
-  test("that both the configuration and the policy name are granted once", async () => {
+  test("named by both the configuration and the policy are granted once", async () => {
     const { manifest, binding } = selecting("knowledge-base-multi-selector", ["kb-a"]);
     const resourcePolicy = { allowedKnowledgeBases: ["kb-b", "kb-a"] };
     const { resources } = await decide({ manifest, binding: { ...binding, resourcePolicy } });
@@ -172,12 +172,12 @@ describe("knowledge bases", () => {
   });
 });
 
-test("skills are told only to a runner that is capable of them", async () => {
+test("skills are listed only for a runner with that capability", async () => {
   const { resources } = await decide({ manifest: manifestBut("capabilities", { skill_authoring: false }) });
   expect(resources.skills).toEqual([]);
 });
 
-test("files are granted with the permission for those of the configuration alone", async () => {
+test("only files of the configuration are granted, and only with the permission", async () => {
   expect((await decide({ manifest: manifestBut("permissions", { files: ["knowledge"] }) })).grant.files).toEqual([]);
   expect((await decide({ manifest: manifestBut("permissions", { files: ["config"] }) })).grant.files).toContain(
     "faq.txt",
@@ -185,13 +185,13 @@ test("files are granted with the permission for those of the configuration alone
 });
 
 describe("storage", () => {
-  test("of the plugin may be granted and that of the workspace not (case 26)", async () => {
+  test("of the plugin may be granted without that of the workspace (case 26)", async () => {
     const { grant } = await decide({ manifest: manifestBut("permissions", { storage: ["plugin"] }) });
     expect(grant).toMatchObject({ pluginStorage: true, workspaceStorage: false });
     expect(grant.apis).toContain("storage");
   });
 
-  test("of the workspace has to be opted in, and the plugin's can be opted out", async () => {
+  test("of the workspace is opt-in, that of the plugin is opt-out", async () => {
     const byDefault = await decide({ binding: { resourcePolicy: {} } });
     expect(byDefault.grant).toMatchObject({ pluginStorage: true, workspaceStorage: false });
     const closed = await decide({ binding: { resourcePolicy: { allowPluginStorage: false } } });
@@ -199,16 +199,16 @@ describe("storage", () => {
     expect(closed.grant.apis).not.toContain("storage");
   });
 
-  test("of a workspace is not granted for an event of none", async () => {
+  test("of the workspace is not granted for an event without a workspace", async () => {
     const { grant } = await decide({ event: { ...fullEvent, workspaceId: "" } });
     expect(grant).toMatchObject({ pluginStorage: true, workspaceStorage: false });
   });
 });
 
-describe("what may be called", () => {
+describe("the available APIs", () => {
   const talkOnly = ["history_page", "history_search", "event_page"];
 
-  test("leaves out what needs a conversation for an event of none (case 24)", async () => {
+  test("leave out those that need a conversation for an event without one (case 24)", async () => {
     const { conversationId: _, ...event } = fullEvent;
     const { grant } = await decide({ event });
     expect(grant.apis).toEqual(apis.filter((api) => !talkOnly.includes(api)));
@@ -222,38 +222,38 @@ describe("what may be called", () => {
     ["artifact_metadata", { artifacts: ["read"] }],
     ["artifact_read", { artifacts: ["metadata"] }],
     ["storage", { storage: [] }],
-  ])("leaves out %s alone without its permission", async (api, permissions) => {
+  ])("leave out %s without its permission", async (api, permissions) => {
     const { grant } = await decide({ manifest: manifestBut("permissions", permissions) });
     expect(grant.apis).toEqual(apis.filter((each) => each !== api));
   });
 });
 
 describe("the state", () => {
-  test("is that of the conversation and the actor where the policy says nothing", async () => {
+  test("is granted for the conversation and the actor by default", async () => {
     const { grant } = await decide({ binding: { statePolicy: {} } });
     expect(grant.stateScopes).toEqual(["conversation", "actor"]);
   });
 
-  test("is granted in no scope that the event does not have", async () => {
+  test("is not granted for scopes that the event does not have", async () => {
     const { grant } = await decide({ event: { eventId: "e", eventType: "message.received" } });
     expect(grant.stateScopes).toEqual(["runner"]);
   });
 
-  test("is none when the policy says so", async () => {
+  test("is not granted when the policy disables it", async () => {
     const { grant } = await decide({ binding: { statePolicy: { enableState: false, stateScopes: ["runner"] } } });
     expect(grant.stateScopes).toEqual([]);
     expect(grant.apis).not.toContain("state");
   });
 });
 
-test("delivery is what the binding says", async () => {
+test("delivery follows the binding", async () => {
   const { grant } = await decide({
     binding: { deliveryPolicy: { enableStreaming: false, enableReply: false, maxMessageSize: 10n } },
   });
   expect(grant.delivery).toEqual({ streaming: false, reply: false, messageCharsMax: 10 });
 });
 
-test("a run is never granted more than with a manifest that asks for more", async () => {
+test("a run is never granted more than with a manifest that requests more", async () => {
   const { permissions, capabilities } = JSON.parse(greedyManifest) as {
     permissions: Record<string, string[]>;
     capabilities: Record<string, boolean>;

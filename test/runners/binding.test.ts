@@ -1,4 +1,4 @@
-// Which binding takes an event, and what bindings are taken.
+// Which binding takes an event, and which bindings are valid.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ function eventOf(changes: MessageInitShape<typeof AgentEventSchema> = {}) {
   return create(AgentEventSchema, { eventId: "e", eventType: "message.received", ...changes });
 }
 
-/** The id of the binding that takes it, or the reason why none does. */
+/** The id of the binding that takes the event, or the reason of the refusal. */
 function resolve(bindings: readonly Binding[], event = eventOf()): string {
   try {
     return resolveBinding(bindings, event).bindingId;
@@ -49,13 +49,13 @@ function faultOf(work: () => unknown): Fault | undefined {
 const { GLOBAL, WORKSPACE, BOT, AGENT } = BindingScope_Kind;
 
 describe("an event", () => {
-  test("that nobody takes is refused", () => {
+  test("without a binding is refused", () => {
     expect(resolve([])).toBe("BINDING_NOT_FOUND");
     expect(resolve([bindingOf({ enabled: false })])).toBe("BINDING_NOT_FOUND");
     expect(resolve([bindingOf({ eventTypes: ["schedule.triggered"] })])).toBe("BINDING_NOT_FOUND");
   });
 
-  test("goes to a binding that lists no types only as a message", () => {
+  test("goes to a binding without event types only when it is a message", () => {
     expect(resolve([bindingOf()])).toBe("b");
     expect(resolve([bindingOf()], eventOf({ eventType: "schedule.triggered" }))).toBe("BINDING_NOT_FOUND");
     expect(resolve([bindingOf({ eventTypes: ["a", "b"] })], eventOf({ eventType: "b" }))).toBe("b");
@@ -65,18 +65,18 @@ describe("an event", () => {
     ["workspace", WORKSPACE, { workspaceId: "x" }],
     ["bot", BOT, { botId: "x" }],
     ["agent", AGENT, { agentId: "x" }],
-  ] as const)("goes to the binding of its own %s and to no other one's", (_, kind, own) => {
+  ] as const)("goes to the binding of its own %s only", (_, kind, own) => {
     const binding = bindingOf({ scope: { kind, id: "x" } });
     expect(resolve([binding], eventOf(own))).toBe("b");
     expect(resolve([bindingOf({ scope: { kind, id: "y" } })], eventOf(own))).toBe("BINDING_NOT_FOUND");
     expect(resolve([binding])).toBe("BINDING_NOT_FOUND");
-    // The same id of another kind.
+    // The same id in another kind of scope.
     const others = [WORKSPACE, BOT, AGENT].filter((each) => each !== kind);
     const elsewhere = others.map((other) => bindingOf({ scope: { kind: other, id: "x" } }));
     expect(resolve(elsewhere, eventOf(own))).toBe("BINDING_NOT_FOUND");
   });
 
-  test("that several take goes to none of them, and all are named", () => {
+  test("with several bindings is refused, and the error names them all", () => {
     const bindings = [
       bindingOf({ bindingId: "two", scope: { kind: BOT, id: "x" } }),
       bindingOf({ bindingId: "one" }),
@@ -89,14 +89,14 @@ describe("an event", () => {
     expect(fault?.metadata).toEqual({ binding_ids: "one, two" });
   });
 
-  test("that very many take is refused with a message of a size that fits into an error", () => {
+  test("with very many bindings is refused with a message of limited size", () => {
     const bindings = Array.from({ length: 200 }, (_, index) => bindingOf({ bindingId: `${index}`.padStart(128, "b") }));
     const fault = faultOf(() => resolveBinding(bindings, eventOf()));
     expect(fault?.message).toContain("and 190 more");
     expect(Buffer.byteLength(JSON.stringify([fault?.message, fault?.metadata]))).toBeLessThan(4_096);
   });
 
-  test("is looked up by every scope that a binding that takes it can have", () => {
+  test("is looked up by every scope that its binding can have", () => {
     const event = eventOf({ botId: "x", workspaceId: "y", agentId: "z" });
     for (const scope of [
       { kind: GLOBAL },
@@ -112,7 +112,7 @@ describe("an event", () => {
   });
 });
 
-describe("the time of a run", () => {
+describe("the timeout of a run", () => {
   test.each([
     [undefined, 300_000],
     ["{}", 300_000],
@@ -135,7 +135,7 @@ describe("the time of a run", () => {
 });
 
 describe("a binding", () => {
-  test("with a free configuration is taken", () => {
+  test("with any JSON object as configuration is valid", () => {
     expect(
       faultOf(() => assertBinding(bindingOf({ runnerConfig: '{"a":[1.0,{"b":9007199254740993}]}' }))),
     ).toBeUndefined();

@@ -1,4 +1,4 @@
-// What runners are told of their runs, as the JSON of each era.
+// The context of a run as runners get it, in the JSON of each era.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -128,7 +128,7 @@ test("a context of the document has all of its parts", async () => {
   });
 });
 
-test("a context of the barest event has what the protocol requires", async () => {
+test("the context of a minimal event has the required members", async () => {
   const event = { eventId: "e", eventType: "schedule.triggered" };
   const context = await jsonOf("spec", { event, manifest: manifestOf(), binding: { resourcePolicy: {} } });
   expect(context).toMatchObject({
@@ -145,7 +145,7 @@ test("a context of the barest event has what the protocol requires", async () =>
   expect(context.context).not.toHaveProperty("latest_cursor");
 });
 
-test("the trace is the caller's where there is one", async () => {
+test("the trace id is the caller's if it sent one", async () => {
   const { runtime } = await jsonOf("spec", {}, { traceId: "0af7651916cd43dd8448eb211c80319c" });
   expect(runtime.trace_id).toBe("0af7651916cd43dd8448eb211c80319c");
 });
@@ -153,7 +153,7 @@ test("the trace is the caller's where there is one", async () => {
 describe("numbers and free JSON", () => {
   const free = '{"big":9007199254740993,"one":1,"float":1.0,"small":1e-7,"deep":[{"a":null}],"twice":2,"twice":3}';
 
-  test.each(eras)("come out in the era %s as they were written", async (era) => {
+  test.each(eras)("are unchanged in the era %s", async (era) => {
     const event = {
       ...fullEvent,
       data: free,
@@ -168,7 +168,7 @@ describe("numbers and free JSON", () => {
 });
 
 describe("the state", () => {
-  test("is what is kept, and the conversation's id where nothing else is kept for it", async () => {
+  test("is the stored one, with the conversation's id as default of external.conversation_id", async () => {
     const kept = { key: "external.conversation_id", value: '"theirs"' };
     const state = { conversation: [{ key: "a", value: "[1.0]" }], actor: [{ key: "__proto__", value: "{}" }] };
     const text = printContext(await contextOf({}, { state }), "spec");
@@ -179,14 +179,14 @@ describe("the state", () => {
     expect(own.conversation).toEqual({ "external.conversation_id": "theirs" });
   });
 
-  test("tells nothing of the conversation where its state is not granted", async () => {
+  test("has nothing of the conversation when that scope is not granted", async () => {
     const { state } = await jsonOf("spec", { binding: { statePolicy: { stateScopes: ["actor"] } } });
     expect(state.conversation).toEqual({});
   });
 });
 
 describe("eras differ", () => {
-  test("in what may be called", async () => {
+  test("in the available APIs", async () => {
     const keysOf = async (era: Era) => Object.keys((await jsonOf(era)).context.available_apis);
     const shared = ["history_page", "history_search", "event_get", "event_page"];
     const artifacts = ["artifact_metadata", "artifact_read"];
@@ -195,7 +195,7 @@ describe("eras differ", () => {
     expect(await keysOf("4.11")).toEqual([...shared, "state", "storage", "run_get"]);
   });
 
-  test("in files, in the parameters of tools and in the words of operations", async () => {
+  test("in files, in the parameters of tools and in the names of operations", async () => {
     for (const era of ["spec", "ledger"] as const) {
       const { resources } = await jsonOf(era);
       expect(resources.files.map((file: { file_id: string }) => file.file_id)).toEqual([
@@ -212,7 +212,7 @@ describe("eras differ", () => {
     expect(resources.models[0].operations).toEqual(["invoke", "stream", "count_tokens"]);
   });
 
-  test("in attachments: references to artifacts, which have an id, or the things themselves, which have none", async () => {
+  test("in attachments: references to artifacts with an id, or the plain objects without one", async () => {
     const asked = saying({
       attachments: [
         '{"artifact_id":"a-1","artifact_type":"image","size":1.0,"extra":1}',
@@ -233,7 +233,7 @@ describe("eras differ", () => {
     );
   });
 
-  test("in nothing that stays: printing one leaves the context as it was", async () => {
+  test("in output only: printing for one era leaves the context unchanged", async () => {
     const context = await contextOf(saying({ attachments: ['{"type":"file"}'] }));
     const before = printContext(context, "4.11");
     printContext(context, "spec");
@@ -241,11 +241,11 @@ describe("eras differ", () => {
   });
 });
 
-describe("what was said", () => {
+describe("the input of an event", () => {
   const inputOf = async (input: MessageInitShape<typeof AgentEventSchema>["input"]) =>
     (await decide(saying(input))).event.input;
 
-  test("is the text, or that of the text parts", async () => {
+  test("has as text its own text, or that of its text parts", async () => {
     expect(inputText(await inputOf({ text: "a", contents: ['{"type":"text","text":"b"}'] }))).toBe("a");
     const parts = [
       '{"type":"text","text":"b"}',
@@ -257,7 +257,7 @@ describe("what was said", () => {
     expect(inputText(undefined)).toBe("");
   });
 
-  test("is kept whole, with its parts as they were written", async () => {
+  test("is stored completely, with its parts unchanged", async () => {
     const jsonOf = async (input: Parameters<typeof inputOf>[0]) => inputMessage(await inputOf(input), newId)?.json;
     expect(await jsonOf({ text: 'say "a"' })).toBe('{"role":"user","content":"say \\"a\\""}');
     const text = '{"type":"text","text":"a"}';
@@ -275,7 +275,7 @@ describe("what was said", () => {
     expect(inputMessage(undefined, newId)).toBeUndefined();
   });
 
-  test("is cut between characters, never inside one", () => {
+  test("is cut between characters, never within one", () => {
     expect(firstCharacters("abc", 3)).toBe("abc");
     expect(firstCharacters("abcd", 3)).toBe("abc");
     expect(firstCharacters("a😀b😀c", 4)).toBe("a😀b😀");

@@ -1,4 +1,5 @@
-// Runners that are registered by where they are dialled: what is asked for there, what is kept, and what is never dialled.
+// Registration of dialled runners by their address: what the service requests there, what it stores, and which addresses it
+// never dials.
 
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
@@ -21,7 +22,7 @@ async function listIds(client: GrpcClient): Promise<string[]> {
   return runners.map(({ runnerId }) => runnerId);
 }
 
-test("what is listed is registered, each with a verdict, and is available by its address", async () => {
+test("the listed runners are registered, each with a verdict, and are available at the address", async () => {
   const { client } = await openDialler();
   const runner = await openFakeRunner(finish);
   runner.manifests = [manifestOf(testRunnerId), "{}", manifestOf(otherId), manifestOf(otherId)];
@@ -44,7 +45,7 @@ test("what is listed is registered, each with a verdict, and is available by its
   );
 });
 
-test("a runner is its worker id's, whichever way it is reached, and goes over to the way of the last registration", async () => {
+test("a runner belongs to its worker id, and the last registration decides how it is reached", async () => {
   const { client, runner, databaseUrl } = await openStage(finish, { credential: "word" });
   const { verdicts } = await client.call(RunnerService.method.registerRunners, {
     workerId: "somebody",
@@ -60,8 +61,8 @@ test("a runner is its worker id's, whichever way it is reached, and goes over to
   ]);
 });
 
-describe("a list that cannot be had changes nothing, and its error names the fix", () => {
-  test("when nobody is there", async () => {
+describe("a list that cannot be fetched changes nothing, and its error names the fix", () => {
+  test("when the runner is not listening", async () => {
     const { client } = await openStage(finish);
     const url = `http://127.0.0.1:${await closedPort()}`;
     const error = await register(client, url).catch((thrown) => thrown);
@@ -71,7 +72,7 @@ describe("a list that cannot be had changes nothing, and its error names the fix
     expect(await listIds(client)).toEqual([testRunnerId]);
   });
 
-  test("when the credential is wrong, and then nothing of the credential is said", async () => {
+  test("when the credential is wrong, without showing the credential", async () => {
     const { client, runner } = await openStage(finish, { credential: "the-right-word" });
     const error = await register(client, runner.url, "the-wrong-word").catch((thrown) => thrown);
     expect(error.details).toContain("that is not the word. To fix it: register with the credential");
@@ -79,7 +80,7 @@ describe("a list that cannot be had changes nothing, and its error names the fix
     expect(await listIds(client)).toEqual([testRunnerId]);
   });
 
-  test("when something else answers", async () => {
+  test("when another protocol answers", async () => {
     const { client } = await openStage(finish);
     const url = `http://127.0.0.1:${await listenRaw((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n"))}`;
     const error = await register(client, url).catch((thrown) => thrown);
@@ -100,7 +101,7 @@ describe("a list that cannot be had changes nothing, and its error names the fix
   });
 });
 
-test("an empty list is no error, and forgets nothing", async () => {
+test("an empty list is valid, and removes no runner", async () => {
   const { client, runner } = await openStage(finish);
   runner.manifests = [];
   expect((await register(client, runner.url)).verdicts).toEqual([]);
@@ -134,7 +135,7 @@ describe("a private address is not dialled", () => {
     expect(runner.connections).toBe(0);
   });
 
-  test("for a run, when it is not allowed any more", async () => {
+  test("for a run, after the setting no longer allows it", async () => {
     const first = await openStage(finish);
     await first.close();
     const { connections } = first.runner;
@@ -147,7 +148,7 @@ describe("a private address is not dialled", () => {
   });
 });
 
-test("the credential is sent, and shown to nobody; a run keeps it no longer than until it is dialled", async () => {
+test("the credential is sent, never shown, and deleted from the run when it is dialled", async () => {
   const word = "word-that-nobody-shows";
   const { client, runner, url, databaseUrl } = await openStage(finish, { credential: word });
   const runId = await start(client);
@@ -162,7 +163,7 @@ test("the credential is sent, and shown to nobody; a run keeps it no longer than
   }
 });
 
-test("a run is dialled where its runner was when it started", async () => {
+test("a run is dialled at the address that its runner had when the run started", async () => {
   const { client, runner, databaseUrl } = await openStage(finish, { credential: "old" });
   const other = await openFakeRunner(finish);
   const runId = await start(client);

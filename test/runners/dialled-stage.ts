@@ -20,7 +20,7 @@ export interface DialledStage extends TestService {
   readonly client: GrpcClient;
 }
 
-/** Without a runner yet. */
+/** Starts the service without a runner. */
 export async function openDialler(flags: Partial<Config> = {}): Promise<DialledStage> {
   const service = await startService({ ...mayDial, ...flags });
   const client = new GrpcClient(service.target);
@@ -39,7 +39,7 @@ export async function openStage(
   return { ...stage, runner };
 }
 
-/** A runner that has nothing to say. */
+/** A runner that completes without output. */
 export async function* finish(): AsyncGenerator<Said> {
   yield sayDone();
 }
@@ -48,7 +48,7 @@ export async function register(client: GrpcClient, url: string, credential = "",
   return await client.call(RunnerService.method.registerRunners, { workerId, url, credential });
 }
 
-/** The same with a service in a process of its own. */
+/** The same with the service in a separate process. */
 export async function openProcessStage(act: Act) {
   const environment = {
     RUNNEL_DATABASE_URL: await testDatabase(),
@@ -62,7 +62,7 @@ export async function openProcessStage(act: Act) {
   return { ...service, environment, client, runner };
 }
 
-/** Lets nobody write results, until the returned function is called. */
+/** Blocks writes of results until the returned function is called. */
 export async function holdResults(databaseUrl: string): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();
@@ -76,7 +76,7 @@ export async function holdResults(databaseUrl: string): Promise<() => Promise<vo
   return release;
 }
 
-/** A server of HTTP/2 that says what it likes; its URL. */
+/** An HTTP/2 server that answers as given; returns its URL. */
 export async function listenHttp2(onStream: (stream: ServerHttp2Stream) => void): Promise<string> {
   const server = createHttp2Server();
   server.on("stream", (stream) => {
@@ -89,7 +89,7 @@ export async function listenHttp2(onStream: (stream: ServerHttp2Stream) => void)
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Where nobody listens. */
+/** A port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

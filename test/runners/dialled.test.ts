@@ -1,4 +1,4 @@
-// Runs of runners that are dialled: what comes on the stream of a call is the log of its run, and what breaks the call ends it.
+// Runs of dialled runners: the results on the stream of a call are the log of its run, and a broken call ends the run.
 
 import { once } from "node:events";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -62,7 +62,7 @@ async function* converse({ context, host }: Run): AsyncGenerator<Result> {
   yield completed();
 }
 
-test("the same runner says the same to its host, whether it dials in or is dialled", async () => {
+test("a runner has the same log when it dials in and when it is dialled", async () => {
   const dialler = await openDialler();
   await using server = await serve(converse, { credential: "let-me-in", hostUrl: dialler.url });
   const { verdicts, workerSessionId } = await register(dialler.client, server.url, "let-me-in");
@@ -98,7 +98,7 @@ test("the same runner says the same to its host, whether it dials in or is diall
   });
 });
 
-test("a runner is told all about its run, and how long it has", async () => {
+test("a runner gets the full context of its run and its deadline", async () => {
   const stage = await openStage(finish, { credential: "open-sesame", runnersHostUrl: "https://runnel.example" });
   await bind(stage.client, { runnerConfig: JSON.stringify({ timeout: 100 }) });
   const runId = await start(stage.client, { input: { text: "what?" } });
@@ -119,7 +119,7 @@ test("a runner is told all about its run, and how long it has", async () => {
 });
 
 describe("numbers", () => {
-  test("are given to results that have none, in their order", async () => {
+  test("are assigned in order to results without one", async () => {
     const { client } = await openStage(async function* () {
       yield* [sayPiece("a"), sayPiece("b"), sayDone()];
     });
@@ -128,7 +128,7 @@ describe("numbers", () => {
     expect(await verdictsOf(client, runId)).toEqual([]);
   });
 
-  test("of the runner's own follow the rules of reports, and others go on behind the highest", async () => {
+  test("of the runner follow the rules of reports, and assigned ones continue after the highest", async () => {
     const { client } = await openStage(async function* () {
       yield sayPiece("a", { sequence: 1n });
       yield sayPiece("b", { sequence: 1n });
@@ -155,7 +155,7 @@ describe("numbers", () => {
 });
 
 describe("a stream", () => {
-  test("that ends without a terminal result fails its run, be it that one was dropped", async () => {
+  test("that ends without a valid terminal result fails its run", async () => {
     const { client } = await openStage(async function* () {
       yield* [sayPiece("a"), say("run.completed", { finish_reason: 7 })];
     });
@@ -168,7 +168,7 @@ describe("a stream", () => {
     });
   });
 
-  test("that is cut fails its run, which may be started again and is not by itself", async () => {
+  test("that is cut fails its run as retryable, and the service does not retry it", async () => {
     const { client, runner } = await openStage(async function* ({ signal }) {
       yield sayPiece("a");
       await hungUp(signal);
@@ -184,7 +184,7 @@ describe("a stream", () => {
     expect(runner.calls).toHaveLength(1);
   });
 
-  test("is hung up when its run has ended, and what comes later does not count", async () => {
+  test("is closed after the end of its run, and later results are ignored", async () => {
     const { client, runner } = await openStage(async function* ({ signal }) {
       yield* [sayPiece("a"), sayDone(), sayPiece("late"), say("run.failed", { error: "later" })];
       await hungUp(signal);
@@ -195,11 +195,11 @@ describe("a stream", () => {
     await until("the end of the connection", () => runner.wire.links.size === 0);
   });
 
-  test("with a message of more than 4 MiB is no stream that is taken", async () => {
+  test("with a message over 4 MiB fails its run", async () => {
     const { client, databaseUrl } = await openStage(finish);
     const url = await listenHttp2((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc+proto" });
-      // No compression, and 4 MiB and one byte, which never come.
+      // No compression, and a length of 4 MiB and one byte, which are never sent.
       stream.write(Buffer.from([0, 0, 0x40, 0, 1]));
     });
     await query(databaseUrl, `update runner set url = '${url}'`);
@@ -211,7 +211,7 @@ describe("a stream", () => {
     });
   });
 
-  test("whose results name another run changes neither", async () => {
+  test("whose results name another run changes neither run", async () => {
     let other = "";
     const { client } = await openStage(async function* ({ request, signal }) {
       if (request.context?.input?.text === "wait") {
@@ -230,7 +230,7 @@ describe("a stream", () => {
 });
 
 describe("a runner", () => {
-  test("that nobody reaches fails the run", async () => {
+  test("that cannot be reached fails the run", async () => {
     const { client, databaseUrl } = await openStage(finish);
     await query(databaseUrl, `update runner set url = 'http://127.0.0.1:${await closedPort()}'`);
     const runId = await start(client);
@@ -262,7 +262,7 @@ describe("a runner", () => {
     expect(run?.error.length).toBeLessThan(700);
   });
 
-  test.for(["says nothing", "does not even shake hands"])("that %s is out of time by the host's clock", async (how) => {
+  test.for(["says nothing", "does not even shake hands"])("that %s is timed out by the host's clock", async (how) => {
     const { client, databaseUrl } = await openStage(async function* ({ signal }) {
       await hungUp(signal);
       yield sayDone();
@@ -276,7 +276,7 @@ describe("a runner", () => {
     expect(last).toMatchObject({ case: "runFailed", value: { code: "runner.timeout", retryable: true } });
   });
 
-  test("that is gone without a word is noticed", async () => {
+  test("whose connection dies silently is noticed", async () => {
     const runner = await openFakeRunner(async function* ({ signal }) {
       yield sayPiece("a");
       await hungUp(signal);
@@ -294,7 +294,7 @@ describe("a runner", () => {
     dialled.close();
   });
 
-  test("is dialled over TLS, and only where it can be trusted", async () => {
+  test("is dialled over TLS only with a trusted certificate", async () => {
     const tls = await makeCertificates();
     const server = await serveRunners({ runners: [runnerOf(converse)], port: 0, tls: tls.server });
     const address = { url: `https://127.0.0.1:${server.port}`, credential: null };
@@ -308,7 +308,7 @@ describe("a runner", () => {
   });
 });
 
-test("a cancel hangs up, and the run is cancelled", async () => {
+test("a cancel closes the call, and the run is cancelled", async () => {
   const { client, runner } = await openStage(async function* ({ signal }) {
     yield sayPiece("a");
     await hungUp(signal);
@@ -322,21 +322,21 @@ test("a cancel hangs up, and the run is cancelled", async () => {
   await until("the runner to know", () => runner.calls[0]?.signal.aborted);
 });
 
-test("a run that is dialled is no worker's: it is not offered, and no report counts", async () => {
+test("a dialled run is never offered to a worker, and reports for it are refused", async () => {
   const { client, target, runner } = await openStage(async function* ({ signal }) {
     yield sayPiece("a");
     await hungUp(signal);
   });
   const runId = await start(client);
   const worker = new HandWorker(target);
-  // The same worker id, and a session for all that is its own.
+  // The same worker id with its own session.
   const { workerSessionId } = await client.call(RunnerService.method.registerRunners, { workerId: "dialled" });
   worker.session = workerSessionId;
   await firstPiece(client, runId);
   const reasonWith = (runToken: string) => worker.report({ runId, attempt: 1, runToken }, { 2: done }).catch(reasonOf);
   expect(await reasonWith("")).toBe("RUN_NOT_FOUND");
   expect(await reasonWith(runner.calls[0]?.request.runToken ?? "")).toBe("ATTEMPT_STALE");
-  // A run that is offered proves that this one was passed over.
+  // The offer of a later run proves that this one was skipped.
   await worker.register("by-hand", { id: "plugin:tests/bench/other" });
   await client.call(RunnerService.method.putBinding, {
     binding: { bindingId: "other", runnerId: "plugin:tests/bench/other", eventTypes: ["other.event"] },
@@ -346,7 +346,7 @@ test("a run that is dialled is no worker's: it is not offered, and no report cou
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
 });
 
-test("fifty runs at a time on one runner: each gets its own", { timeout: 60_000 }, async () => {
+test("fifty concurrent runs on one runner each get their own results", { timeout: 60_000 }, async () => {
   let active = 0;
   const everybody = new EventTarget();
   const here = once(everybody, "here");
@@ -358,7 +358,7 @@ test("fifty runs at a time on one runner: each gets its own", { timeout: 60_000 
         everybody.dispatchEvent(new Event("here"));
       }
       yield sayPiece(`first of ${text}; `);
-      // Nobody goes on before all are here.
+      // Waits until all runs are here.
       await here;
       yield* [sayPiece(`second of ${text}`), sayDone()];
     },
@@ -373,9 +373,9 @@ test("fifty runs at a time on one runner: each gets its own", { timeout: 60_000 
   expect(ended.map((run) => run?.output)).toEqual(texts.map((text) => `first of ${text}; second of ${text}`));
 });
 
-describe("a flood", () => {
-  // What the runner can say while nothing is written, against what it says to somebody who only reads.
-  test("waits for what is written of it", { timeout: 60_000 }, async () => {
+describe("a flood of results", () => {
+  // Compares how far the runner gets while writes are blocked with how far it gets with a plain reader.
+  test("waits for the writes to the log", { timeout: 60_000 }, async () => {
     const pieces = 1_000;
     const piece = "x".repeat(65_536);
     const said: number[] = [];
@@ -401,13 +401,13 @@ describe("a flood", () => {
     }
     dialled.close();
     expect(read).toBe(pieces + 1);
-    // Two batches of 1 MiB, one being written, and what is on the wire.
+    // Two batches of 1 MiB, one of them being written, and the bytes in transit.
     expect(said[0]).toBeLessThan(100);
     await release();
     expect((await readLog(client, runId)).length).toBe(pieces + 1);
   });
 
-  test("beyond the quota is refused, and its end still counts", async () => {
+  test("beyond the quota is refused, and its terminal result still counts", async () => {
     const { client, databaseUrl } = await openStage(
       async function* () {
         for (let count = 0; count < 2_000; count++) {
@@ -428,8 +428,8 @@ describe("a flood", () => {
   });
 });
 
-describe("a host that goes", () => {
-  test("by kill -9 has lost the run, which is not called again", { timeout: 120_000 }, async () => {
+describe("a host that stops", () => {
+  test("by kill -9 loses the run, and does not call the runner again", { timeout: 120_000 }, async () => {
     const { runner, ...first } = await openProcessStage(async function* ({ signal }) {
       yield sayPiece("a");
       await hungUp(signal);
@@ -446,7 +446,7 @@ describe("a host that goes", () => {
     expect(runner.calls).toHaveLength(1);
   });
 
-  test("on purpose has lost it too", async () => {
+  test("gracefully loses the run too", async () => {
     const { client, runner, databaseUrl, close } = await openStage(async function* ({ signal }) {
       yield sayPiece("a");
       await hungUp(signal);

@@ -1,4 +1,4 @@
-// Reports between replicas, with the moments that hardly ever happen held until they do.
+// Reports between replicas, with rare interleavings held until they happen.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
@@ -32,10 +32,10 @@ function openForwarding(db: Db, clock = systemClock) {
 
 const answer = create(ReportResultsResponseSchema, { ackedThrough: 7n, ended: true });
 
-// The terminal result is committed, the forwarding replica sees it, and only then is the answer written.
-test("the report that ended its run gets its answer also when the end is seen first", async () => {
+// The terminal result is committed, the forwarding replica sees it, and then the answer is written.
+test("a report that ends its run gets its answer even when the end is seen first", async () => {
   const { db } = await openStore();
-  // However slow this machine is, the time to answer is not over.
+  // The time to answer never passes, however slow this machine is.
   const { forwarding } = openForwarding(db, { ...systemClock, monotonicMs: () => 0 });
   const runId = newUuid(systemClock.nowMs());
   let looks = 0;
@@ -49,7 +49,7 @@ test("the report that ended its run gets its answer also when the end is seen fi
   expect(await answered).toEqual(answer);
 });
 
-test("a report that nobody answers is over soon when its run has ended, and is not left behind", async () => {
+test("a report without an answer fails soon after its run has ended, and its row is deleted", async () => {
   const { db } = await openStore();
   const { forwarding } = openForwarding(db);
   const runId = newUuid(systemClock.nowMs());
@@ -58,8 +58,8 @@ test("a report that nobody answers is over soon when its run has ended, and is n
   expect(await listForwardedReports(db, [runId])).toEqual([]);
 });
 
-// The list was read while the report was in the driver's hands, and arrives when the answer has been written.
-test("a report that is answered while a list is on its way is not taken twice", async () => {
+// The list was read while the report was with the driver, and arrives after the answer was written.
+test("a report that is answered during a list query is not taken twice", async () => {
   const { db } = await openStore();
   const lists = holdLists(db);
   const { mailboxes, wakeup } = openForwarding(lists.db);
@@ -80,7 +80,7 @@ test("a report that is answered while a list is on its way is not taken twice", 
   expect(mailbox.hasReports).toBe(false);
 });
 
-/** The same database, whose lists of reports can be kept back when they have been read. */
+/** The same database, with result lists of reports held back after they were read. */
 function holdLists(db: Db) {
   let gate: Promise<void> | undefined;
   let open = (): void => {};

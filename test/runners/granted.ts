@@ -8,7 +8,7 @@ import { scopeOfEvent } from "../../src/protocols/langbot/runners/event-scope.ts
 import { readManifest } from "../../src/protocols/langbot/runners/manifest.ts";
 import { greedyManifest, runnerId } from "./manifests.ts";
 
-/** What there is: everything whose name begins with what it is. */
+/** The existing resources: every name that begins with its kind. */
 const finder: ResourceFinder = {
   findModel: (id) => {
     if (id.startsWith("rank")) {
@@ -21,7 +21,7 @@ const finder: ResourceFinder = {
     new Map(ids.filter((id) => id.startsWith("kb") && client === "key/a").map((id) => [id, { name: "facts" }])),
 };
 
-/** An event that has everything that one can have. */
+/** An event with every member. */
 export const fullEvent = {
   eventId: "e-1",
   eventType: "message.received",
@@ -33,7 +33,7 @@ export const fullEvent = {
   subject: { subjectType: "message", subjectId: "m-1" },
 } as const satisfies EventInit;
 
-/** A binding that allows everything that one can allow. */
+/** A binding that allows everything. */
 export const openBinding = {
   bindingId: "b",
   runnerId,
@@ -56,7 +56,7 @@ export const openBinding = {
   }),
 } as const satisfies BindingInit;
 
-/** The fields of a message, those that are there. */
+/** The plain fields of a message. */
 type FieldsOf<S extends DescMessage> = Extract<MessageInitShape<S>, { readonly $typeName?: never }>;
 export type BindingInit = FieldsOf<typeof BindingSchema>;
 export type EventInit = FieldsOf<typeof AgentEventSchema>;
@@ -67,7 +67,7 @@ export interface GrantCase {
   readonly event?: EventInit;
 }
 
-/** What is decided for a case, with all that it was decided from. */
+/** Returns the grant of a case, with all of its inputs. */
 export async function decide({ manifest = greedyManifest, binding = {}, event = fullEvent }: GrantCase = {}) {
   const asked = {
     event: create(AgentEventSchema, event),

@@ -1,4 +1,4 @@
-// A worker that does each step when a test says so, and the client whose events it works on.
+// A worker that does each step when the test says so, and the client whose events it works on.
 
 import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import {
@@ -13,7 +13,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { GrpcClient } from "../harness/grpc.ts";
 import { runnerOf, testRunnerId } from "../harness/worker.ts";
 
-/** A result before it has a number: its type and its payload. */
+/** A result without a number: its type and its payload. */
 export type Said = readonly [type: string, data: unknown];
 
 export const hello: Said = ["message.delta", { chunk: { role: "assistant", content: "hello" } }];
@@ -23,7 +23,7 @@ export interface Accepted extends AcceptRunResponse {
   readonly runId: string;
 }
 
-/** What a report says of its run. */
+/** The identity of the run in a report. */
 export type ReportedRun = Pick<Accepted, "runId" | "attempt" | "runToken">;
 
 export class HandWorker {
@@ -47,7 +47,7 @@ export class HandWorker {
     this.session = workerSessionId;
   }
 
-  /** Asks until it is offered a run. */
+  /** Polls until a run is offered. */
   async offer(): Promise<RunOffer> {
     for (;;) {
       const { assignment } = await this.client.call(RunnerWorkerService.method.pollAssignment, {
@@ -69,7 +69,7 @@ export class HandWorker {
     return await this.accept(await this.offer());
   }
 
-  /** `results` by their numbers. */
+  /** Reports `results` by their numbers. */
   async report(
     { runId, attempt, runToken }: ReportedRun,
     results: Readonly<Record<number, Said>> = {},
@@ -90,7 +90,7 @@ export class HandWorker {
   }
 }
 
-/** The words of the verdicts. */
+/** The dispositions of the verdicts, with their diagnostics. */
 export function dispositions({ verdicts }: ReportResultsResponse): string[] {
   return verdicts.map(({ disposition, diagnostics }) => [ResultDisposition[disposition], ...diagnostics].join(": "));
 }
@@ -103,7 +103,7 @@ export async function bind(client: GrpcClient, binding: object = {}): Promise<vo
 
 let events = 0;
 
-/** A message in a conversation, unless the test says otherwise. */
+/** A message in a conversation, with the given changes. */
 export function newEvent(event: object = {}) {
   return {
     eventId: `event-${++events}`,
@@ -120,7 +120,7 @@ export async function start(client: GrpcClient, event: object = {}): Promise<str
   return run?.runId ?? "";
 }
 
-/** To its end. */
+/** Reads the log to its end. */
 export async function readLog(client: GrpcClient, runId: string, after = 0n): Promise<RunResult[]> {
   const results: RunResult[] = [];
   for await (const batch of client.stream(RunService.method.tailRun, { runId, after })) {

@@ -1,4 +1,4 @@
-// What ends the runs of workers, and what does not.
+// The ends of runs of workers, and events that do not end them.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ async function openService(flags = {}) {
   return { ...service, client, worker };
 }
 
-test("a report is in the log when it is answered, and a terminal result ends the run", async () => {
+test("an answered report is in the log, and a terminal result ends the run", async () => {
   const { client, worker } = await openService();
   const runId = await start(client);
   const run = await worker.take();
@@ -49,7 +49,7 @@ test("a report is in the log when it is answered, and a terminal result ends the
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.COMPLETED, output: "hellohello" });
 });
 
-test("the same report twice changes nothing, and after the end nothing counts", async () => {
+test("a repeated report changes nothing, and results after the end are ignored", async () => {
   const { client, worker } = await openService();
   const runId = await start(client);
   const run = await worker.take();
@@ -76,7 +76,7 @@ test("the same report twice changes nothing, and after the end nothing counts", 
 });
 
 describe("a runner", () => {
-  test("that fails says why", async () => {
+  test("that fails gives its reason", async () => {
     const { client, worker } = await openService();
     const runId = await start(client);
     const run = await worker.take();
@@ -92,7 +92,7 @@ describe("a runner", () => {
     });
   });
 
-  test("that says cancelled without being asked has failed", async () => {
+  test("that reports cancelled without a cancel has failed", async () => {
     const { client, worker } = await openService();
     const runId = await start(client);
     await worker.report(await worker.take(), { 1: ["run.failed", { error: "mine", code: "cancelled" }] });
@@ -103,18 +103,18 @@ describe("a runner", () => {
     });
   });
 
-  test("that ends without a terminal result has failed", async () => {
+  test("that finishes without a valid terminal result has failed", async () => {
     const { client, worker } = await openService();
     const runId = await start(client);
     const run = await worker.take();
-    // One that was dropped is none.
+    // A dropped terminal result does not count.
     const answer = await worker.report(run, { 1: hello, 2: ["run.failed", {}] }, { finished: true });
     expect(dispositions(answer)[1]).toMatch(/^DROPPED_INVALID: /);
     expect(answer.ended).toBe(true);
     expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.no_terminal" });
   });
 
-  test("that nobody runs is waited for, and then the run fails", async () => {
+  test("without a worker fails its run after 60 seconds", async () => {
     const { client, databaseUrl } = await openService();
     const runId = await start(client);
     const rows = await query(databaseUrl, "select extract(epoch from wake_at - create_time)::int as seconds from run");
@@ -126,8 +126,8 @@ describe("a runner", () => {
   });
 });
 
-describe("cancel", () => {
-  test("of a run that nobody has ends it, and nobody is offered it", async () => {
+describe("a cancel", () => {
+  test("of a run without a worker ends it, and it is never offered", async () => {
     const { client, worker } = await openService();
     const runId = await start(client);
     await client.call(RunService.method.cancelRun, { runId });
@@ -136,7 +136,7 @@ describe("cancel", () => {
     expect((await worker.offer()).runId).toBe(next);
   });
 
-  test("is told by the next report, and the runner's last word counts", async () => {
+  test("is in the answer of the next report, and the runner's terminal result counts", async () => {
     const { client, worker } = await openService();
     const runId = await start(client);
     const run = await worker.take();
@@ -154,7 +154,7 @@ describe("cancel", () => {
     });
   });
 
-  test("is told to whoever listens", async () => {
+  test("is sent to a listening worker", async () => {
     const { client, worker } = await openService();
     const stream = worker.client.stream(RunnerWorkerService.method.listenAssignments, {
       workerSessionId: worker.session,
@@ -178,7 +178,7 @@ describe("cancel", () => {
     expect(told).toEqual([runId]);
   });
 
-  test("that races a completion has one outcome for everybody", async () => {
+  test("that races a completion has one outcome for every reader", async () => {
     const { client, worker } = await openService();
     for (let round = 0; round < 10; round++) {
       const runId = await start(client);
@@ -188,7 +188,7 @@ describe("cancel", () => {
         worker.report(run, { 1: hello, 2: done }),
         client.call(RunService.method.cancelRun, { runId }),
       ]);
-      // A runner that lost the race says its last word.
+      // A runner that lost the race still reports its terminal result.
       await worker.report(run, { 3: ["run.failed", { error: "stopped", code: "cancelled" }] }).catch(() => {});
       const [one, other] = await readers;
       expect(one.filter(({ payload }) => payload.case === "runCompleted" || payload.case === "runFailed")).toHaveLength(
@@ -202,7 +202,7 @@ describe("cancel", () => {
 });
 
 describe("an offer", () => {
-  test("is one worker's: of two that accept one gets the run", async () => {
+  test("belongs to one worker: of two that accept, one gets the run", async () => {
     const { client, worker, target } = await openService();
     const second = new HandWorker(target);
     await second.register();
@@ -211,7 +211,7 @@ describe("an offer", () => {
     const foreign = await second.accept(offer).catch(reasonOf);
     expect(foreign).toBe("OFFER_TAKEN");
     const [one, other] = await Promise.all([worker.accept(offer), worker.accept(offer)]);
-    // The same worker may ask again: its answer may have got lost.
+    // The same worker may accept again, because its answer may be lost.
     expect(other.runToken).toBe(one.runToken);
   });
 
@@ -232,7 +232,7 @@ describe("an offer", () => {
   });
 });
 
-test("a report needs the token of its run, and every other one gets the answer of an unknown run", async () => {
+test("a report without the token of its run gets the answer of an unknown run", async () => {
   const { client, worker, target } = await openService();
   const runId = await start(client, { conversationId: "a" });
   const run = await worker.take();
@@ -260,11 +260,11 @@ test("a report needs the token of its run, and every other one gets the answer o
   expect(new Set(refusals.map((each) => each?.details)).size).toBe(1);
   expect((await client.call(RunService.method.listRunResults, { runId })).results).toEqual([]);
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
-  // The same worker after a registration of its own: the token is what it has of the run.
+  // The token is sufficient: the worker has registered again.
   expect((await second.report(run, { 1: done })).ended).toBe(true);
 });
 
-test("a report at another replica counts, and the database never holds its token", async () => {
+test("a report at another replica is applied, and the database never holds its token", async () => {
   const { client, worker, databaseUrl } = await openService();
   await query(
     databaseUrl,
@@ -282,7 +282,7 @@ test("a report at another replica counts, and the database never holds its token
   expect(sent.map(({ request }) => request.includes("rrun_"))).toEqual([false]);
 });
 
-test("a report by another client or of another attempt changes nothing", async () => {
+test("a report by another client or with another attempt changes nothing", async () => {
   const { client, worker, target } = await openService();
   const runId = await start(client);
   const run = await worker.take();
@@ -295,7 +295,7 @@ test("a report by another client or of another attempt changes nothing", async (
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
 });
 
-test("a result of another run is dropped, and changes neither", async () => {
+test("a result that names another run is dropped, and changes neither run", async () => {
   const { client, worker } = await openService();
   const ids = [await start(client, { conversationId: "a" }), await start(client, { conversationId: "b" })];
   const [one, other] = [await worker.take(), await worker.take()];
@@ -306,7 +306,7 @@ test("a result of another run is dropped, and changes neither", async () => {
   }
 });
 
-test("a start that is repeated gives the same run, and another event with its id is refused", async () => {
+test("a repeated start returns the same run, and another event with its request id is refused", async () => {
   const { client } = await openService();
   const request = { requestId: "r-1", event: newEvent() };
   const [one, other] = await Promise.all([
@@ -318,7 +318,7 @@ test("a start that is repeated gives the same run, and another event with its id
   expect(await client.call(RunnerService.method.startRun, changed).catch(reasonOf)).toBe("REQUEST_ID_REUSED");
 });
 
-test("a host that goes tells those who listen, who then have to call again", async () => {
+test("a host that stops sends drain to listeners, which then have to call again", async () => {
   const { worker, close } = await openService();
   const stream = worker.client.stream(RunnerWorkerService.method.listenAssignments, {
     workerSessionId: worker.session,
@@ -328,7 +328,7 @@ test("a host that goes tells those who listen, who then have to call again", asy
   const reason = await (async () => {
     for await (const { assignment } of stream) {
       told.push(assignment.case);
-      // Once it is open.
+      // Closes after the first message, when the stream is open.
       closing ??= close();
     }
   })().catch(reasonOf);
@@ -337,7 +337,7 @@ test("a host that goes tells those who listen, who then have to call again", asy
   expect(reason).toBe("RESUME");
 });
 
-test("reports may come far more often than other calls of a client", async () => {
+test("reports have a higher rate limit than other calls of a client", async () => {
   const { client, worker } = await openService({ rateLimitRps: 1, rateLimitBurst: 8 });
   const runId = await start(client);
   const run = await worker.take();

@@ -1,4 +1,4 @@
-// The mailbox of a run by itself: order, bounds, and what becomes of reports that nobody takes.
+// The mailbox of a run: order, limits, and reports that are not taken.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ function openMailbox() {
   return { clock, mailbox, deliver: () => mailbox.deliver(clock, empty) };
 }
 
-test("reports are taken in the order in which they came, and each gets its own answer", async () => {
+test("reports are taken in order, and each gets its own answer", async () => {
   const { clock, mailbox, deliver } = openMailbox();
   const answers = [deliver(), deliver()];
   for (const ackedThrough of [1n, 2n]) {
@@ -25,7 +25,7 @@ test("reports are taken in the order in which they came, and each gets its own a
   expect((await Promise.all(answers)).map((answer) => answer.ackedThrough)).toEqual([1n, 2n]);
 });
 
-test("a report that nobody takes in time is refused, and not taken later", async () => {
+test("a report that is not taken in time is refused, and not taken later", async () => {
   const { clock, mailbox, deliver } = openMailbox();
   const refused = expect(deliver()).rejects.toMatchObject({ reason: "RESUME" });
   clock.advance(10_000);
@@ -33,7 +33,7 @@ test("a report that nobody takes in time is refused, and not taken later", async
   expect(await mailbox.next(clock, 0, never)).toBeUndefined();
 });
 
-test("a full mailbox refuses at once, and a closed one refuses all that wait", async () => {
+test("a full mailbox refuses at once, and a closed one refuses all waiting reports", async () => {
   const { mailbox, deliver } = openMailbox();
   const waiting = Promise.allSettled(Array.from({ length: 64 }, deliver));
   await expect(deliver()).rejects.toMatchObject({ reason: "RESUME" });

@@ -1,4 +1,4 @@
-// What manifests are taken, and what is said about those that are not.
+// Which manifests are valid, and the errors of the others.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import {
 import { formatRunnerId, parseRunnerId } from "../../src/protocols/langbot/runners/runner-id.ts";
 import { greedyManifest, manifestOf, runnerId } from "./manifests.ts";
 
-/** The one violation of a manifest that is refused. */
+/** The single violation of a refused manifest. */
 function refusalOf(text: string): { field: string; description: string } | undefined {
   try {
     readManifest(text);
@@ -29,25 +29,25 @@ function refusalOf(text: string): { field: string; description: string } | undef
 }
 
 describe("a manifest", () => {
-  test("that asks for everything there is keeps all of it, also when it is stored", () => {
+  test("that requests everything keeps all of it, even after storage", () => {
     const stored = manifestFromBytes(manifestToBytes(readManifest(greedyManifest)));
     expect(JSON.parse(printMessage(RunnerManifestSchema, stored))).toEqual(JSON.parse(greedyManifest));
   });
 
-  test("that lists an operation twice has it once, in the order of the first ones", () => {
+  test("that lists an operation twice has it once, in the order of first occurrence", () => {
     const asked = Object.entries(JSON.parse(greedyManifest).permissions as Record<string, string[]>);
     const twice = Object.fromEntries(asked.map(([kind, words]) => [kind, [...words, ...words]]));
     const read = readManifest(manifestOf({ permissions: twice }));
     expect(JSON.parse(printMessage(RunnerManifestSchema, read)).permissions).toEqual(Object.fromEntries(asked));
   });
 
-  test("with nothing but an id and a name asks for nothing", () => {
+  test("with only an id and a name requests nothing", () => {
     const manifest = readManifest(JSON.stringify({ id: runnerId, name: "default" }));
     expect(manifest.capabilities).toBeUndefined();
     expect(manifest.permissions).toBeUndefined();
   });
 
-  test("keeps numbers of its configuration schema and metadata as they were written", () => {
+  test("keeps the numbers of its configuration schema and metadata as they were written", () => {
     const text = `{"id":"${runnerId}","name":"default","config_schema":[{"type":"number","name":"n","default":1.0,
       "maximum":9007199254740993}],"metadata":{"a":1e2}}`;
     const { configSchema, metadata } = readManifest(text);
@@ -55,7 +55,7 @@ describe("a manifest", () => {
     expect(metadata).toBe('{"a":1e2}');
   });
 
-  test("may have no description, and no text in a language, as dumps of the SDK do", () => {
+  test("may have no description and no text in a language, as in dumps of the SDK", () => {
     expect(refusalOf(manifestOf({ description: null, label: { en_US: "x", zh_Hans: null } }))).toBeUndefined();
   });
 
@@ -77,7 +77,7 @@ describe("a manifest", () => {
     ["an operation in capitals", manifestOf({ permissions: { tools: ["Call"] } }), "permissions.tools[0]"],
     ["an operation that is no text", manifestOf({ permissions: { tools: [1] } }), "permissions.tools[0]"],
     ["operations that are no list", manifestOf({ permissions: { tools: "call" } }), "permissions.tools"],
-    // Case 4: the id is the manifest's own.
+    // Case 4: the id must be the manifest's own.
     ["an id of another runner", manifestOf({ id: "plugin:acme/chat/other" }), "name"],
     ["an id without the prefix", manifestOf({ id: "acme/chat/default" }), "id"],
     ["an id of two parts", manifestOf({ id: "plugin:chat/default" }), "id"],
@@ -108,13 +108,13 @@ describe("a manifest", () => {
     ["a list", `[${manifestOf()}]`, "manifest"],
     ["nothing", "", "manifest"],
     ["too many bytes", manifestOf({ metadata: { a: "ä".repeat(manifestBytesMax / 2) } }), "manifest"],
-  ])("with %s is refused with the path", (_, text, field) => {
+  ])("with %s is refused with its path", (_, text, field) => {
     const refusal = refusalOf(text);
     expect(refusal?.field).toBe(field);
     expect(refusal?.description).not.toBe("");
   });
 
-  test("of any JSON is taken or refused with one path, never otherwise", () => {
+  test("of any JSON is accepted or refused with one path", () => {
     const anyValue = fc.jsonValue({ maxDepth: 3 });
     const odd = fc.record(
       {
@@ -133,7 +133,7 @@ describe("a manifest", () => {
         const text = JSON.stringify(value);
         const refusal = refusalOf(text);
         if (refusal === undefined) {
-          // What is taken means what it says.
+          // In an accepted manifest every capability is a boolean.
           const { capabilities = {} } = value as { capabilities?: Record<string, unknown> };
           expect(Object.values(capabilities).every((each) => typeof each === "boolean")).toBe(true);
           expect(peekRunnerId(text)).toBe(runnerId);
@@ -144,7 +144,7 @@ describe("a manifest", () => {
 });
 
 describe("the id of a runner", () => {
-  test("is its three parts, whatever they are", () => {
+  test("has three parts of any allowed characters", () => {
     const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,64}$/);
     fc.assert(
       fc.property(part, part, part, (author, name, runner) => {
@@ -153,7 +153,7 @@ describe("the id of a runner", () => {
     );
   });
 
-  test("can be told of a manifest that is refused, and not of what is none", () => {
+  test("is readable from a refused manifest, but not from text without a valid id", () => {
     expect(peekRunnerId(manifestOf({ capabilities: 1 }))).toBe(runnerId);
     expect(peekRunnerId("{")).toBe("");
     expect(peekRunnerId('{"id":7}')).toBe("");

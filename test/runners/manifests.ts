@@ -2,12 +2,12 @@
 
 export const runnerId = "plugin:acme/chat/default";
 
-/** A manifest that is right, with what is told of it replaced. */
+/** A valid manifest with the given changes. */
 export function manifestOf(changes: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({ id: runnerId, name: "default", label: { en_US: "Default" }, ...changes });
 }
 
-/** One that asks for everything that there is. */
+/** A manifest that requests everything. */
 export const greedyManifest = manifestOf({
   capabilities: {
     streaming: true,

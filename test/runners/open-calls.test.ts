@@ -1,4 +1,4 @@
-// A call that a runner has begun and a run's end: the log has one result of it, whoever makes it.
+// A tool call that is open when its run ends: the log has exactly one result of it, from the runner or from the engine.
 
 import { expect, test } from "vitest";
 import { expectInvariants } from "../fault/invariants.ts";
@@ -9,14 +9,14 @@ import { bind, HandWorker, readLog, type Said, start } from "./hand-worker.ts";
 const begun: Said = ["tool.call.started", { tool_call_id: "c", tool_name: "look", parameters: {} }];
 const completed: Said = ["tool.call.completed", { tool_call_id: "c", tool_name: "look", result: { seen: true } }];
 const failed: Said = ["run.failed", { error: "no", code: "runner.error" }];
-/** Ends by a transaction, since its message enters the conversation. */
+/** Ends by a transaction, because its message enters the conversation. */
 const spoken: Said = ["run.completed", { message: { role: "assistant", content: "bye" } }];
 
 test.each([
   ["its runner, with a failure", { 2: completed, 3: failed }, ""],
   ["its runner, with a message", { 2: completed, 3: spoken }, ""],
   ["the engine, for a run that fails", { 2: failed }, "interrupted: the run ended before the call did"],
-])("is completed once by %s", async (_name, end, error) => {
+])("an open call is completed once by %s", async (_name, end, error) => {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const worker = new HandWorker(service.target);

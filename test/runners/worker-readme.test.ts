@@ -1,4 +1,4 @@
-// The example of clients/typescript/README.md, as it stands there: a program of its own.
+// The example of clients/typescript/README.md, unchanged, as a program of its own.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -26,7 +26,7 @@ async function writeExample(): Promise<string> {
   return file;
 }
 
-test("answers with what a model says, remembers, and ends when it is told to", async () => {
+test("the example answers with a model's text, remembers, and ends on SIGTERM", async () => {
   const { url, target } = await startService();
   const environment = { PATH: process.env.PATH, RUNNEL_URL: url, RUNNEL_API_KEY: keyOf() };
   const program = spawn(process.execPath, [await writeExample()], { env: environment });

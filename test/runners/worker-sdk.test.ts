@@ -1,4 +1,4 @@
-// What the SDK for runner authors does when runners, workers or the wire misbehave.
+// The SDK for runner authors when runners, workers or the network misbehave.
 
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -20,7 +20,7 @@ import { bind, getRun, readLog, start } from "./hand-worker.ts";
 async function openService(run: (run: Run) => AsyncGenerator<Result>, options: Partial<WorkerOptions> = {}) {
   const service = await startService();
   const client = new GrpcClient(service.target);
-  // What the worker says goes over a wire that tests cut.
+  // The worker connects through a proxy that tests can cut.
   const { port } = new URL(service.url);
   const wire = await openWire({ connectFar: () => connect(Number(port), "127.0.0.1") });
   const worker = startWorker(`http://${wire.host}:${wire.port}`, [runnerOf(run)], options);
@@ -55,7 +55,7 @@ function sessions(databaseUrl: string): Promise<{ id: string }[]> {
   return query(databaseUrl, "select id from worker_session");
 }
 
-test("a runner that yields on after its run has ended is returned from", async () => {
+test("a runner that yields after its run has ended is closed with return()", async () => {
   let isOpen = true;
   const { client } = await openService(async function* () {
     try {
@@ -73,7 +73,7 @@ test("a runner that yields on after its run has ended is returned from", async (
   await until("the runner's end", () => !isOpen);
 });
 
-test("a runner that never ends is left behind when its run has ended, and does not hold up the end of its worker", async () => {
+test("a runner that never returns is abandoned after its run has ended, and does not delay the stop of its worker", async () => {
   const { client, worker } = await openService(async function* () {
     yield failed("that is all");
     await new Promise(() => {});
@@ -84,7 +84,7 @@ test("a runner that never ends is left behind when its run has ended, and does n
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, error: "that is all" });
 });
 
-test("a worker that ends leaves runs behind whose runners do not", async () => {
+test("a worker that stops abandons runs whose runners do not end", async () => {
   const { client, worker } = await openService(
     async function* () {
       yield delta("busy");
@@ -98,7 +98,7 @@ test("a worker that ends leaves runs behind whose runners do not", async () => {
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
 });
 
-test("runs go on while their worker is away, under the session that they were accepted with", async () => {
+test("runs continue while their worker is disconnected, in the session in which they were accepted", async () => {
   let goOn = (): void => {};
   const mayGoOn = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -125,7 +125,7 @@ test("runs go on while their worker is away, under the session that they were ac
   expect(worker.problems.length).toBeGreaterThan(0);
 });
 
-test("a worker whose session is forgotten registers again", async () => {
+test("a worker whose session was deleted registers again", async () => {
   const { client, wire, databaseUrl } = await openService(async function* () {
     yield completed("here");
   });
@@ -162,24 +162,21 @@ const untakeable: readonly [what: string, make: () => Result, error: string][] =
   ],
 ];
 
-test.each(untakeable)(
-  "a result that %s fails its run with the reason, and no number is lost",
-  async (_, make, error) => {
-    const { client } = await openService(async function* () {
-      yield delta("first");
-      yield make();
-    });
-    const runId = await start(client);
-    const log = await readLog(client, runId);
-    expect(log.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
-      ["messageDelta", 1n],
-      ["runFailed", 2n],
-    ]);
-    expect(await getRun(client, runId)).toMatchObject({ failureCode: "runner.exception", error });
-  },
-);
+test.each(untakeable)("a result that %s fails its run with the reason, and uses no number", async (_, make, error) => {
+  const { client } = await openService(async function* () {
+    yield delta("first");
+    yield make();
+  });
+  const runId = await start(client);
+  const log = await readLog(client, runId);
+  expect(log.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
+    ["messageDelta", 1n],
+    ["runFailed", 2n],
+  ]);
+  expect(await getRun(client, runId)).toMatchObject({ failureCode: "runner.exception", error });
+});
 
-test("the worker's operator learns the first result of each kind that was dropped or odd", async () => {
+test("the worker's operator sees the first dropped or odd result of each kind", async () => {
   const problems: unknown[] = [];
   const { client } = await openService(
     async function* () {
@@ -200,14 +197,14 @@ test("the worker's operator learns the first result of each kind that was droppe
   ]);
 });
 
-test("a worker with a key that is none, or with a manifest that is bad, is told and does not go on asking", async () => {
+test("a worker with a wrong key or an invalid manifest gets the error and stops", async () => {
   const { url } = await startService();
   const runner = runnerOf(async function* () {});
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const options = { url, workerId: "w", runners: [runner], signal: stop.signal };
   await expect(runWorker({ ...options, apiKey: "wrong" })).rejects.toMatchObject({ name: "RefusedWorker" });
-  // An empty key is no key: the service asks for one instead of calling it wrong.
+  // An empty key is a missing key, so the error differs from that of a wrong one.
   await expect(runWorker({ ...options, apiKey: "" })).rejects.toMatchObject({
     message: "missing signature, timestamp, or nonce",
   });

@@ -1,4 +1,4 @@
-// The SDK for runner authors against a real service: what its runners yield is the log of their runs.
+// The SDK for runner authors against a real service: the results that its runners yield are the log of their runs.
 
 import { expect, test } from "vitest";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -24,7 +24,7 @@ async function openService(run: (run: Run) => AsyncGenerator<Result>, flags: obj
   return { ...service, client, worker };
 }
 
-test("an event becomes a run of a worker, whose results are the run's log", async () => {
+test("an event becomes a run of a worker, and its results are the run's log", async () => {
   const { client, worker } = await openService(async function* ({ context }) {
     yield delta("you ");
     yield delta(`said ${context.input?.text}`);
@@ -50,7 +50,7 @@ test("an event becomes a run of a worker, whose results are the run's log", asyn
   expect(worker.problems).toEqual([]);
 });
 
-test("two hundred runs at a time on one worker: each gets its own", { timeout: 120_000 }, async () => {
+test("two hundred concurrent runs on one worker each get their own results", { timeout: 120_000 }, async () => {
   let most = 0;
   let active = 0;
   let release = (): void => {};
@@ -64,7 +64,7 @@ test("two hundred runs at a time on one worker: each gets its own", { timeout: 1
         release();
       }
       yield delta(`first of ${context.input?.text}; `);
-      // Nobody goes on before all are here.
+      // Waits until all runs are here.
       await everybody;
       for (let piece = 0; piece < 5; piece++) {
         yield delta(`${context.input?.text} ${piece}; `);
@@ -91,7 +91,7 @@ test("two hundred runs at a time on one worker: each gets its own", { timeout: 1
   expect(worker.problems).toEqual([]);
 });
 
-test("a runner that throws fails its run, and its worker goes on", async () => {
+test("a runner that throws fails its run, and its worker continues", async () => {
   const { client } = await openService(async function* ({ context }) {
     if (context.input?.text === "bad") {
       throw new Error("no idea");
@@ -106,7 +106,7 @@ test("a runner that throws fails its run, and its worker goes on", async () => {
   expect(await getRun(client, good)).toMatchObject({ state: Run_State.COMPLETED });
 });
 
-test("a cancel reaches the runner, which has a last word", async () => {
+test("a cancel reaches the runner, which reports the terminal result", async () => {
   const { client } = await openService(async function* ({ signal }) {
     yield delta("working");
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -123,7 +123,7 @@ test("a cancel reaches the runner, which has a last word", async () => {
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED, output: "working, stopped" });
 });
 
-test("a result that is too large fails its run clearly", async () => {
+test("a result that is too large fails its run with a clear error", async () => {
   const { client } = await openService(async function* () {
     yield message("x".repeat(2 * 1_048_576));
     yield completed();
@@ -135,7 +135,7 @@ test("a result that is too large fails its run clearly", async () => {
   expect(run?.error).toMatch(/^a message.completed of \d+ bytes: a result has at most 2097152/);
 });
 
-test("a runner that goes on after the end of its run is left", async () => {
+test("a runner that continues after the end of its run is closed", async () => {
   let left = false;
   const { client } = await openService(async function* () {
     try {
@@ -154,7 +154,7 @@ test("a runner that goes on after the end of its run is left", async () => {
   await until("the runner to be left", () => left);
 });
 
-test("a worker comes back to a service that was away, and registers again where its session is forgotten", async () => {
+test("a worker reconnects to a restarted service, and registers again when its session is gone", async () => {
   const here = async function* (): AsyncGenerator<Result> {
     yield completed("here");
   };

@@ -1,4 +1,4 @@
-// Page tokens are of use only for the list and the client they were made for.
+// Page tokens are valid only for the list and the client for which they were made.
 
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ function decode(from: readonly string[], token: string): unknown {
   }
 }
 
-test("a position comes back from its own list", () => {
+test("a position can be read back in its own list", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.string({ unit: "grapheme" }), (names, position) => {
       expect(decode(names, cursors.encode(names, position))).toBe(position);

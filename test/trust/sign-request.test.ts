@@ -1,4 +1,4 @@
-// What the service sends is signed as the Agent Runner document has it, with the secret of the client it goes to.
+// Requests of the service are signed as the Agent Runner document says, with the secret of the receiving client.
 
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
@@ -28,19 +28,19 @@ test.each([
   ["the shared secret for everybody else", sharedClient("b"), shared],
   ["the shared secret for an id that only looks like a client with a key", sharedClient("a"), shared],
   ["the shared secret for a client whose keys are kept as hashes", keyedClient("c"), shared],
-])("by %s", (_, client, secret) => {
+])("a request is signed with %s", (_, client, secret) => {
   const headers = sign(client, { authHmacSecret: shared, authHmacSecretPrevious: "old-secret", authApiKeys: keys });
   expect(headers["x-timestamp"]).toBe("1767225600");
   expect(headers["x-nonce"]).toMatch(/^[0-9a-f]{32}$/);
   expect(headers["x-signature"]).toBe(macOf(secret, headers["x-nonce"]));
 });
 
-test("never twice alike", () => {
+test("no two requests have the same nonce", () => {
   const nonces = Array.from({ length: 100 }, () => sign("shared/x", { authHmacSecret: shared })["x-nonce"]);
   expect(new Set(nonces).size).toBe(100);
 });
 
-test("and not at all without a secret", () => {
+test("a request is not signed without a secret", () => {
   expect(sign(keyedClient("c"), { authApiKeys: keys })).not.toHaveProperty("x-signature");
   expect(sign(sharedClient("127.0.0.1"), {})).not.toHaveProperty("x-signature");
 });

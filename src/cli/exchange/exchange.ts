@@ -62,7 +62,7 @@ function addNew(exchange: Command): void {
 
 function addResume(exchange: Command): void {
   addExchangeFlags(exchange.command("resume"))
-    .argument("[session]", "exchange; exchange; unset means the incomplete one that changed last", readSessionId)
+    .argument("[session]", "exchange; unset means the incomplete one that changed last", readSessionId)
     .description("continue an exchange; an unknown one is imported from sessions/")
     .option("--no-watch", "exit when its outbox is written")
     .action((named: string | undefined, flags: WatchFlags, command: Command) =>
@@ -76,7 +76,7 @@ function addResume(exchange: Command): void {
 
 function addWatch(exchange: Command): void {
   addExchangeFlags(exchange.command("watch"))
-    .argument("[session]", "exchange; exchange; unset means the incomplete one that changed last", readSessionId)
+    .argument("[session]", "exchange; unset means the incomplete one that changed last", readSessionId)
     .description("send the files of inbox/ as answers, oldest first, until the task is done")
     .action((named: string | undefined, flags: ExchangeFlags, command: Command) =>
       withContext(command, flags, async (context) => {
@@ -89,7 +89,7 @@ function addWatch(exchange: Command): void {
 function addSubmit(exchange: Command): void {
   addExchangeFlags(exchange.command("submit <file>"))
     .description("send one answer now, from a file or - for standard input; moves nothing")
-    .option("--session <id>", "exchange; exchange; unset means the incomplete one that changed last", readSessionId)
+    .option("--session <id>", "exchange; unset means the incomplete one that changed last", readSessionId)
     .option("--sequence <number>", "number of the answered outbox; unset means the newest", readCount)
     .action(async (path: string, flags: SubmitFlags, command: Command) => {
       const text = await readAnswer(path);

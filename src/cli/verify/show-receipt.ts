@@ -76,7 +76,7 @@ function showLog({ file, bad: entry, misquoted }: FoundLog, paint: Paint): strin
       ? []
       : [
           bad(
-            `${file}: what is decoded for people is not what the stored bytes say, in entry ${misquoted.join(", ")} (misquoted)`,
+            `${file}: the decoded text differs from the stored bytes in entry ${misquoted.join(", ")} (misquoted)`,
             paint,
           ),
         ]),

@@ -258,15 +258,15 @@ export const catalogue = {
     "error",
     "A request failed with an unexpected error; its caller gets INTERNAL without details.",
   ),
-  callStarted: row<CallFields>("call.started", "none", "A call of the contract begins, on whatever surface."),
+  callStarted: row<CallFields>("call.started", "none", "A call of the contract started, on any surface."),
   callFinished: row<CallFields & { code: string; durationMs: number }>(
     "call.finished",
     "none",
     "A call finished with this gRPC code.",
   ),
   callRefused: row<CallFields & { code: string }>("call.refused", "none", "A call was refused before it began."),
-  readerJoined: row<{ transport: string }>("reader.joined", "none", "Somebody follows a run or a session."),
-  readerLeft: row<{ transport: string }>("reader.left", "none", "A reader is gone, for whatever reason."),
+  readerJoined: row<{ transport: string }>("reader.joined", "none", "A reader follows a run or a session."),
+  readerLeft: row<{ transport: string }>("reader.left", "none", "A reader left."),
   readerDropped: row<{ reason: string }>("reader.dropped", "none", "The service closed a stream before its end."),
   signatureTimed: row<{ skewSeconds: number }>(
     "signature.timed",

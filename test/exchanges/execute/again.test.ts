@@ -1,4 +1,4 @@
-// Commands that were begun and of which nobody knows whether they ended, because the process died in between (X3).
+// Commands that began and may or may not have finished before the process died (X3).
 
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
@@ -16,7 +16,7 @@ const edited = { type: "EDIT_FILE", success: true, summary: "Edited 'f' lines 2-
 const interrupted = "an earlier attempt was interrupted, and the file has changed since";
 
 describe("EDIT_FILE", () => {
-  test("keeps what the file is and what it will be", async () => {
+  test("the trace holds the hashes of the file before and after", async () => {
     const { area, trace, read } = setStage();
     area.write("f", "1\r\n2");
     expect(await trace(edit)).toEqual({ before: sha256("1\r\n2"), after: sha256("1\nX\nY\n") });
@@ -24,7 +24,7 @@ describe("EDIT_FILE", () => {
   });
 
   test.each(["../f", "/etc/passwd", "none", "", "dir", "a\0b", "short", "latin1"])(
-    "keeps nothing for %j",
+    "the trace of %j is empty",
     async (path) => {
       const { area, trace } = setStage();
       mkdirSync(join(area.root, "dir"));
@@ -34,7 +34,7 @@ describe("EDIT_FILE", () => {
     },
   );
 
-  test("that was done is not done twice", async () => {
+  test("a finished edit is not repeated", async () => {
     const { area, trace, run, again, read } = setStage();
     area.write("f", "1\n2\n3\n");
     const kept = await trace(edit);
@@ -43,14 +43,14 @@ describe("EDIT_FILE", () => {
     expect(read("f")).toBe("1\nX\nY\n3\n");
   });
 
-  test("that was not done is done now", async () => {
+  test("an unfinished edit is done now", async () => {
     const { area, trace, again, read } = setStage();
     area.write("f", "1\n2\n3\n");
     expect(await again(edit, await trace(edit))).toEqual(edited);
     expect(read("f")).toBe("1\nX\nY\n3\n");
   });
 
-  test("leaves alone a file that somebody else has changed since, or made", async () => {
+  test("a file that changed or appeared in the meantime is left alone", async () => {
     const { area, trace, again, read } = setStage();
     const none = await trace(edit);
     area.write("f", "1\n2\n3\n");
@@ -62,7 +62,7 @@ describe("EDIT_FILE", () => {
     expect(read("f")).toBe("other\nlines\n");
   });
 
-  test("that was to be refused is refused in the same words", async () => {
+  test("an edit that would have been refused is refused with the same message", async () => {
     const { area, trace, again } = setStage();
     area.write("f", "1\n");
     expect(await again(edit, await trace(edit))).toMatchObject({
@@ -81,7 +81,7 @@ describe("DELETE_FILE", () => {
   const command: Command = { type: "DELETE_FILE", path: "f" };
   const deleted = { type: "DELETE_FILE", success: true, summary: "Deleted 'f'", output: "" };
 
-  test("keeps what the file is, or where the link leads", async () => {
+  test("the trace holds the hash of the file, or of the link's target", async () => {
     const { area, trace } = setStage();
     expect(await trace(command)).toEqual({});
     area.write("f", "text");
@@ -93,7 +93,7 @@ describe("DELETE_FILE", () => {
     }
   });
 
-  test("that was done is a success, also when its directory went since", async () => {
+  test("a finished deletion succeeds, even when the directory is gone too", async () => {
     const { area, trace, run, again } = setStage();
     const inDirectory: Command = { ...command, path: "d/f" };
     area.write("d/f", "text");
@@ -103,19 +103,19 @@ describe("DELETE_FILE", () => {
     expect(await again(inDirectory, kept)).toEqual({ ...deleted, summary: "Deleted 'd/f'" });
   });
 
-  test("that was not done is done now", async () => {
+  test("an unfinished deletion is done now", async () => {
     const { area, trace, again, read } = setStage();
     area.write("f", "text");
     expect(await again(command, await trace(command))).toEqual(deleted);
     expect(read("f")).toBeUndefined();
   });
 
-  test("of a file that was never there finds none", async () => {
+  test("a file that never existed is not found", async () => {
     const { again } = setStage();
     expect(await again(command, {})).toMatchObject({ success: false, summary: "File 'f' not found" });
   });
 
-  test("leaves alone what has taken the file's place since", async () => {
+  test("a file that has replaced the deleted one is left alone", async () => {
     const { area, trace, again, read } = setStage();
     area.write("f", "text");
     const kept = await trace(command);
@@ -130,7 +130,7 @@ describe("DELETE_FILE", () => {
   });
 });
 
-test("CREATE_FILE is simply done again", async () => {
+test("CREATE_FILE is repeated", async () => {
   const { area, trace, again, read } = setStage();
   const create: Command = { type: "CREATE_FILE", path: "d/f", content: "new" };
   area.write("d/f", "half");
@@ -151,7 +151,7 @@ test("RUN_COMMAND is not run again", async () => {
   });
 });
 
-test("what changes nothing is the same again", async () => {
+test("commands without effects give the same result again", async () => {
   const stage: Stage = setStage();
   stage.area.write("f", "text");
   const commands: Command[] = [

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { editLines, type LineEdit } from "../../../src/protocols/exchange/execute/edit-lines.ts";
 import { setStage } from "./stage.ts";
 
-/** Line by line, with a list. */
+/** The reference: works on a list of lines. */
 function editNaively(text: string, { startLine, endLine, content }: LineEdit): ReturnType<typeof editLines> {
   const lines = text.split(/\r\n|\r|\n/);
   if (lines.at(-1) === "") {
@@ -21,7 +21,7 @@ const content = fc.string({ unit: fc.constantFrom("x", "y", "\n", "\r", "\t"), m
 const line = fc.oneof(fc.integer({ min: -2, max: 14 }), fc.constantFrom(2_147_483_647, -2_147_483_648));
 
 // E1, E2, E3
-test("an edit of lines does what a list of lines would", () => {
+test("an edit of lines gives the same text as the edit of a list of lines", () => {
   fc.assert(
     fc.property(text, line, line, content, (before, startLine, endLine, replacement) => {
       const edit = { startLine, endLine, content: replacement };
@@ -31,7 +31,7 @@ test("an edit of lines does what a list of lines would", () => {
   );
 });
 
-test("EDIT_FILE does the same to a file, and leaves it alone where the range is none of its lines", async () => {
+test("EDIT_FILE does the same to a file, and leaves it alone when the range is invalid", async () => {
   const { area, run, read } = setStage();
   await fc.assert(
     fc.asyncProperty(text, line, line, content, async (before, startLine, endLine, replacement) => {
@@ -45,7 +45,7 @@ test("EDIT_FILE does the same to a file, and leaves it alone where the range is 
   );
 });
 
-test("a megabyte of empty lines is edited at both ends", () => {
+test("a text of a million empty lines is edited at both ends", () => {
   const before = "\n".repeat(1_048_576);
   expect(editLines(before, { startLine: 1, endLine: 1, content: "a" })).toEqual({ text: `a${before}` });
   expect(editLines(before, { startLine: 1_048_576, endLine: 2_147_483_647, content: "z" })).toEqual({

@@ -1,4 +1,4 @@
-// Commands about files: every row of their table, and every path that should not be followed.
+// Commands about files: every row of their table, and every path that must not be followed.
 
 import { execFileSync } from "node:child_process";
 import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ function failed(type: CommandType, summary: string, output = ""): CommandResult 
 }
 
 describe("CREATE_FILE", () => {
-  test("writes the content as it is, makes directories, and replaces what was there", async () => {
+  test("writes the exact content, makes directories, and replaces an existing file", async () => {
     const { run, read } = setStage();
     const path = "a/b c/ü.txt";
     expect(await run({ type: "CREATE_FILE", path, content: "one\r\ntwo" })).toEqual(
@@ -45,7 +45,7 @@ describe("CREATE_FILE", () => {
     expect(read(path)).toBe("");
   });
 
-  test("says why not", async () => {
+  test("names the reason of a failure", async () => {
     const { area, run } = setStage();
     area.write("file", "text");
     mkdirSync(join(area.root, "dir"));
@@ -69,21 +69,21 @@ describe("CREATE_FILE", () => {
 });
 
 describe("EDIT_FILE", () => {
-  test("names the range as asked for, even if it ends beyond the file", async () => {
+  test("names the requested range, even if it ends beyond the file", async () => {
     const { area, run, read } = setStage();
     area.write("f", "1\n2\n3\n");
     expect(await run(edit("f", 2, 99, "a\nb\nc"))).toEqual(ok("EDIT_FILE", "Edited 'f' lines 2-99"));
     expect(read("f")).toBe("1\na\nb\nc\n");
   });
 
-  test("cannot delete lines: nothing is one empty line", async () => {
+  test("cannot delete lines: empty content is one empty line", async () => {
     const { area, run, read } = setStage();
     area.write("f", "1\n2\n3");
     await run(edit("f", 1, 2, ""));
     expect(read("f")).toBe("\n3\n");
   });
 
-  test("ends every line with LF and drops the mark at the start", async () => {
+  test("ends every line with LF and drops the byte order mark", async () => {
     const { area, run, read } = setStage();
     area.write("f", "\uFEFFone\r\ntwo\rthree\n\r\nfive");
     await run(edit("f", 2, 2));
@@ -106,7 +106,7 @@ describe("EDIT_FILE", () => {
     expect(read("f")).toBe("1\r\n2\r\n3");
   });
 
-  test("leaves alone what is no text, or too large", async () => {
+  test("leaves alone a file that is not text or too large", async () => {
     const { area, run } = setStage();
     area.write("latin1", Buffer.from([0x61, 0x0a, 0xe9, 0x0a]));
     expect(await run(edit("latin1", 1, 1))).toEqual(
@@ -122,14 +122,14 @@ describe("EDIT_FILE", () => {
     );
   });
 
-  test("of a file that is not there, or a directory, finds nothing", async () => {
+  test("does not find a missing file or a directory", async () => {
     const { area, run } = setStage();
     mkdirSync(join(area.root, "dir"));
     expect(await run(edit("a/b", 1, 1))).toEqual(failed("EDIT_FILE", "File 'a/b' not found"));
     expect(await run(edit("dir", 1, 1))).toEqual(failed("EDIT_FILE", "File 'dir' not found", "is a directory"));
   });
 
-  test("keeps the mode of the file, and edits through a link inside", async () => {
+  test("keeps the mode of the file, and edits through a link within the workspace", async () => {
     const { area, run, read } = setStage();
     execFileSync("chmod", ["754", area.write("f", "1")]);
     symlinkSync("f", join(area.root, "l"));
@@ -139,7 +139,7 @@ describe("EDIT_FILE", () => {
     expect(lstatSync(join(area.root, "l")).isSymbolicLink()).toBe(true);
   });
 
-  test("of one file by many at once loses nothing", async () => {
+  test("loses no line when many edits of one file run at once", async () => {
     const { area, run, read } = setStage();
     area.write("f", "0\n".repeat(20));
     const lines = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -149,7 +149,7 @@ describe("EDIT_FILE", () => {
 });
 
 describe("DELETE_FILE", () => {
-  test("deletes a file; what is not there, or a directory, is not found", async () => {
+  test("deletes a file; a missing file or a directory is not found", async () => {
     const { area, run } = setStage();
     area.write("dir/f", "text");
     expect(await run(commandOf("DELETE_FILE", "dir/f"))).toEqual(ok("DELETE_FILE", "Deleted 'dir/f'"));
@@ -163,7 +163,7 @@ describe("DELETE_FILE", () => {
     expect(readdirSync(area.root)).toEqual(["dir"]);
   });
 
-  test("deletes a link inside, and not what it leads to", async () => {
+  test("deletes a link, and not its target", async () => {
     const { area, run, read } = setStage();
     area.write("dir/f", "text");
     const targets = { file: "dir/f", directory: "dir", nothing: "none", itself: "itself" };
@@ -180,7 +180,7 @@ describe("DELETE_FILE", () => {
 });
 
 describe("READ_FILE", () => {
-  test("queues what is there, and tells why not", async () => {
+  test("queues an existing file, and gives the reason otherwise", async () => {
     const { area, run } = setStage();
     area.write("dir/f", "text");
     expect(await run(commandOf("READ_FILE", "dir/f"))).toEqual(ok("READ_FILE", "Queued 'dir/f' for next outbox"));
@@ -193,7 +193,7 @@ describe("READ_FILE", () => {
 });
 
 describe.each(fileTypes)("%s", (type) => {
-  /** Something to be harmed on every path. */
+  /** Sets a file that must stay unharmed behind every path. */
   function setTraps(): Stage {
     const stage = setStage();
     const { area } = stage;
@@ -233,10 +233,10 @@ describe.each(fileTypes)("%s", (type) => {
     );
   });
 
-  test("rejects absolute paths inside, too", async () => {
+  test("rejects absolute paths, even within the workspace", async () => {
     const { area, executor } = setTraps();
     for (const path of [join(area.root, "in/f"), area.root]) {
-      // The path as it was given is the only one that may name the host.
+      // Only the path as it was given may name the host.
       expect(await executor.run(commandOf(type, path), area.context)).toEqual(
         failed(type, `REJECTED: Path is outside workspace: '${path}'`),
       );
@@ -273,7 +273,7 @@ describe.each(fileTypes)("%s", (type) => {
     expect(readdirSync(area.root)).toContain("hidden-link");
   });
 
-  test("does nothing in a workspace that is not there, or not to be used", async () => {
+  test("does nothing in a missing or refused workspace", async () => {
     const { area, run } = setTraps();
     const reason = "the workspace is not accessible";
     for (const more of [{ workDir: join(area.base, "gone") }, { refusal: `not in ${area.root}` }]) {
@@ -284,7 +284,7 @@ describe.each(fileTypes)("%s", (type) => {
     expect(readFileSync(join(area.root, "in/f"), "utf8")).toBe("inside\n");
   });
 
-  test("of a stopped run throws and changes nothing", async () => {
+  test("throws in a stopped run and changes nothing", async () => {
     const { area, run, executor } = setTraps();
     const reason = new Error("stopped");
     const signal = AbortSignal.abort(reason);
@@ -293,8 +293,8 @@ describe.each(fileTypes)("%s", (type) => {
     expect(readFileSync(join(area.root, "in/f"), "utf8")).toBe("inside\n");
   });
 
-  // As X1: no text of a path is anything but a result, and none leaves the workspace.
-  test("of any path ends in a result, and harms nothing outside", async () => {
+  // As X1: every path gives a result, and no path leaves the workspace.
+  test("gives a result for every path, and harms nothing outside", async () => {
     const { area, run, trace } = setTraps();
     const parts = [
       "..",
@@ -314,7 +314,7 @@ describe.each(fileTypes)("%s", (type) => {
     ];
     const outside = [filesBelow(area.outside), filesBelow(`${area.root}-evil`)];
     for (let index = 0; index < 300; index += 1) {
-      // Every pair and some triples, in an order that is the same every time.
+      // Every pair and some triples, always in the same order.
       const path = [parts[index % 14], parts[Math.floor(index / 14) % 14], parts[(index * 5) % 14]].join("/");
       await trace(commandOf(type, path));
       const result = await run(commandOf(type, path));
@@ -324,7 +324,7 @@ describe.each(fileTypes)("%s", (type) => {
   });
 });
 
-test("what is said is the result of saying it", async () => {
+test("the result of MESSAGE and DONE is their text, and the result of a parse error is its message", async () => {
   const { run, trace } = setStage();
   const text = "Über\n\nlines ";
   expect(await run({ type: "MESSAGE", text })).toEqual(ok("MESSAGE", text));
@@ -334,7 +334,7 @@ test("what is said is the result of saying it", async () => {
   expect(await trace(error)).toEqual({});
 });
 
-test("a long path is cut in its summary, never in half of a character", async () => {
+test("a long path is cut in its summary, never within a character", async () => {
   const { run } = setStage();
   const path = `${"x".repeat(4_095)}😀😀`;
   const { summary } = await run({ type: "READ_FILE", path });

@@ -1,4 +1,4 @@
-// RUN_COMMAND: how ends of commands read, and that they go through the jail that commands of agents go through.
+// RUN_COMMAND: how results describe the ends of commands, and that inbox commands use the same jail as agent commands.
 
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function refused(text: string, reason: string): CommandResult {
   return { type: "RUN_COMMAND", success: false, summary: `Failed to run '${text}': ${reason}`, output: "" };
 }
 
-/** Ends as it is told to, without a command: what is worded, is worded of this. */
+/** Commands that end as given without running anything, to test how results describe them. */
 function endsWith(end: Partial<Awaited<ReturnType<Commands["run"]>>>): Commands {
   const nothing = { text: "", isCut: false };
   const whole = "words" in end ? end : { stdout: nothing, stderr: nothing, exit: { status: 0 }, ...end };
@@ -51,12 +51,12 @@ describe("the output of a command", () => {
     ["x".repeat(3_990), "1234567890", `${"x".repeat(3_990)}\n123456789\n... (output truncated)`],
     [`${"x".repeat(3_999)}😀`, "", `${"x".repeat(3_999)}\n... (output truncated)`],
     [`${"x".repeat(3_998)}😀y`, "", `${"x".repeat(3_998)}😀\n... (output truncated)`],
-  ])("%#: is stdout, and stderr on another line, cut between characters", async (stdout, stderr, output) => {
+  ])("%#: stdout, then stderr on a new line, cut between characters", async (stdout, stderr, output) => {
     const { run } = setStage(endsWith({ stdout: kept(stdout), stderr: kept(stderr) }));
     expect(await run(command("c"))).toEqual(ran("c", 0, output));
   });
 
-  test("says at its end what it was killed for, if it was not its time", async () => {
+  test("ends with the reason of the kill, unless it was the timeout", async () => {
     const end = { stdout: kept("x".repeat(5_000)), exit: { signal: 9 }, killed: "memory", limit: "too much" } as const;
     const { run } = setStage(endsWith(end));
     expect(await run(command("c"))).toEqual(
@@ -65,7 +65,7 @@ describe("the output of a command", () => {
   });
 });
 
-test("what names the host is not told: why there is no jail, or no place to work", async () => {
+test("results do not name the host: why there is no jail, or no working directory", async () => {
   const reasons = {
     workspace: "commands cannot work in this workspace",
     no_jail: "there is no jail to run commands in",
@@ -77,7 +77,7 @@ test("what names the host is not told: why there is no jail, or no place to work
   }
 });
 
-test("commands may be disabled: none is run", async () => {
+test("disabled commands are not run", async () => {
   const { run } = setStage({ run: () => expect.fail("was run") }, false);
   expect(await run(command("ls"))).toEqual(refused("ls", "commands are disabled"));
 });
@@ -90,7 +90,7 @@ test("a long command is cut in its summary, and refused", async () => {
   );
 });
 
-test("without a jail, which somebody has to ask for, commands run in /bin/sh too, as one argument", async () => {
+test("without a jail, which must be configured, a command is still one argument of /bin/sh", async () => {
   const commands = createCommands({ jail: undefined, clock: systemClock, denyList: "documented", growthBytesMax: 0 });
   const { run } = setStage(commands);
   expect(await run(command(`printf '%s|' "a \\"b" 'c $d'`))).toEqual(
@@ -113,7 +113,7 @@ describe.runIf(hasJail)("in the jail", () => {
     return stage;
   }
 
-  test("a command is one argument of /bin/sh, whatever stands in it", async () => {
+  test("a command is one argument of /bin/sh, with any characters", async () => {
     const { run } = openStage();
     const cases: [string, number, string][] = [
       ["", 0, ""],
@@ -132,16 +132,16 @@ describe.runIf(hasJail)("in the jail", () => {
       expect(await run(command(text))).toEqual(ran(text, code, output));
     }
     expect(await run(command("readlink /proc/$$/exe"))).toMatchObject({ output: `${realpathSync("/bin/sh")}\n` });
-    // A command, and no option of the shell.
+    // The text is a command, not an option of the shell.
     expect(await run(command("-c 'echo hi'"))).toMatchObject({ summary: "Ran '-c 'echo hi'' (exit code 127)" });
     expect(killed).toEqual([]);
   });
 
-  test("a command works in the workspace, and what it makes belongs to whom the workspace belongs", async () => {
+  test("a command works in the workspace, and its files belong to the workspace's owner", async () => {
     const { area, run, read } = openStage();
     await run(command("mkdir d && echo made > d/f && pwd > p"));
     expect(read("d/f")).toBe("made\n");
-    // It is seen where it is for everybody else.
+    // The workspace has the same path within the jail as outside.
     expect(read("p")).toBe(`${area.root}\n`);
     expect(statSync(join(area.root, "d/f")).uid).toBe(statSync(area.root).uid);
   });
@@ -157,7 +157,7 @@ describe.runIf(hasJail)("in the jail", () => {
     expect(await run(command(count))).toEqual(ran(count, 1, "0\n"));
   });
 
-  test("what agents may not run, inboxes may not run", async () => {
+  test("commands that are blocked for agents are blocked for inboxes", async () => {
     const { run } = openStage();
     expect(await run(command("rm -rf /"))).toMatchObject({
       success: false,
@@ -169,18 +169,18 @@ describe.runIf(hasJail)("in the jail", () => {
     );
   });
 
-  test("a flood of output ends, and its beginning is shown", async () => {
+  test("endless output is cut, and its beginning is shown", async () => {
     const { run } = openStage();
     const text = "head -c 20000000 /dev/zero | tr '\\0' a; echo late >&2; exit 4";
     expect(await run(command(text))).toEqual(ran(text, 4, `${"a".repeat(4_000)}\n... (output truncated)`));
   });
 
-  test("bytes that are no text are replaced", async () => {
+  test("bytes that are not UTF-8 are replaced", async () => {
     const { run } = openStage();
     expect(await run(command("printf 'a\\377b'"))).toMatchObject({ output: "a\uFFFDb" });
   });
 
-  test("after 30 seconds a command and all that it started are killed, and what it printed is shown", async () => {
+  test("after 30 seconds a command and its child processes are killed, and its output is shown", async () => {
     const clock = createManualClock();
     const { area, run } = setStage(await openCommands({ clock: sleepLong(clock) }));
     area.giveToSession();
@@ -200,7 +200,7 @@ describe.runIf(hasJail)("in the jail", () => {
     expect(processesOf(sessionId)).toEqual([]);
   });
 
-  test("the time may be another one", async () => {
+  test("the timeout is configurable", async () => {
     using area = new Area();
     area.giveToSession();
     const executor = createExecutor({ commands, mayRun: true, commandTimeoutMs: 200 });
@@ -208,7 +208,7 @@ describe.runIf(hasJail)("in the jail", () => {
     expect(summary).toBe("Command timed out (0.2s): sleep 600");
   });
 
-  test("a stopped run kills its command and throws: there is no result", async () => {
+  test("a stopped run kills its command and throws instead of returning a result", async () => {
     const { area, run } = openStage();
     const stop = new AbortController();
     const sessionId = `stopped-${process.pid}`;
@@ -220,7 +220,7 @@ describe.runIf(hasJail)("in the jail", () => {
     expect(processesOf(sessionId)).toEqual([]);
   });
 
-  test("what commands of agents and of inboxes write is counted together", async () => {
+  test("bytes written by agent commands and inbox commands count together", async () => {
     const shared = await openCommands({ growthMb: 4 });
     const { area, run } = setStage(shared);
     area.giveToSession();
@@ -233,7 +233,7 @@ describe.runIf(hasJail)("in the jail", () => {
   });
 });
 
-/** The watch over a command looks often, by real time; only long sleeps are the test's. */
+/** The monitor of a command polls often and in real time; only long sleeps use the test's clock. */
 function sleepLong(clock: ReturnType<typeof createManualClock>): ReturnType<typeof createManualClock> {
   return {
     ...clock,

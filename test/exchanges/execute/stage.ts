@@ -1,4 +1,4 @@
-// A workspace and an executor over it. Every result is looked through for places of the host, which none may name.
+// A workspace and an executor over it. Checks that no result names a path of the host.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export interface Stage {
   readonly run: (command: Command, more?: Partial<ExecuteContext>) => Promise<CommandResult>;
   readonly again: (command: Command, trace: Trace) => Promise<CommandResult>;
   readonly trace: (command: Command) => Promise<Trace>;
-  /** Undefined where there is no such file. */
+  /** Returns undefined when the file does not exist. */
   readonly read: (path: string) => string | undefined;
 }
 
@@ -32,7 +32,7 @@ export function setStage(commands: Commands = refuseCommands("no jail in /opt/he
   const executor = createExecutor({ commands, mayRun });
   const look = (result: CommandResult): CommandResult => {
     const { type, summary, output } = result;
-    // What a command prints is its own: in the jail the workspace is where it is for everybody else.
+    // The output of a command is exempt: in the jail the workspace has its path on the host.
     expect(type === "RUN_COMMAND" ? summary : summary + output).not.toContain(area.base);
     return result;
   };
@@ -49,7 +49,7 @@ export function setStage(commands: Commands = refuseCommands("no jail in /opt/he
   };
 }
 
-/** The files below a directory with their contents; neither directories nor what is not a file. */
+/** Returns the regular files below a directory with their contents. */
 export function filesBelow(directory: string): Record<string, string> {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map((entry) => join(entry.parentPath, entry.name));

@@ -1,4 +1,4 @@
-// The shared cases of the protocol, as far as they execute.
+// The shared cases of the protocol, the part about execution.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const { executor_vectors: cases }: { executor_vectors: Case[] } = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../vectors/coding-agent.json"), "utf8"),
 );
 
-test("there are cases", () => {
+test("the vectors contain cases of execution", () => {
   expect(cases.length).toBeGreaterThan(15);
 });
 
@@ -52,7 +52,7 @@ test.each(cases)("$name", async ({ files, inbox, results, readFileRequests, file
   expect(filesBelow(area.outside)).toEqual({});
 });
 
-/** As far as these cases go, and no further: parsing has tests of its own. */
+/** A minimal parser that suffices for these cases; parsing has its own tests. */
 function readBlocks(inbox: string): Command[] {
   const pattern =
     /^\[(?<type>\w+_FILE) path="(?<path>.*?)"(?: start_line="(?<start>\d+)" end_line="(?<end>\d+)")?\](?:\n(?<body>[\s\S]*?)\n\[\/\k<type>\])?/gm;

@@ -1,4 +1,4 @@
-// Which exchange and which outbox a text says that it belongs to.
+// The exchange and the outbox that a text names.
 
 import { describe, expect, test } from "vitest";
 import { readHeader } from "../../../src/protocols/exchange/inbox/header.ts";
@@ -6,7 +6,7 @@ import { readHeader } from "../../../src/protocols/exchange/inbox/header.ts";
 const both = { session: "a1b2c3d4", sequence: 2 };
 
 describe("a section HEADER", () => {
-  test("counts wherever it stands, up to the next section", () => {
+  test("counts anywhere in the text, up to the next section", () => {
     const section = "=== HEADER ===\r\nSession: a1b2c3d4\r\n\r\n Sequence: 2\r\nTask: x\r\n\r\n";
     expect(readHeader(section)).toEqual(both);
     expect(readHeader(`Sure!\n\n${section}=== PROMPT ===\nSession: 00000000`)).toEqual(both);
@@ -15,15 +15,15 @@ describe("a section HEADER", () => {
     });
   });
 
-  test("has the first of two values", () => {
+  test("gives the first of two values", () => {
     expect(readHeader("=== HEADER ===\nSequence: 2\nSession: a1b2c3d4\nSequence: 3\nSession: 00000000")).toEqual(both);
   });
 
-  test("without values is a header without values, whatever stands elsewhere", () => {
+  test("without values is a header without values, even if values follow elsewhere", () => {
     expect(readHeader("Session: a1b2c3d4\n=== HEADER ===\nTask: x")).toEqual({});
   });
 
-  test("inside a block is text", () => {
+  test("within a block is text", () => {
     const block = '[CREATE_FILE path="a"]\n=== HEADER ===\nSession: a1b2c3d4\n[/CREATE_FILE]';
     expect(readHeader(block)).toEqual({});
     expect(readHeader(`Sequence: 2\n${block}`)).toEqual({ sequence: 2 });
@@ -38,7 +38,7 @@ describe("the first lines", () => {
     },
   );
 
-  test("count in either order, and alone", () => {
+  test("count in either order, and each without the other", () => {
     expect(readHeader("Sequence: 2\nSession: a1b2c3d4")).toEqual(both);
     expect(readHeader("Sequence: 2\n[DONE]")).toEqual({ sequence: 2 });
     expect(readHeader("Session: a1b2c3d4\nSession: 00000000")).toEqual({ session: both.session });

@@ -1,5 +1,5 @@
-// Texts of the greatest size that are made to be slow to read. Work that grew with the square of their length would take
-// minutes to hours; it takes some milliseconds each, so that the limit of time below is none for a busy machine.
+// Texts of the maximum size that are made to be slow to parse. Quadratic work would take minutes to hours. The parser takes
+// some milliseconds for each, so the time limit below is generous even on a busy machine.
 
 import { expect, test } from "vitest";
 import { inboxBytesMax } from "../../../src/protocols/exchange/command.ts";
@@ -49,7 +49,7 @@ test.each([
   expect(readHeader(text)).toEqual({});
 });
 
-/** The rest has everything of the closing tag but its end, again and again. */
+/** The text after the block has all of the closing tag but its end, again and again. */
 function half(unit: string): string {
   const token = unit.repeat(inboxBytesMax / 4 / unit.length);
   return `[CREATE_FILE path="a" end="${token}"]\n${fill("[/CREATE_FILE a]a\n").slice(0, token.length)}\n[/CREATE_FILE ${token}x`;

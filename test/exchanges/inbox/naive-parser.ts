@@ -1,5 +1,5 @@
-// The rules of reading an inbox, as short as they can be told and as slow as that makes them. What the parser does is compared
-// with it. It knows no near misses and no details.
+// The rules of parsing an inbox, as short as possible and therefore slow; the tests compare the parser with it. It ignores near
+// misses and the details of errors.
 
 import type { Command } from "../../../src/protocols/exchange/command.ts";
 
@@ -9,12 +9,12 @@ export function parseNaively(text: string): Command[] {
   return parseLines(text.split("\n"), false);
 }
 
-/** As the parser of the first reader has it: neither U+FEFF nor U+180E is white, U+0085 is. */
+/** As in the original parser: U+FEFF and U+180E are not white space, U+0085 is. */
 export function trim(text: string): string {
   return text.replace(new RegExp(`^[${white}]+`), "").replace(new RegExp(`[${white}]+$`), "");
 }
 
-/** `isRest`: behind the prompt of an outbox that came back. */
+/** `isRest`: the lines follow the prompt of an outbox that came back. */
 function parseLines(lines: readonly string[], isRest: boolean): Command[] {
   const trimmed = lines.map(trim);
   const protocol = trimmed.indexOf("=== PROTOCOL ===");

@@ -1,5 +1,4 @@
-// Texts that look much like inboxes: tags that are right and tags that are nearly right, in any order, with all that a line
-// may have around it.
+// Texts that resemble inboxes: correct and nearly correct tags in any order, with anything that may surround a tag on its line.
 
 import fc from "fast-check";
 
@@ -83,7 +82,7 @@ const line = fc
   )
   .map((parts) => parts.join(""));
 
-/** A block from end to end, so that most texts have some commands. */
+/** A complete block, so that most texts have some commands. */
 const block = fc
   .tuple(
     fc.constantFrom(...names),
@@ -100,7 +99,7 @@ const outbox = fc
   .tuple(line, line, block)
   .map(([before, after, answer]) => ["=== PROTOCOL ===", before, "=== PROMPT ===", after, answer].join("\n"));
 
-/** The commands in the documented order, with the letters of the instructions more often than not. */
+/** The commands in the documented order, more often than not with the letters of the instructions. */
 const instructions = fc
   .constantFrom("N", "N", "1")
   .map((start) =>

@@ -1,4 +1,4 @@
-// Lines that were meant as commands and are none are told of, and nothing else is (D5).
+// Lines that were meant as commands but are not valid are reported, and no other lines are (D5).
 
 import { expect, test } from "vitest";
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
@@ -27,7 +27,7 @@ test.each([
   ['**[READ_FILE path="a"]**', "READ_FILE"],
   ['**\\[READ\\_FILE path="a"\\]**', "READ_FILE"],
   ["\u00a0[DONE].", "DONE"],
-])("%j was meant as %s", (line, name) => {
+])("%j is reported as a near miss of %s", (line, name) => {
   const [only, ...others] = parseInbox(`Well.\n\n${line}\nx`);
   expect(others).toEqual([]);
   expect(only).toMatchObject({
@@ -39,7 +39,7 @@ test.each([
 });
 
 test.each(['[RENAME_FILE from="a" to="b"]', "[LIST_FILES]", "**[LIST_FILES]**", "\\[LIST\\_FILES\\]"])(
-  "%j asks for a command that there is not",
+  "%j asks for an unknown command",
   (line) => {
     expect(parseInbox(line)).toEqual([
       {
@@ -68,14 +68,14 @@ test.each([
   expect(parseInbox(line)).toEqual([]);
 });
 
-test("lines inside bodies are told of by nobody, those of blocks that are wrong neither", () => {
+test("lines within bodies are not reported, even in invalid blocks", () => {
   expect(parseInbox("[CREATE_FILE]\n[done]\n[/CREATE_FILE]\n[DONE]\n[DONE] x\n[/DONE]")).toEqual([
     { type: "PARSE_ERROR", message: "CREATE_FILE missing path attribute" },
     { type: "DONE", message: "[DONE] x" },
   ]);
 });
 
-test("only the first is told, behind everything else, and the commands are the same", () => {
+test("only the first near miss is reported, after all other results, and the commands stay the same", () => {
   expect(parseInbox('[DONE] x\n[READ_FILE path="a"]\n[MOVE_FILE path="a"]\n[MESSAGE]\nm')).toEqual([
     { type: "READ_FILE", path: "a" },
     {
@@ -91,7 +91,7 @@ test("only the first is told, behind everything else, and the commands are the s
   ]);
 });
 
-test("what to write is what would have been a command", () => {
+test("the hint shows the command as it must be written", () => {
   const [told] = parseInbox("[edit_file]");
   expect(told).toMatchObject({
     message: expect.stringContaining(

@@ -1,4 +1,4 @@
-// Each rule of reading and each decision about it, by itself.
+// Each parsing rule and each decision about it, tested separately.
 
 import { describe, expect, test } from "vitest";
 import type { Command } from "../../../src/protocols/exchange/command.ts";
@@ -29,11 +29,11 @@ describe("lines", () => {
     }
   });
 
-  test("a text of CR alone is one line, and a tag in it has no closing tag", () => {
+  test("a text with CR only is one line, so its tag has no closing tag", () => {
     expect(parseInbox('[CREATE_FILE path="a"]\rx\r[/CREATE_FILE]')).toEqual([
       error(
         "CREATE_FILE for 'a' missing closing tag",
-        // It stands on the line of the opening tag, where nobody looks for it.
+        // The closing tag is on the line of the opening tag, where the parser does not look for it.
         unclosed,
       ),
     ]);
@@ -53,16 +53,16 @@ describe("lines", () => {
     "\u202f",
     "\u205f",
     "\u3000",
-  ])("white space %j around a tag does not count", (blank) => {
+  ])("white space %j around a tag is ignored", (blank) => {
     expect(parseInbox(`${blank}[DONE]${blank}\nx\n${blank}[/DONE]${blank}`)).toEqual([done("x")]);
   });
 
-  test.each(["\ufeff", "\u200b", "\u180e", "\0"])("%j is no white space", (other) => {
+  test.each(["\ufeff", "\u200b", "\u180e", "\0"])("%j is not white space", (other) => {
     expect(parseInbox(`${other}[DONE]\nx\n[/DONE]`)).toEqual([]);
     expect(parseInbox(`[DONE]\n${other}x\n[/DONE]`)).toEqual([done(`${other}x`)]);
   });
 
-  test("a tag stands on one line, alone", () => {
+  test("a tag must be alone on its line", () => {
     expect(parseInbox('say [READ_FILE path="a"]')).toEqual([]);
     expect(parseInbox('- [READ_FILE path="a"]\n> [READ_FILE path="a"]\n`[READ_FILE path="a"]`')).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe("attributes", () => {
     "-2147483649",
     "\u00a01",
     "N",
-  ])("%j is no number", (value) => {
+  ])("%j is not a number", (value) => {
     for (const attributes of [`start_line="${value}" end_line="1"`, `start_line="1" end_line="${value}"`]) {
       expect(parseInbox(linesOf(`[EDIT_FILE path="a" ${attributes}]`, "[/EDIT_FILE]"))).toEqual([
         error("EDIT_FILE start_line/end_line must be integers"),
@@ -152,7 +152,7 @@ describe("attributes", () => {
   });
 
   test.each(['path="a" start_line="1"', 'path="a" end_line="1"', 'start_line="x" end_line="x"'])(
-    "an edit needs all three: %j is too little",
+    "an edit needs all three attributes: %j is incomplete",
     (attributes) => {
       expect(parseInbox(linesOf(`[EDIT_FILE ${attributes}]`, "[/EDIT_FILE]"))).toEqual([
         error("EDIT_FILE missing required attributes (path, start_line, end_line)"),
@@ -180,7 +180,7 @@ describe("bodies", () => {
     ]);
   });
 
-  test("the bodies of RUN_COMMAND, MESSAGE and DONE lose their outer white space, and may be empty", () => {
+  test("the bodies of RUN_COMMAND, MESSAGE and DONE are trimmed, and may be empty", () => {
     const bodies = ["\u0085\u3000 ls\r\n -l \r\n\r\n", "\ufeffx", " \u00a0 "];
     for (const [body, expected] of [
       [bodies[0], "ls\n -l"],
@@ -209,7 +209,7 @@ describe("bodies", () => {
 });
 
 describe("malformed blocks never execute (D1)", () => {
-  test("after an error the reading goes on behind the closing tag", () => {
+  test("after an error parsing continues after the closing tag", () => {
     expect(
       parseInbox(
         linesOf(
@@ -234,13 +234,13 @@ describe("malformed blocks never execute (D1)", () => {
     ["[RUN_COMMAND]", "RUN_COMMAND missing closing tag"],
     ["[MESSAGE]", "MESSAGE missing closing tag"],
     ["[DONE]", "DONE missing closing tag"],
-  ])("nothing after %s executes when it is not closed", (tag, message) => {
+  ])("nothing after an unclosed %s executes", (tag, message) => {
     const after = ['[READ_FILE path="b"]', "[done]", "[WRONG_NAME]"];
     expect(parseInbox(linesOf('[READ_FILE path="a"]', tag, ...after))).toEqual([read("a"), error(message, unclosed)]);
     expect(parseInbox(tag)).toEqual([error(message, unclosed)]);
   });
 
-  test("a block that is not closed tells where its closing tag was probably meant to be", () => {
+  test("an unclosed block names the line that was probably meant as its closing tag", () => {
     expect(parseInbox(linesOf("[DONE]", "x", "[/DONE ]", '[READ_FILE path="b"]'))).toEqual([
       error(
         "DONE missing closing tag",
@@ -249,12 +249,12 @@ describe("malformed blocks never execute (D1)", () => {
     ]);
   });
 
-  test("the first closing tag ends a block, whoever it was meant for", () => {
+  test("the first closing tag ends a block, even if it was meant for another one", () => {
     const twice = linesOf("[CREATE_FILE]", '[CREATE_FILE path="b"]', "x", "[/CREATE_FILE]", "[/CREATE_FILE]");
     expect(parseInbox(twice)).toEqual([error("CREATE_FILE missing path attribute")]);
   });
 
-  test("after a wrong READ_FILE or DELETE_FILE, which have no body, the next line counts", () => {
+  test("after an invalid READ_FILE or DELETE_FILE, which have no body, the next line counts", () => {
     expect(parseInbox(linesOf("[READ_FILE]", "[DELETE_FILE file='a']", '[READ_FILE path="b"]'))).toEqual([
       error("READ_FILE missing path attribute"),
       error("DELETE_FILE missing path attribute"),
@@ -276,8 +276,8 @@ test.each(["\t", " ", "\u00a0", "\f"])("the blank %j may follow the name (D3)", 
   expect(parseInbox(`[READ_FILE${blank}path="a"]`)).toEqual([read("a")]);
 });
 
-describe("a closing tag of the block's own (D7)", () => {
-  test("makes the usual one a line of the body", () => {
+describe("a custom closing tag (D7)", () => {
+  test("makes the standard closing tag a line of the body", () => {
     expect(
       parseInbox(
         linesOf(
@@ -291,7 +291,7 @@ describe("a closing tag of the block's own (D7)", () => {
     ]);
   });
 
-  test("has to be there, also for a block that is wrong", () => {
+  test("is required, even for an invalid block", () => {
     expect(parseInbox(linesOf('[CREATE_FILE end="X"]', "[/CREATE_FILE]", '[READ_FILE path="a"]'))).toEqual([
       error(
         "CREATE_FILE missing path attribute",
@@ -300,13 +300,13 @@ describe("a closing tag of the block's own (D7)", () => {
     ]);
   });
 
-  test("is the usual one when it is empty", () => {
+  test("is the standard one when the attribute is empty", () => {
     expect(parseInbox(linesOf('[CREATE_FILE path="a" end=""]', "x", "[/CREATE_FILE]"))).toEqual([
       { type: "CREATE_FILE", path: "a", content: "x" },
     ]);
   });
 
-  test("is for CREATE_FILE and EDIT_FILE alone", () => {
+  test("exists for CREATE_FILE and EDIT_FILE only", () => {
     expect(parseInbox(linesOf('[READ_FILE path="a" end="X"]', '[READ_FILE path="b"]'))).toEqual([read("a"), read("b")]);
   });
 });

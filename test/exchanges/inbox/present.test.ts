@@ -1,4 +1,4 @@
-// What callers are shown of each command.
+// How each command is shown to callers.
 
 import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { ParsedCommandSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 import { commandToProto } from "../../../src/protocols/exchange/inbox/to-proto.ts";
 
-test("every command is shown with the attributes that count and its body, and errors in their places", () => {
+test("every command is shown with its effective attributes and its body, and errors keep their places", () => {
   const inbox = [
     ...['[CREATE_FILE Path="a" x="1"]', "[/CREATE_FILE]"],
     ...['[EDIT_FILE path="a" start_line=" +01" end_line="-2"]', "b", "", "[/EDIT_FILE]"],

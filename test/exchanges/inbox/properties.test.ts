@@ -1,4 +1,4 @@
-// What holds for every text.
+// Properties that hold for every text.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -18,14 +18,14 @@ function isNearMiss(command: Command | undefined): boolean {
   return command?.type === "PARSE_ERROR" && command.message.startsWith("unrecognised");
 }
 
-/** Without what is only told beside. */
+/** Removes near misses and the details of errors. */
 function withoutWords(commands: readonly Command[]): Command[] {
   return commands
     .filter((command) => !isNearMiss(command))
     .map((command) => (command.type === "PARSE_ERROR" ? { type: "PARSE_ERROR", message: command.message } : command));
 }
 
-test("the list is that of the plain reading", () => {
+test("the parser returns the commands of the naive parser", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(nearInbox, (text) => {
@@ -37,7 +37,7 @@ test("the list is that of the plain reading", () => {
     }),
     { numRuns: 4_000 },
   );
-  // Texts among which one of these never came would prove nothing about it.
+  // Every kind must occur, otherwise the texts prove nothing about it.
   expect([...seen].toSorted()).toEqual([
     ...["CREATE_FILE", "CREATE_FILE for  missing closing tag", "CREATE_FILE missing path attribute"],
     ...["DELETE_FILE", "DELETE_FILE missing path attribute", "DONE", "DONE missing closing tag"],
@@ -49,7 +49,7 @@ test("the list is that of the plain reading", () => {
   ]);
 });
 
-test("nothing throws, and at most the last entry is about a line that is no command", () => {
+test("nothing throws, and at most the last entry is a near miss", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const commands = parseInbox(text);
@@ -60,7 +60,7 @@ test("nothing throws, and at most the last entry is about a line that is no comm
   );
 });
 
-test("every body that is executed stands in the text, but for the CRs at the ends of its lines", () => {
+test("every executed body occurs in the text, except for CRs at line ends", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const plain = text
@@ -77,7 +77,7 @@ test("every body that is executed stands in the text, but for the CRs at the end
   );
 });
 
-test("commands that are printed are read again as they were, with prose between them", () => {
+test("printed commands are parsed back unchanged, with prose between them", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(printable, prose), { maxLength: 8 }), (parts) => {
       const text = parts.map(([command, between]) => `${between}\n${print(command)}\n`).join("");

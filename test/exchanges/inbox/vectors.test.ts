@@ -1,4 +1,4 @@
-// The shared cases of the protocol, as far as reading goes.
+// The shared cases of the protocol, the part about parsing.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -17,7 +17,7 @@ const { vectors }: { vectors: readonly Vector[] } = JSON.parse(
   readFileSync(new URL("../../vectors/coding-agent.json", import.meta.url), "utf8"),
 );
 
-test("all cases are there", () => {
+test("the vectors contain all cases", () => {
   expect(vectors.length).toBeGreaterThan(50);
 });
 

@@ -1,4 +1,4 @@
-// Outboxes that nobody thought of: whatever a task, results and files hold, the frame stands, and all fits one message.
+// Generated outboxes: the frame holds for any task, results and files, and everything fits into one message.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -51,7 +51,7 @@ const outboxes: fc.Arbitrary<Outbox> = fc.record({
   requested: fc.array(requested, { maxLength: 4 }),
 });
 
-/** Takes a beginning off the text; what is not there is an error. */
+/** Removes the given beginning from the text; fails when the text does not begin with it. */
 function take(rest: string, beginning: string): string {
   expect(rest.slice(0, beginning.length)).toBe(beginning);
   return rest.slice(beginning.length);
@@ -63,7 +63,7 @@ function takeLine(rest: string): [line: string, rest: string] {
   return [rest.slice(0, end), rest.slice(end + 1)];
 }
 
-test("header, sections and markers stand in order, whatever the task, the results and the files hold", () => {
+test("header, sections and markers stand in order for any task, results and files", () => {
   fc.assert(
     fc.property(outboxes, (outbox) => {
       const rendered = renderOutbox(outbox);
@@ -88,7 +88,7 @@ test("header, sections and markers stand in order, whatever the task, the result
   );
 });
 
-/** Each file takes one line, however it is called. */
+/** Each file takes one line, whichever characters its name has. */
 function takeFiles(afterTitle: string, { files: { files, moreFiles, leftOut } }: Outbox): string {
   let rest = afterTitle;
   for (const { bytes } of files) {
@@ -144,7 +144,7 @@ function takeRequested(before: string, { requested: files }: Outbox): string {
 
 test("the largest outbox fits one message", () => {
   const pathBytes = Math.floor(pathBytesMax / filesMax);
-  // A line end takes two characters where it is shown.
+  // A line end takes two characters in the listing.
   const files = Array.from({ length: filesMax }, () => ({ path: "\n".repeat(pathBytes), bytes: 2 ** 53 - 1 }));
   const results = Array.from({ length: 1_000 }, (): CommandResult => {
     return { type: "CREATE_FILE", success: false, summary: "\u20ac".repeat(4_000), output: "\u20ac".repeat(4_000) };
@@ -159,6 +159,6 @@ test("the largest outbox fits one message", () => {
   };
   const bytes = [1, 2].map((sequence) => Buffer.byteLength(renderOutbox({ ...largest, sequence })));
   expect(Math.max(...bytes)).toBeLessThan(outboxBytesMax);
-  // It is as large as the data's own bounds let it be, not only small enough.
+  // It is as large as the limits of its parts allow, not merely below the maximum.
   expect(Math.max(...bytes)).toBeGreaterThan(3_500_000);
 });

@@ -1,4 +1,4 @@
-// How much of a file is read for an outbox: what is shown of it, and of a text that has no room only a sample.
+// How many bytes of a file are read for an outbox: the part that is shown, or only a sample of a text that does not fit.
 
 import { open } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -15,7 +15,7 @@ afterEach(() => {
   area[Symbol.dispose]();
 });
 
-/** What comes of it, and how many bytes were read. */
+/** The kind of the contents, and the number of bytes read. */
 async function readCounted(content: string, bytesLeft: number): Promise<[kind: Contents["kind"], bytesRead: number]> {
   await using handle = await open(area.write("file", content));
   const read = vi.spyOn(handle, "read");

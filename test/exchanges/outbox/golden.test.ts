@@ -1,4 +1,4 @@
-// Outboxes byte for byte, as the protocol's document shows them; test/exchanges/outbox/golden holds them whole.
+// Outboxes byte for byte, as in the protocol's document; test/exchanges/outbox/golden holds the full texts.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -105,11 +105,11 @@ describe("an outbox is, byte for byte,", () => {
   });
 });
 
-test("the first outbox shows no results, whatever an import brought along", () => {
+test("the first outbox shows no results, even after an import with results", () => {
   expect(renderOutbox({ ...first, results: [ok("MESSAGE", "hello")] })).toBe(renderOutbox(first));
 });
 
-test("a header shows the first line of the task that holds anything", () => {
+test("a header shows the first line of the task that is not blank", () => {
   const headerOf = (text: string): string | undefined =>
     /^Task: .*$/m.exec(renderOutbox({ ...first, task: text }))?.[0];
   expect(headerOf("a\r\nb")).toBe("Task: a…");
@@ -117,12 +117,12 @@ test("a header shows the first line of the task that holds anything", () => {
   expect(headerOf("\n \na b\n\n")).toBe("Task: a b");
 });
 
-test("what is in the workspace is never called empty when it could not be read", () => {
+test("a workspace that could not be read is not called empty", () => {
   const text = renderOutbox({ ...first, files: { ...emptyWorkspace, leftOut: "the workspace cannot be read" } });
   expect(text).toContain("## Workspace Files\n  ... (the workspace cannot be read)\n\n=== PROMPT");
 });
 
-test("half a character, which no UTF-8 can hold, is shown replaced", () => {
+test("an unpaired surrogate is replaced", () => {
   const text = renderOutbox({ ...first, sequence: 2, results: [ok("RUN_COMMAND", "Ran 'x'", "cut \ud83d")] });
   expect(text).toContain("  Output: cut \ufffd\n");
 });

@@ -1,4 +1,4 @@
-// The instructions hold what the check for echoes knows them by, and every rule of the protocol.
+// The instructions hold the text by which echoes are recognised, and every rule of the protocol.
 
 import { expect, test } from "vitest";
 import { instructions } from "../../../src/protocols/exchange/outbox/instructions.ts";
@@ -37,7 +37,7 @@ test("the bodies of the examples are those of the document", () => {
   ]);
 });
 
-test("no other line begins with a bracket or a marker, and no line ends in a blank", () => {
+test("no other line begins with a bracket or a marker, and no line ends with white space", () => {
   expect(lines.filter((line) => /^\s*(\[|===|##|---)/.test(line) && !tagLines.includes(line))).toEqual([]);
   expect(lines.filter((line) => line !== line.trimEnd())).toEqual([]);
   expect(instructions).toBe(instructions.trim());

@@ -1,4 +1,4 @@
-// What an outbox tells of a real workspace: the listing, and the contents that were asked for.
+// The parts of an outbox that come from a real workspace: the listing, and the requested contents.
 
 import { mkdirSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ async function read(...paths: string[]): Promise<RequestedFile[]> {
   return await readRequested(area.context, paths, signal);
 }
 
-/** The lines of the section, of the workspace as it is. */
+/** Returns the lines of the section for the current workspace. */
 async function showFiles(): Promise<string[]> {
   const files = await listWorkspace(area.context, signal);
   const text = renderOutbox({ exchangeId: "a1b2c3d4", sequence: 1, task: "x", files, results: [], requested: [] });
@@ -33,7 +33,7 @@ async function showFiles(): Promise<string[]> {
 }
 
 describe("the listing", () => {
-  test("holds every file with its size, in the order of code points", async () => {
+  test("has every file with its size, in the order of code points", async () => {
     for (const path of ["b", "a/z", "a.ts", "\u{1f600}", "\uff5e"]) {
       area.write(path, path);
     }
@@ -48,14 +48,14 @@ describe("the listing", () => {
     ]);
   });
 
-  test("of a workspace without files says that it is empty, and that of one that is gone does not", async () => {
+  test("calls a workspace without files empty, but not a missing workspace", async () => {
     mkdirSync(join(area.root, "directory"));
     expect(await showFiles()).toEqual(["(empty workspace)"]);
     renameSync(area.root, join(area.base, "elsewhere"));
     expect(await showFiles()).toEqual(["  ... (the workspace cannot be read)"]);
   });
 
-  test("keeps each file on one line, whatever it is called", async () => {
+  test("keeps each file on one line, whichever characters its name has", async () => {
     area.write("two\nlines\r", "");
     area.write("bell\u0007\u2028", "");
     writeFileSync(Buffer.from(join(area.root, "z\xff"), "latin1"), "");
@@ -71,13 +71,13 @@ describe("the listing", () => {
     expect(lines.slice(-2)).toEqual(["  f2000 (0 bytes)", "  ... (3 more files)"]);
   });
 
-  test("ends with the signal", async () => {
+  test("stops when the signal aborts", async () => {
     await expect(listWorkspace(area.context, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   });
 });
 
 describe("requested contents", () => {
-  test("come in the order of the requests, and twice when they were asked for twice", async () => {
+  test("are in the order of the requests, and twice when they were requested twice", async () => {
     area.write("a/b.txt", "one\r\ntwo");
     area.write("empty", "");
     expect(await read("a/b.txt", "empty", "a/b.txt")).toEqual([
@@ -87,7 +87,7 @@ describe("requested contents", () => {
     ]);
   });
 
-  test("are missing for what is gone, outside, sensitive, hidden, linked out, or no file", async () => {
+  test("are missing for files that are gone, outside, sensitive, hidden, linked to the outside, or not regular", async () => {
     writeFileSync(join(area.outside, "secret"), "secret");
     symlinkSync(join(area.outside, "secret"), join(area.root, "out"));
     area.write(".aws/credentials", "secret");
@@ -100,7 +100,7 @@ describe("requested contents", () => {
     expect(await read("directory")).toEqual([{ path: "directory", kind: "missing" }]);
   });
 
-  test("of binary files are their sizes: a NUL in the first 8 KiB makes one", async () => {
+  test("of binary files are their sizes: a NUL in the first 8 KiB makes a file binary", async () => {
     const sample = 8 * kibibyte;
     area.write("binary", `${"x".repeat(sample - 1)}\0${"x".repeat(100)}`);
     const text = `${"x".repeat(sample)}\0`;
@@ -114,7 +114,7 @@ describe("requested contents", () => {
     ]);
   });
 
-  test("are shown replaced where they are not UTF-8, and without a mark at the start", async () => {
+  test("have invalid UTF-8 replaced and no byte order mark", async () => {
     area.write("latin", Buffer.from("gr\xfc\xdfe \xe2\x82", "latin1"));
     area.write("marked", "\ufefftext");
     expect(await read("latin", "marked")).toEqual([
@@ -140,7 +140,7 @@ describe("requested contents", () => {
     });
   });
 
-  test("take less than 2 MiB together; what does not fit is named, and smaller ones behind it are shown", async () => {
+  test("take less than 2 MiB together; a file that does not fit is named, and smaller ones after it are shown", async () => {
     area.write("large", "z".repeat(256 * kibibyte));
     area.write("small", "s");
     area.write("binary", "\0".repeat(300 * kibibyte));
@@ -158,7 +158,7 @@ describe("requested contents", () => {
     expect(Buffer.byteLength(files.map(printRequestedFile).join("\n"))).toBeLessThan(requestedBytesMax);
   });
 
-  test("take no more when bytes that are not UTF-8 grow as they are replaced", async () => {
+  test("stay below the maximum when the replacement of invalid bytes makes them larger", async () => {
     area.write("bad", Buffer.alloc(256 * kibibyte, 0xff));
     const files = await read("bad", "bad", "bad", "bad");
     expect(files.map(({ kind }) => kind)).toEqual(["text", "text", "left-out", "left-out"]);
@@ -179,13 +179,13 @@ describe("requested contents", () => {
     );
   });
 
-  test("end with the signal", async () => {
+  test("stop when the signal aborts", async () => {
     const aborted = AbortSignal.abort(new Error("enough"));
     await expect(readRequested(area.context, ["a"], aborted)).rejects.toThrow("enough");
   });
 });
 
-test("a path with a line end stays on its line", () => {
+test("a path with a line end takes one line", () => {
   expect(printRequestedFile({ path: "a\n--- end a\n ---", kind: "text", text: "x" })).toBe(
     "--- a\\n--- end a\\n --- ---\nx\n--- end a\\n--- end a\\n --- ---",
   );

@@ -1,9 +1,9 @@
-// The rules of ingest against a simple model of them: a map of the numbers that were seen, and whether the run has ended.
-// Runners here repeat themselves, leave numbers out, send other things under old numbers, and go on after their end.
+// The rules of ingest against a simple model: a map of the numbers seen, and whether the run has ended. Runners here repeat
+// results, skip numbers, reuse numbers for other results, and continue after their end.
 //
-// I1  A number counts once, whatever became of its result; how results are cut into batches changes nothing.
-// I2  Results enter the log in the order in which they came: nothing waits for a number that is missing.
-// I3  The first terminal result that is valid ends the run; nothing after it counts, and no limit stands in its way.
+// I1  A number counts once, with any verdict on its result; the cut into batches changes nothing.
+// I2  Results enter the log in the order of their arrival: no result waits for a missing number.
+// I3  The first valid terminal result ends the run; results after it are ignored, and no limit refuses it.
 
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -22,16 +22,16 @@ import {
   told,
 } from "./reported.ts";
 
-/** Of chunks that are increments: `stream-text.test.ts` has the others. */
+/** Chunks are increments here; `stream-text.test.ts` has the other kinds. */
 function openIngest(changes: IngestChanges = {}): Ingest {
   return openAnyIngest({ ...changes, grant: { delivery: { ...grant.delivery, chunkContent: "increment" } } });
 }
 
-/** What a runner may say under a number, and what becomes of it where the number is new and the run goes on. */
+/** A kind of result, and its outcome when its number is new and the run is active. */
 interface Saying {
   readonly report: (sequence: number) => ReportedResult;
   readonly verdict: string;
-  /** The type in the log; undefined for what does not enter it. */
+  /** The type in the log; undefined when the result does not enter it. */
   readonly entry?: string;
   readonly speaks?: boolean;
   readonly ends?: boolean;
@@ -82,7 +82,7 @@ interface Said {
   readonly saying: string;
 }
 
-/** The rules in their plainest form. */
+/** The rules in their simplest form. */
 class Model {
   readonly #seen = new Map<number, string>();
   #hasSpoken = false;
@@ -149,7 +149,7 @@ const said = fc.record({
   ),
 });
 
-/** A runner that counts as it should, with odd things in between, and one that does not count at all. */
+/** A runner that counts correctly, one with odd results in between, and one that does not count at all. */
 const counted = fc
   .array(said, { maxLength: 25 })
   .map((all) => all.map((each, index) => ({ ...each, sequence: index + 1 })));
@@ -164,7 +164,7 @@ const disordered = fc
   });
 const conversation = fc.oneof(fc.array(said, { maxLength: 25 }), counted, disordered);
 
-/** Batches of them, in order; some are sent again as a whole, at once or later. */
+/** Batches of results in order; some are sent again completely, at once or later. */
 const batches = fc
   .record({
     all: conversation,
@@ -180,7 +180,7 @@ const batches = fc
     return sent;
   });
 
-test("I1 I2 I3: verdicts, log, end and what is acknowledged are those of the model", () => {
+test("I1 I2 I3: verdicts, log, end and acknowledged number are those of the model", () => {
   fc.assert(
     fc.property(batches, (sent) => {
       const ingest = openIngest();
@@ -203,7 +203,7 @@ test("I1 I2 I3: verdicts, log, end and what is acknowledged are those of the mod
   );
 });
 
-test("I1: results by themselves and all at once come to the same", () => {
+test("I1: single results and one batch have the same outcome", () => {
   fc.assert(
     fc.property(conversation, (all) => {
       const one = openIngest();
@@ -218,7 +218,7 @@ test("I1: results by themselves and all at once come to the same", () => {
   );
 });
 
-test("a batch that is sent again changes nothing", () => {
+test("a repeated batch changes nothing", () => {
   fc.assert(
     fc.property(conversation, (all) => {
       const ingest = openIngest();
@@ -232,7 +232,7 @@ test("a batch that is sent again changes nothing", () => {
   );
 });
 
-test("whoever goes on with a run from its log and its kept verdicts decides the same, conflicts excepted", () => {
+test("a takeover from the log and the stored verdicts decides the same, except for conflicts", () => {
   fc.assert(
     fc.property(conversation, fc.nat(), (all, place) => {
       const at = place % (all.length + 1);
@@ -251,7 +251,7 @@ test("whoever goes on with a run from its log and its kept verdicts decides the 
   );
 });
 
-test("I3: a run takes no more results than its limit, whatever their numbers, and its end passes", () => {
+test("I3: a run takes at most as many results as its limit, with any numbers, and its terminal result passes", () => {
   const limits = { resultsMax: 5, repeatedVerdictsMax: 4 };
   fc.assert(
     fc.property(batches, (sent) => {
@@ -272,7 +272,7 @@ test.each([
   ["with numbers that follow each other", (index: number) => index + 1],
   ["with numbers far away", (index: number) => 1_000 - index],
   ["with one number", () => 1_000],
-])("I3: ends that are no ends, beyond the limit, leave no more verdicts than all that is repeated: %s", (_how, at) => {
+])("I3: invalid terminal results beyond the limit leave a limited number of verdicts: %s", (_how, at) => {
   const ingest = openIngest({ limits: { resultsMax: 2, repeatedVerdictsMax: 4 } });
   const sent = Array.from({ length: 30 }, (_, index) => ({ sequence: at(index), saying: "brokenEnd" }));
   const { kept, end } = takeAll(ingest, sent);

@@ -1,4 +1,4 @@
-// Numbers, ends, policy and limits: the acceptance cases of the LangBot protocol as far as no database is needed. Numbers in
+// Numbers, terminal results, policy and limits: the acceptance cases of the LangBot protocol that need no database. Numbers in
 // brackets are those of the cases.
 
 import { create } from "@bufbuild/protobuf";
@@ -9,7 +9,7 @@ import { reportedBytesMax } from "../../../src/protocols/langbot/runners/results
 import { isPlain } from "../../../src/protocols/langbot/runners/results/verdict.ts";
 import { item, logged, message, openIngest, piece, runId, told, toldOf } from "./reported.ts";
 
-test("a number that comes again is dropped and delivered once [44]", () => {
+test("a repeated number is dropped, and its result is in the log once [44]", () => {
   const ingest = openIngest();
   const outcome = ingest.take([piece(1, "a"), piece(2, "b"), piece(2, "b")]);
   expect(told(outcome)).toEqual(["applied", "applied", "dropped_duplicate"]);
@@ -20,13 +20,13 @@ test("a number that comes again is dropped and delivered once [44]", () => {
   expect(ingest.ackedThrough).toBe(2);
 });
 
-test("another body under a number that was seen is a conflict, and the first stays [45]", () => {
+test("another body with a known number is a conflict, and the first stays [45]", () => {
   const outcome = openIngest().take([piece(1, "a"), piece(2, "b"), piece(2, "other")]);
   expect(told(outcome)).toEqual(["applied", "applied", "dropped_duplicate | conflict"]);
   expect(outcome.results).toHaveLength(2);
 });
 
-test("the same body written with other blanks is no conflict", () => {
+test("the same body with other white space is not a conflict", () => {
   const spaced = ' {"chunk" : {"role":"assistant", "content":"a"}} ';
   const outcome = openIngest().take([piece(1, "a"), item(1, "message.delta", spaced)]);
   expect(told(outcome)).toEqual(["applied", "dropped_duplicate"]);
@@ -39,7 +39,7 @@ test.each([
   expect(told(openIngest().take([piece(1, "a"), other]))).toEqual(["applied", "dropped_duplicate | conflict"]);
 });
 
-test("a gap is applied at once and told once; what comes late is applied too [46]", () => {
+test("a result after a gap is applied at once with one warning; a late one is applied too [46]", () => {
   const ingest = openIngest();
   expect(told(ingest.take([piece(1, "a"), piece(3, "c")]))).toEqual(["applied", "applied | gap 2"]);
   expect(ingest.ackedThrough).toBe(1);
@@ -50,37 +50,34 @@ test("a gap is applied at once and told once; what comes late is applied too [46
   expect(ingest.ackedThrough).toBe(4);
 });
 
-test("a wide gap names its first and last number, also before the first result", () => {
+test("a wide gap names its first and last number, even before the first result", () => {
   expect(told(openIngest().take([piece(4, "a"), piece(8, "b")]))).toEqual(["applied | gap 1-3", "applied | gap 5-7"]);
 });
 
-test.each([0, -1, 2 ** 31])(
-  "the number %i, which no service lets through, is dropped and counts nothing [47]",
-  (number) => {
-    const ingest = openIngest();
-    expect(told(ingest.take([piece(number, "a")]))[0]).toMatch(/^dropped_invalid \| sequence is not from 1 /);
-    expect(told(ingest.take([piece(1, "a")]))).toEqual(["applied"]);
-  },
-);
+test.each([0, -1, 2 ** 31])("the number %i, which the API refuses, is dropped and not counted [47]", (number) => {
+  const ingest = openIngest();
+  expect(told(ingest.take([piece(number, "a")]))[0]).toMatch(/^dropped_invalid \| sequence is not from 1 /);
+  expect(told(ingest.take([piece(1, "a")]))).toEqual(["applied"]);
+});
 
 test("the largest number counts", () => {
   const outcome = openIngest().take([piece(2 ** 31 - 1, "a"), piece(2 ** 31 - 1, "a")]);
   expect(told(outcome)).toEqual([`applied | gap 1-${2 ** 31 - 2}`, "dropped_duplicate"]);
 });
 
-test("a number is used up by a result that was dropped [50]", () => {
+test("a dropped result uses up its number [50]", () => {
   const ingest = openIngest();
   expect(told(ingest.take([item(1, "message.delta", {})]))[0]).toMatch(/^dropped_invalid/);
   expect(told(ingest.take([piece(1, "a")]))).toEqual(["dropped_duplicate | conflict"]);
 });
 
-test("runs count by themselves [52]", () => {
+test("each run counts its own numbers [52]", () => {
   const [one, other] = [openIngest(), openIngest({ runId: "another" })];
   expect(told(one.take([piece(1, "a")]))).toEqual(["applied"]);
   expect(told(other.take([piece(1, "b")]))).toEqual(["applied"]);
 });
 
-test("a result without a type is dropped, and the run goes on [54]", () => {
+test("a result without a type is dropped, and the run continues [54]", () => {
   const ingest = openIngest();
   const outcome = ingest.take([item(1, ""), piece(2, "a")]);
   expect(told(outcome)).toEqual([
@@ -90,7 +87,7 @@ test("a result without a type is dropped, and the run goes on [54]", () => {
   expect(ingest.hasEnded).toBe(false);
 });
 
-test("run.failed without its error is dropped and ends nothing [60]", () => {
+test("run.failed without an error is dropped and does not end the run [60]", () => {
   const ingest = openIngest();
   const outcome = ingest.take([item(1, "run.failed", { code: "x" })]);
   expect(told(outcome)).toEqual(["dropped_invalid | data.error is missing: expected text"]);
@@ -115,7 +112,7 @@ test("a result that names its own run is applied", () => {
   expect(outcome.verdicts[0]?.disposition).toBe("ignored_unknown");
 });
 
-test("of two ends the first one counts, in one batch or in two [64]", () => {
+test("the first of two terminal results counts, in one batch or in two [64]", () => {
   const [first, second] = [
     item(1, "run.completed", { finish_reason: "length" }),
     item(2, "run.failed", { error: "late" }),
@@ -131,14 +128,14 @@ test("of two ends the first one counts, in one batch or in two [64]", () => {
   expect(after.end).toBeUndefined();
 });
 
-test("a piece without the capability is delivered, with one warning a run [68]", () => {
+test("a piece without the streaming capability is delivered, with one warning per run [68]", () => {
   const ingest = openIngest({ grant: { announcesStreaming: false } });
   const outcome = ingest.take([piece(1, "a"), piece(2, "b")]);
   expect(told(outcome)).toEqual(["applied | the manifest does not announce streaming: set its capability", "applied"]);
   expect(outcome.results).toHaveLength(2);
 });
 
-test("a result that is too large is dropped, and its neighbours are not [70]", () => {
+test("a result that is too large is dropped, and its neighbours are applied [70]", () => {
   const data = (bytes: number) => {
     const frame = JSON.stringify({ chunk: { role: "assistant", content: "" } }).length + "message.delta".length;
     return piece(2, "x".repeat(bytes - frame));
@@ -153,12 +150,12 @@ test("a result that is too large is dropped, and its neighbours are not [70]", (
   expect(told(openIngest().take([piece(1, "a"), data(reportedBytesMax)]))).toEqual(["applied", "applied"]);
 });
 
-test("type and usage count into the size of a result, in bytes", () => {
+test("type and usage count towards the size of a result, in bytes", () => {
   const usage = JSON.stringify({ note: "é".repeat(reportedBytesMax / 2) });
   expect(told(openIngest().take([item(1, "x", {}, { usage })]))[0]).toMatch(/payload_too_large/);
 });
 
-test("usage that nobody counted stays unset, figure by figure [72]", () => {
+test("missing figures of usage stay unset [72]", () => {
   const [none, some, empty] = openIngest().take([
     piece(1, "a"),
     item(2, "x", {}, { usage: '{"prompt_tokens":3,"total_tokens":null,"cost":{"usd":1}}' }),
@@ -177,13 +174,13 @@ test.each([
   ['{"total_tokens":"3"}', "usage.total_tokens is text: expected an integer from 0 to 9007199254740991"],
   ["[]", "usage is a list: expected an object"],
   ["{", "unexpected EOF"],
-])("usage %s is left out, and its result counts", (usage, problem) => {
+])("usage %s is left out, and its result is applied", (usage, problem) => {
   const outcome = openIngest().take([item(1, "action.requested", { action: "a" }, { usage })]);
   expect(told(outcome)).toEqual([`telemetry | usage left out: ${problem}`]);
   expect(outcome.results[0]).not.toHaveProperty("usage");
 });
 
-test("state of a scope that is not granted is refused, and its number counts [74]", () => {
+test("state in a scope that is not granted is refused, and its number counts [74]", () => {
   const ingest = openIngest({ grant: { stateScopes: ["conversation"] } });
   const outcome = ingest.take([item(1, "state.updated", { scope: "actor", key: "k", value: 1 }), piece(2, "a")]);
   expect(told(outcome)).toEqual(["refused_policy | state of scope actor is not granted to this run", "applied"]);
@@ -196,7 +193,7 @@ test.each(["actor", "subject", "conversation"])("state of the %s is dropped when
   expect(toldOf("state.updated", data, changes)).toBe(`dropped_invalid | event has no ${of}`);
 });
 
-test("pieces are refused where the binding does not let them be delivered", () => {
+test("pieces are refused when the binding does not allow their delivery", () => {
   const changes = { grant: { delivery: { streaming: false, reply: true } } };
   const outcome = openIngest(changes).take([piece(1, "a"), message(2, "b")]);
   expect(told(outcome)).toEqual([
@@ -205,7 +202,7 @@ test("pieces are refused where the binding does not let them be delivered", () =
   ]);
 });
 
-test("messages are refused where the binding does not let them be delivered, also as the end's", () => {
+test("messages are refused when the binding does not allow their delivery, even in the terminal result", () => {
   const changes = { grant: { delivery: { streaming: true, reply: false } } };
   const end = item(3, "run.completed", { message: { role: "assistant", content: "b" } });
   const outcome = openIngest(changes).take([piece(1, "a"), message(2, "b"), end]);
@@ -215,7 +212,7 @@ test("messages are refused where the binding does not let them be delivered, als
   expect(outcome.effects).toEqual([]);
 });
 
-test("the longest message is counted in characters, and pieces up to the next message are one", () => {
+test("the maximum message length is in characters, and pieces up to the next message count together", () => {
   const changes = { grant: { delivery: { streaming: true, reply: true, messageCharsMax: 3 } } };
   const outcome = openIngest(changes).take([
     message(1, "😀😀😀"),
@@ -230,7 +227,7 @@ test("the longest message is counted in characters, and pieces up to the next me
   expect(told(outcome)).toEqual(["applied", refused, "applied", refused, "applied", "applied", "applied"]);
 });
 
-test("the longest message counts a text once, however often the runner sends it", () => {
+test("text that the runner repeats counts once towards the maximum message length", () => {
   const changes = { grant: { delivery: { streaming: true, reply: true, messageCharsMax: 6 } } };
   const outcome = openIngest(changes).take([
     piece(1, "abc"),
@@ -242,7 +239,7 @@ test("the longest message counts a text once, however often the runner sends it"
   expect(told(outcome)).toEqual(["applied", "applied", "applied", refused]);
 });
 
-test("the bytes of a run count a text once, however often the runner sends it", () => {
+test("text that the runner repeats counts once towards the bytes of a run", () => {
   const text = "All of this comes again. ".repeat(400);
   const snapshots = Array.from({ length: 100 }, (_, index) => piece(index + 1, text.slice(0, (index + 1) * 100)));
   const outcome = openIngest({ limits: { bytesMax: 40_000 } }).take([...snapshots, item(101, "run.completed")]);
@@ -250,7 +247,7 @@ test("the bytes of a run count a text once, however often the runner sends it", 
   expect(outcome.end).toMatchObject({ output: text });
 });
 
-test("the log gets increments of chunks, and nothing of a text twice", () => {
+test("the log gets increments of chunks, without repeated text", () => {
   const chunk = (content: string, more = {}) => ({
     chunk: { role: "assistant", content, all_content: null, name: null, is_final: false, msg_sequence: 0, ...more },
   });
@@ -274,7 +271,7 @@ test("the log gets increments of chunks, and nothing of a text twice", () => {
   ]);
 });
 
-test("the binding or the manifest says what chunks hold where nothing tells", () => {
+test("the binding or the manifest decides what chunks hold when the chunks do not show it", () => {
   const textOf = (chunkContent: "snapshot" | "increment" | undefined) => {
     const { end } = openIngest({ grant: { delivery: { streaming: true, reply: true, chunkContent } } }).take([
       piece(1, "1"),
@@ -286,14 +283,14 @@ test("the binding or the manifest says what chunks hold where nothing tells", ()
   expect([textOf(undefined), textOf("snapshot"), textOf("increment")]).toEqual(["10", "10", "110"]);
 });
 
-test("a text that came in chunks alone enters the history when its run completes", () => {
+test("a text that came only in chunks enters the history when its run completes", () => {
   const outcome = openIngest().take([piece(1, "Hel"), piece(2, "Hello"), item(3, "run.completed")]);
   const message = '{"role":"assistant","content":"Hello"}';
   expect(outcome.effects).toEqual([{ kind: "history", role: "assistant", message, text: "Hello" }]);
   expect(openIngest().take([piece(1, "Hel"), item(2, "run.failed", { error: "no" })]).effects).toEqual([]);
 });
 
-test("a message with `text` in place of `content` is read, and one that says nothing is noted", () => {
+test("a message may have `text` instead of `content`, and one without either gets a warning", () => {
   const end = openIngest().take([item(1, "run.completed", { message: { role: "assistant", text: "hi" } })]);
   expect(told(end)).toEqual(["applied"]);
   expect(end.end).toMatchObject({ message: { content: { case: "text", value: "hi" } } });
@@ -302,14 +299,14 @@ test("a message with `text` in place of `content` is read, and one that says not
   );
 });
 
-test("members of usage without a field are named, and the known ones count", () => {
+test("unknown members of usage are named, and the known ones count", () => {
   const usage = '{"prompt_tokens":1,"audio_tokens":2,"cost":{"usd":1}}';
   const outcome = openIngest().take([item(1, "run.completed", { message: { role: "a", content: "b" } }, { usage })]);
   expect(told(outcome)).toEqual(['applied | usage: "audio_tokens", "cost" left out: not a known member']);
   expect(outcome.end?.usage?.promptTokens).toBe(1n);
 });
 
-test("a failure of a cancelled run is noted, for the host says how that run ends", () => {
+test("a failure of a cancelled run gets a note: the host decides how that run ends", () => {
   const failed = item(1, "run.failed", { error: "saved my place", code: "cancelled" });
   expect(told(openIngest().take([failed], { isCancelled: true }))).toEqual([
     'applied | the run was cancelled: the host\'s code and error replace "cancelled": "saved my place"',
@@ -317,7 +314,7 @@ test("a failure of a cancelled run is noted, for the host says how that run ends
   expect(told(openIngest().take([failed]))).toEqual(["applied"]);
 });
 
-test("beyond the limits of a run results are refused, and its end passes", () => {
+test("results beyond the limits of a run are refused, and its terminal result passes", () => {
   const ingest = openIngest({ limits: { resultsMax: 2 } });
   const outcome = ingest.take([piece(1, "a"), item(2, ""), piece(3, "c"), piece(9, "d"), item(5, "run.completed")]);
   const refused = "refused_policy | quota: maximum 2 results in a run";
@@ -327,7 +324,7 @@ test("beyond the limits of a run results are refused, and its end passes", () =>
   expect(told(ingest.take([piece(3, "c"), piece(9, "d")]))).toEqual(["dropped_duplicate", "ignored_after_terminal"]);
 });
 
-test("bytes of what enters the log are limited too", () => {
+test("the bytes of log entries are limited too", () => {
   const ingest = openIngest({ limits: { bytesMax: 150 } });
   const outcome = ingest.take([piece(1, "x".repeat(50)), piece(2, "x".repeat(50)), item(3, "run.completed")]);
   expect(told(outcome)).toEqual([
@@ -337,14 +334,14 @@ test("bytes of what enters the log are limited too", () => {
   ]);
 });
 
-test("a run that completes without having said anything is warned of", () => {
+test("a run that completes without output gets a warning", () => {
   expect(toldOf("run.completed", {})).toBe("applied | empty_output");
   expect(told(openIngest().take([piece(1, ""), item(2, "run.completed")]))[1]).toBe("applied | empty_output");
   expect(told(openIngest().take([piece(1, "a"), item(2, "run.completed")]))[1]).toBe("applied");
   expect(told(openIngest().take([message(1, ""), item(2, "run.completed")]))[1]).toBe("applied");
 });
 
-test("a run ends with the message of its end, else with its last one, else with the text of its chunks and no message", () => {
+test("a run's message is that of its terminal result, or its last one; otherwise its output is the text of its chunks", () => {
   const end = (sequence: number, content?: string) =>
     item(sequence, "run.completed", content === undefined ? {} : { message: { role: "assistant", content } });
   const textOf = (...items: ReportedResult[]) => {
@@ -357,13 +354,13 @@ test("a run ends with the message of its end, else with its last one, else with 
   expect(textOf(end(1))).toBe("chunks: ");
 });
 
-test("a failed end says its code, its error and whether to try again; the document's defaults hold", () => {
+test("a failed terminal result has code, error and retryable; the document's defaults apply", () => {
   const { end } = openIngest().take([item(1, "run.failed", { error: "no" }, { usage: '{"total_tokens":4}' })]);
   expect(end).toMatchObject({ kind: "failed", code: "runner.error", error: "no", retryable: false });
   expect(end?.usage?.totalTokens).toBe(4n);
 });
 
-test("a message enters the history once, also when the end repeats it", () => {
+test("a message enters the history once, even when the terminal result repeats it", () => {
   const said = { role: "assistant", content: "hello", name: null };
   const again = { name: null, content: "hello", role: "assistant" };
   const outcome = openIngest().take([
@@ -375,7 +372,7 @@ test("a message enters the history once, also when the end repeats it", () => {
   ]);
 });
 
-test("an end with a message of its own adds it to the history", () => {
+test("a terminal result with another message adds it to the history", () => {
   const outcome = openIngest().take([
     message(1, "a"),
     item(2, "run.completed", { message: { role: "x", content: "b" } }),
@@ -383,18 +380,18 @@ test("an end with a message of its own adds it to the history", () => {
   expect(outcome.effects.map((effect) => effect.kind === "history" && effect.text)).toEqual(["a", "b"]);
 });
 
-test("text of the history can be stored whatever is in it", () => {
+test("text of the history can be stored with any characters", () => {
   const [effect] = openIngest().take([message(1, "a\0\ud800")]).effects;
   expect(effect).toMatchObject({ text: "a\ufffd\ufffd" });
 });
 
-test("only verdicts that the log does not tell are kept", () => {
+test("only verdicts that the log does not show are stored", () => {
   const outcome = openIngest().take([piece(1, "a"), piece(3, "b"), item(4, "tool.call.started", {}), item(5, "x")]);
   expect(outcome.verdicts.map(isPlain)).toEqual([true, false, true, false]);
   expect(outcome.kept.map(({ sequence }) => sequence)).toEqual([3n, 5n]);
 });
 
-test("repetitions without end do not fill the table of verdicts", () => {
+test("endless repetitions do not fill the table of verdicts", () => {
   const ingest = openIngest({ limits: { repeatedVerdictsMax: 3 } });
   ingest.take([piece(1, "a")]);
   const again = Array.from({ length: 10 }, () => piece(1, "a"));
@@ -402,14 +399,14 @@ test("repetitions without end do not fill the table of verdicts", () => {
   expect(ingest.take([...again, item(2, "")]).kept.map(({ disposition }) => disposition)).toEqual(["dropped_invalid"]);
 });
 
-test("a type that cannot be stored is dropped, and its verdict can be", () => {
+test("a type that cannot be stored is dropped, and its verdict can be stored", () => {
   const [verdict] = openIngest().take([item(1, `a\0${"b".repeat(300)}`)]).verdicts;
   expect(verdict?.disposition).toBe("dropped_invalid");
   expect(verdict?.type).toBe(`a\ufffd${"b".repeat(253)}`);
   expect(verdict?.diagnostics.join()).not.toContain("\0");
 });
 
-test("whoever goes on with a run knows its numbers, what it said and that it ended", () => {
+test("a takeover restores the numbers, the text and the end of a run", () => {
   const before = openIngest().take([piece(1, "a"), item(2, ""), piece(4, "b")]);
   const ingest = openIngest();
   for (const result of before.results) {
@@ -427,13 +424,13 @@ test("whoever goes on with a run knows its numbers, what it said and that it end
   expect(told(ended.take([piece(9, "x")]))[0]).toMatch(/^ignored_after_terminal/);
 });
 
-test("entries of the host take no number of the runner and no part of its limits", () => {
+test("entries of the host use no number of the runner and none of its limits", () => {
   const ingest = openIngest({ limits: { resultsMax: 1, bytesMax: 150 } });
   ingest.recallResult(create(RunResultSchema, { payload: { case: "turnStarted", value: { turn: 1 } } }), 140);
   expect(told(ingest.take([piece(1, "a")]))).toEqual(["applied"]);
 });
 
-test("what is recalled counts into the limits of the run", () => {
+test("restored results count towards the limits of the run", () => {
   const ingest = openIngest({ limits: { bytesMax: 150 } });
   ingest.recallResult(create(RunResultSchema, { ...openIngest().take([piece(1, "a")]).results[0] }), 140);
   expect(told(ingest.take([piece(2, "a")]))).toEqual(["refused_policy | quota: maximum 150 bytes of results in a run"]);

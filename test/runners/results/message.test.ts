@@ -1,6 +1,7 @@
-// Messages and pieces of messages as runners write them: nothing of them is lost.
+// Messages and pieces of messages as runners write them: no part of them is lost.
 //
-// G1  The fields say all of it, or `source` has the whole of it as it was written.
+// G1  The fields hold the whole message, or `source` has its exact text.
+// G2  The fields or `source` hold everything in a chunk besides its text.
 
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -12,7 +13,7 @@ import { readChunk, readMessage } from "../../../src/protocols/langbot/runners/r
 import { messageJson } from "../../../src/protocols/langbot/runners/results/message-json.ts";
 import { anyJson } from "../../harness/json-value.ts";
 
-/** Halves of characters too: JSON can write them. */
+/** Includes unpaired surrogates: JSON can write them. */
 const anyText = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: "binary", maxLength: 20 }), halves());
 const object = fc.dictionary(fc.string({ maxLength: 5 }).filter(isSafeName), anyJson({ maxDepth: 2 }), { maxKeys: 3 });
 const more = fc.option(anyJson({ maxDepth: 2 }), { nil: undefined });
@@ -56,7 +57,7 @@ const anyChunk = fc.record({
   msg_sequence: optional(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
 });
 
-test("G1: whatever a message holds comes back, by its fields or by its source", () => {
+test("G1: any message can be restored from its fields or its source", () => {
   fc.assert(
     fc.property(anyMessage, (value) => {
       const text = print(value);
@@ -67,7 +68,7 @@ test("G1: whatever a message holds comes back, by its fields or by its source", 
   );
 });
 
-test("G2: whatever a chunk holds beside its text is in its fields or its source", () => {
+test("G2: everything in a chunk besides its text is in its fields or its source", () => {
   fc.assert(
     fc.property(anyChunk, ({ content, all_content, ...more }) => {
       const bare = readChunk(open(print({ ...more })));
@@ -87,13 +88,13 @@ test("G2: whatever a chunk holds beside its text is in its fields or its source"
   );
 });
 
-/** Members that a chunk has no field for. */
+/** The members that a chunk has no field for. */
 function ownMembers({ name, tool_call_id, resp_message_id, mood }: Record<string, unknown>): object {
   const members = Object.entries({ name, tool_call_id, resp_message_id, mood });
   return Object.fromEntries(members.filter(([, value]) => value !== undefined && value !== null));
 }
 
-test("numbers, order and escapes stay as they were written in the source", () => {
+test("numbers, order and escapes are unchanged in the source", () => {
   const text = '{"z":1.0,"role":"assistant","n":9007199254740993,"content":"\\u00e9"}';
   const message = readMessage(open(` ${text.replaceAll(",", " , ")} `));
   expect(message.source).toBe(text);
@@ -144,7 +145,7 @@ describe("a message has a source", () => {
   });
 });
 
-test("a message's fields are filled also where it has a source", () => {
+test("a message's fields are filled even when it has a source", () => {
   const value = {
     role: "assistant",
     name: null,
@@ -165,7 +166,7 @@ test("a message's fields are filled also where it has a source", () => {
   expect(toolCalls).toMatchObject([{ id: "c1", name: "look", arguments: "{", providerSpecificFields: '{"s":"t"}' }]);
 });
 
-test("a chunk of texts has them joined; parts of another kind are in its source", () => {
+test("the texts of a chunk are joined; parts of another kind are in its source", () => {
   const texts = ["a", "b"].map((text) => ({ type: "text", text }));
   const image = { type: "image_url", image_url: { url: "u" } };
   const read = (content: object[]) => readChunk(open(JSON.stringify({ role: "assistant", content })));
@@ -177,7 +178,7 @@ test("a chunk of texts has them joined; parts of another kind are in its source"
   });
 });
 
-test("a chunk as a Python SDK writes it has no source: its nulls say nothing", () => {
+test("a chunk from the Python SDK has no source: its nulls are ignored", () => {
   const python =
     '{"role": "assistant", "resp_message_id": null, "name": null, "all_content": null, "content": "hel", "tool_calls": null, "tool_call_id": null, "is_final": false, "msg_sequence": 3, "provider_specific_fields": null}';
   const chunk = readChunk(open(python));
@@ -185,7 +186,7 @@ test("a chunk as a Python SDK writes it has no source: its nulls say nothing", (
   expect(chunk.source).toBeUndefined();
 });
 
-describe("refused, with the place and what to do", () => {
+describe("refused with the path and the fix", () => {
   test.each([
     ["{}", "m.role is missing: expected text"],
     ['{"role":null}', "m.role is null: expected text"],
@@ -217,7 +218,7 @@ describe("refused, with the place and what to do", () => {
     ['{"role":"a","msg_sequence":1.5}', "m.msg_sequence is a number: expected an integer"],
     ['{"role":"a","msg_sequence":2147483648}', "m.msg_sequence is a number: expected an integer"],
     ['{"role":"a","all_content":[]}', "m.all_content is a list: expected text"],
-  ])("%s of a piece", (text, problem) => {
+  ])("%s in a piece", (text, problem) => {
     expect(() => readChunk(open(text))).toThrow(problem);
   });
 });
@@ -230,12 +231,12 @@ function open(text: string): Members {
   return new Members(text, parseJsonText(text), "m");
 }
 
-/** JSON.stringify leaves out what is undefined, and escapes halves of characters. */
+/** JSON.stringify leaves out undefined members, and escapes unpaired surrogates. */
 function print(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** The same for equal values: both come from JSON.stringify, so equal values have equal texts. */
+/** Returns the same text for equal values, because both come from JSON.stringify. */
 function sorted(text: string): string {
   return compactJson(text, parseJsonText(text), { sortKeys: true });
 }

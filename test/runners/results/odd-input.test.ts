@@ -1,7 +1,7 @@
-// Whatever a runner sends, however odd: it is judged and never throws, what comes of it can be stored and sent, and the run can
-// still be ended.
+// Any input of a runner, however odd: it gets a verdict and never throws, its outcome can be stored and sent, and the run can
+// still end.
 //
-// I4  No result ends anything but its own run, and none throws.
+// I4  A result can end only its own run, and none throws.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -36,7 +36,7 @@ const leaf = fc.oneof(
   fc.string({ unit: "binary", maxLength: 6 }),
   fc.double({ noNaN: true }),
 );
-/** JSON of the words of the protocol, mostly in the wrong places. */
+/** JSON of the protocol's names, mostly in the wrong places. */
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
@@ -79,7 +79,7 @@ const anyReported: fc.Arbitrary<ReportedResult> = fc
   })
   .map(({ typed: [type, data], ...init }) => create(ReportedResultSchema, { ...init, type, data }));
 
-test("I4: any input is judged, and what comes of it can be stored and sent", () => {
+test("I4: every input gets a verdict, and its outcome can be stored and sent", () => {
   fc.assert(
     fc.property(fc.array(anyReported, { maxLength: 12 }), (items) => {
       const outcome = openIngest().take(items);
@@ -90,7 +90,7 @@ test("I4: any input is judged, and what comes of it can be stored and sent", () 
   );
 });
 
-test("the property above sees every disposition but that of the policy", () => {
+test("the property above reaches every disposition except that of the policy", () => {
   const seen = new Set<string>();
   for (const items of fc.sample(fc.array(anyReported, { maxLength: 12 }), { numRuns: 300, seed: 7 })) {
     for (const { disposition } of openIngest().take(items).verdicts) {
@@ -102,7 +102,7 @@ test("the property above sees every disposition but that of the policy", () => {
   );
 });
 
-describe("large and nested payloads are judged too", () => {
+describe("large and nested payloads get a verdict", () => {
   const room = reportedBytesMax - 200;
   test.each<[string, string, string]>([
     ["a long text", "message.delta", `{"chunk":{"role":"a","content":"${"x".repeat(room)}"}}`],
@@ -133,17 +133,17 @@ describe("large and nested payloads are judged too", () => {
     expectStorable(outcome);
   });
 
-  test("a type as long as a result", () => {
+  test("a type as long as a result gets a verdict", () => {
     const outcome = openIngest().take([item(1, "t".repeat(reportedBytesMax - 10)), piece(2, "after")]);
     expect(outcome.verdicts[0]).toMatchObject({ disposition: "dropped_invalid", type: "t".repeat(255) });
     expectStorable(outcome);
   });
 });
 
-test("many pieces are joined and many numbers told apart without going over all of them each time", () => {
+test("joining pieces and comparing numbers does not take quadratic time", () => {
   const ingest = openIngest({ grant: { delivery: { streaming: true, reply: true, chunkContent: "increment" } } });
   const count = 10_000;
-  // From the last to the first, so that every number but the last one to come leaves a gap before it.
+  // From the last to the first, so that every number but the last leaves a gap before it.
   for (let number = count; number >= 1; number--) {
     ingest.take([piece(number, "x")]);
   }
@@ -152,7 +152,7 @@ test("many pieces are joined and many numbers told apart without going over all 
   expect(end?.kind === "completed" && end.output).toBe("x".repeat(count));
 });
 
-/** As Postgres and readers take it: texts without NUL and without halves of characters, of a length that can be listed. */
+/** As Postgres and readers require: no NUL, no unpaired surrogates, and diagnostics of limited length. */
 function expectStorable({ verdicts, results, effects }: IngestOutcome): void {
   for (const { type, diagnostics } of verdicts) {
     expectText(type, 255);

@@ -1,14 +1,14 @@
-// What a run has said, as its entries have it.
+// The output of a run, as its entries have it.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { type MessageChunk, MessageChunkSchema } from "#gen/runnel/v1/message_pb.js";
 import { Output } from "../../../src/protocols/langbot/runners/results/output.ts";
 
-/** What gRPC clients take in one message, less room for the rest of it. */
+/** The maximum message of gRPC clients, less room for the other fields. */
 const entryBytesMax = 4 * 1_048_576 - 65_536;
 
-test("a revision after long messages of three bytes a character is an entry that gRPC clients take", () => {
+test("a revision after long messages of three-byte characters fits into a gRPC message", () => {
   const output = new Output();
   const say = (content: string, isFinal = false): MessageChunk => {
     const taken = output.readChunk(create(MessageChunkSchema, { content, isFinal }), "snapshot");

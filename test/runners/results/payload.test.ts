@@ -1,5 +1,5 @@
-// The payload of each type: what is taken as it is, what is refused and with which words. Numbers in brackets are those of the
-// acceptance cases.
+// The payload of each type: which data is accepted unchanged, and the messages of refused data. Numbers in brackets are those
+// of the acceptance cases.
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { item, openIngest, toldOf } from "./reported.ts";
 
 const said = { role: "assistant", content: "a" };
 
-describe("taken", () => {
+describe("accepted", () => {
   test.each<[string, string, object | string, unknown]>([
     ["a piece", "message.delta", { chunk: said }, { case: "messageDelta", value: { chunk: said } }],
     [
@@ -69,7 +69,7 @@ test("an unset outcome of a call stays unset", () => {
   expect([value?.toolName, value?.result, value?.error]).toEqual(["n", undefined, undefined]);
 });
 
-describe("telemetry of tools that does not fit is kept as it came [58]", () => {
+describe("invalid telemetry of tools is stored unchanged [58]", () => {
   test.each([
     ["an extra key", { tool_call_id: "c", tool_name: "n", parameters: {}, note: 1 }],
     ["a number for a name", { tool_call_id: "c", tool_name: 7, parameters: {} }],
@@ -152,7 +152,7 @@ describe("dropped", () => {
   });
 });
 
-test("a long name that is not known is cut in the words about it", () => {
+test("a long unknown name is cut in its message", () => {
   const told = toldOf("run.failed", { error: "a", ["n".repeat(100_000)]: 1 });
   expect(told).toBe(`dropped_invalid | data has the unknown member "${"n".repeat(64)}…": remove it`);
 });
@@ -191,7 +191,7 @@ describe("state", () => {
   });
 
   test.each(["9007199254740993", "1", "1.0", "1e400", "-0", '{"b":1,"a":2,"b":3}', '"\\u00e9"'])(
-    "%s stays as it was written [86]",
+    "%s is unchanged [86]",
     (value) => {
       const data = `{"scope":"actor","key":"k","value": ${value}\n}`;
       const { effects, results } = openIngest().take([item(1, "state.updated", data)]);
@@ -200,7 +200,7 @@ describe("state", () => {
     },
   );
 
-  test("the size of a value is counted in bytes, without the blanks around it, to the byte [76]", () => {
+  test("the size of a value is counted in bytes, without surrounding white space [76]", () => {
     const told = (value: string) => toldOf("state.updated", `{"scope":"actor","key":"k","value":   ${value}  }`);
     const full = `"${"é".repeat((stateValueBytesMax - 2) / 2)}"`;
     expect(Buffer.byteLength(full)).toBe(262_144);
@@ -211,7 +211,7 @@ describe("state", () => {
     expect(told(`[1, ${" ".repeat(stateValueBytesMax)}2]`)).toMatch(/payload_too_large/);
   });
 
-  test("a value may be a hundred levels deep and no more", () => {
+  test("a value may have at most a hundred levels", () => {
     const nested = (depth: number) => `{"scope":"actor","key":"k","value":${"[".repeat(depth)}${"]".repeat(depth)}}`;
     expect(toldOf("state.updated", nested(100))).toBe("applied");
     expect(toldOf("state.updated", nested(101))).toBe(
@@ -219,7 +219,7 @@ describe("state", () => {
     );
   });
 
-  test("keys are counted in characters", () => {
+  test("keys are measured in characters", () => {
     expect(toldOf("state.updated", { scope: "actor", key: "😀".repeat(255), value: 1 })).toBe("applied");
     expect(toldOf("state.updated", { scope: "actor", key: "😀".repeat(256), value: 1 })).toMatch(/^dropped_invalid/);
   });
@@ -229,7 +229,7 @@ describe("artifacts", () => {
   const content = Buffer.from("hello");
   const sha256 = createHash("sha256").update(content).digest("hex");
 
-  test("content is checked, hashed and kept apart from the log", () => {
+  test("content is checked, hashed and stored separately from the log", () => {
     const data = {
       artifact_type: "file",
       artifact_id: "mine",
@@ -251,7 +251,7 @@ describe("artifacts", () => {
     expect(results[0]?.payload?.value).not.toHaveProperty("contentBase64");
   });
 
-  test("without content there are the figures that the runner gives, and an id of the host's [94]", () => {
+  test("an artifact without content has the runner's size and hash, and an id of the host [94]", () => {
     const data = { artifact_type: "file", size_bytes: 9, sha256, name: null, content_base64: null };
     const { effects, results } = openIngest().take([item(1, "artifact.created", data)]);
     expect(effects).toEqual([
@@ -276,7 +276,7 @@ describe("artifacts", () => {
   });
 
   test.each(["a", "ab=", "=", "====", "a===", "aGVs bG8=", "aGVsbG8=\n", "aGVsbG8", "_-8=", "aGVsb(8=", "a=bc"])(
-    "%j is no base64 [88]",
+    "%j is not base64 [88]",
     (text) => {
       expect(toldOf("artifact.created", { artifact_type: "f", content_base64: text })).toBe(
         "dropped_invalid | data.content_base64 is not base64: expected the standard alphabet with padding and no blanks",
@@ -284,7 +284,7 @@ describe("artifacts", () => {
     },
   );
 
-  test("inline content has at most one MiB, decoded", () => {
+  test("inline content is limited to 1 MiB, decoded", () => {
     const told = (bytes: number) => {
       const text = Buffer.alloc(bytes).toString("base64");
       return toldOf("artifact.created", { artifact_type: "f", content_base64: text });
@@ -295,7 +295,7 @@ describe("artifacts", () => {
     );
   });
 
-  test("figures that are not those of the content are refused", () => {
+  test("a size or hash that does not match the content is refused", () => {
     const base = { artifact_type: "f", content_base64: content.toString("base64") };
     expect(toldOf("artifact.created", { ...base, size_bytes: 4 })).toBe(
       "dropped_invalid | data.size_bytes is 4, but the content has 5",

@@ -1,4 +1,4 @@
-// Reported results for tests, and an Ingest to give them to.
+// Reported results for tests, and an Ingest that takes them.
 
 import { create } from "@bufbuild/protobuf";
 import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
@@ -62,7 +62,7 @@ interface ItemChanges {
   readonly runId?: string;
 }
 
-/** `data` as an object, or as the text that a runner sends. */
+/** `data` is an object, or the text that a runner sends. */
 export function item(
   sequence: number,
   type: string,
@@ -81,17 +81,17 @@ export function message(sequence: number, content: unknown): ReportedResult {
   return item(sequence, "message.completed", { message: { role: "assistant", content } });
 }
 
-/** `disposition` of each item, with its diagnostics behind it. */
+/** The `disposition` of each item, followed by its diagnostics. */
 export function told({ verdicts }: IngestOutcome): string[] {
   return verdicts.map(({ disposition, diagnostics }) => [disposition, ...diagnostics].join(" | "));
 }
 
-/** The one verdict on a result by itself. */
+/** The verdict on a single result. */
 export function toldOf(type: string, data: object | string, changes: IngestChanges = {}): string | undefined {
   return told(openIngest(changes).take([item(1, type, data)]))[0];
 }
 
-/** What enters the log: numbers in the runner's count and types of payloads. */
+/** The log entries: the runner's numbers and the types of the payloads. */
 export function logged({ results }: IngestOutcome): (readonly [number, string | undefined])[] {
   return results.map(({ runnerSequence, payload }) => [Number(runnerSequence), payload?.case] as const);
 }

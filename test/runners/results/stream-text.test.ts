@@ -1,7 +1,7 @@
 // Chunks as public runners send them, and the increments that the log gets.
 //
-// S1  Joined increments are the runner's text, whichever way it sends it. A revision is the one exception: it replaces the text.
-// S2  No chunk waits for a later one. A guess that a later chunk disproves is corrected by that chunk.
+// S1  Joined increments are the runner's text, in any way of sending it. The exception is a revision: it replaces the text.
+// S2  No chunk waits for a later one. A chunk that disproves an earlier guess corrects it.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -21,10 +21,10 @@ const chunk = (content: string): Chunk => ({ content });
 const final = (content: string): Chunk => ({ content, isFinal: true });
 const beside = (content: string, allContent: string): Chunk => ({ content, allContent });
 
-/** In front of a text that replaces all before it. */
+/** Marks a text that replaces everything before it. */
 const replacing = "\u{f0000}";
 
-/** What the log gets of each chunk. */
+/** The log's increment of each chunk. */
 function increments(chunks: readonly Chunk[], setting: ChunkContent = "auto"): string[] {
   let message = noMessage;
   return chunks.map(({ content, allContent, isFinal = false }) => {
@@ -34,7 +34,7 @@ function increments(chunks: readonly Chunk[], setting: ChunkContent = "auto"): s
   });
 }
 
-/** The text that a reader of the log has. */
+/** The text that a reader of the log assembles. */
 function readText(chunks: readonly Chunk[], setting?: ChunkContent): string {
   const parts = increments(chunks, setting);
   const from = parts.findLastIndex((part) => part.startsWith(replacing));
@@ -71,12 +71,12 @@ describe("S1: the log has increments", () => {
     expect(increments(chunks)).toEqual(expected);
   });
 
-  test("a snapshot that goes on after a final chunk continues that text, as after a call of a tool", () => {
+  test("a snapshot that continues after a final chunk extends that text, as after a tool call", () => {
     const turns = [chunk("Let me"), final("Let me look. "), chunk("Let me look. It"), final("Let me look. It rains.")];
     expect(increments(turns)).toEqual(["Let me", " look. ", "It", " rains."]);
   });
 
-  test("another text after a final chunk is another message", () => {
+  test("another text after a final chunk is a new message", () => {
     expect(increments([chunk("Hel"), final("Hello"), chunk("Next"), final("Next one")])).toEqual([
       "Hel",
       "lo",
@@ -92,13 +92,13 @@ describe("S1: the log has increments", () => {
     ]);
   });
 
-  test("a snapshot that changes what was said replaces it", () => {
+  test("a snapshot that changes the text replaces it", () => {
     const text = ["Reading [1]", "Reading [1] and", "Reading (source) and more"].map(chunk);
     expect(increments(text)).toEqual(["Reading [1]", " and", `${replacing}Reading (source) and more`]);
   });
 });
 
-describe("S2: what looks like snapshots and is not is corrected", () => {
+describe("S2: chunks that only look like snapshots are corrected", () => {
   test.each<[string, readonly string[]]>([
     ["a repeated word", ["ha", "ha", " he"]],
     ["a growing line", ["=", "==", "====", "=", " title"]],
@@ -110,20 +110,20 @@ describe("S2: what looks like snapshots and is not is corrected", () => {
     expect(readText(parts.map(chunk))).toBe(parts.join(""));
   });
 
-  test("only what never differs from snapshots is read as such, and a setting says otherwise", () => {
+  test("chunks that always look like snapshots are read as such, unless a setting says otherwise", () => {
     const digits = [chunk("1"), chunk("10")];
     expect(readText(digits)).toBe("10");
     expect(readText(digits, "increment")).toBe("110");
     expect(readText([chunk("ab"), chunk("abab"), final("abab")], "increment")).toBe("ababababab");
   });
 
-  test("a snapshot without news at the beginning is corrected too", () => {
+  test("an unchanged snapshot at the beginning is corrected too", () => {
     const words = [chunk("Hello"), chunk("Hello")];
     expect(increments([...words, chunk("Hello you")])).toEqual(["Hello", "Hello", `${replacing}Hello you`]);
     expect(increments([...words, final("Hello")])).toEqual(["Hello", "Hello", `${replacing}Hello`]);
   });
 
-  test("a setting for snapshots takes each chunk for the whole text", () => {
+  test("the setting for snapshots reads each chunk as the whole text", () => {
     expect(increments([chunk("Thinking"), chunk("Answer"), chunk("Answer: 4")], "snapshot")).toEqual([
       "Thinking",
       `${replacing}Answer`,
@@ -132,13 +132,13 @@ describe("S2: what looks like snapshots and is not is corrected", () => {
   });
 });
 
-test("large chunks that repeat themselves are increments, however many there are", () => {
+test("large repeated chunks are increments, in any number", () => {
   const piece = chunk("x".repeat(65_536));
   const parts = increments(Array.from({ length: 100 }, () => piece));
   expect(new Set(parts)).toEqual(new Set([piece.content]));
 });
 
-/** Cuts a text into parts that are not empty. */
+/** Texts of one character or more. */
 const anyParts = fc.array(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 30 });
 
 test("S1: snapshots of any text give that text", () => {
@@ -151,10 +151,10 @@ test("S1: snapshots of any text give that text", () => {
   );
 });
 
-test("S1: increments of any text give that text, and the whole of it at the end adds nothing", () => {
+test("S1: increments of any text give that text, and the whole text at the end adds nothing", () => {
   fc.assert(
     fc.property(anyParts, (parts) => {
-      // The first part again cannot be told from a snapshot.
+      // A repetition of the very first part would look like a snapshot.
       const told = ["Said: ", "so ", ...parts].map(chunk);
       expect(readText(told)).toBe(`Said: so ${parts.join("")}`);
       expect(readText([...told, final(`Said: so ${parts.join("")}`)])).toBe(`Said: so ${parts.join("")}`);
@@ -163,7 +163,7 @@ test("S1: increments of any text give that text, and the whole of it at the end 
   );
 });
 
-test("S1: increments beside the text so far give that text, whatever they repeat", () => {
+test("S1: increments with the text so far beside them give that text, even when they repeat", () => {
   fc.assert(
     fc.property(anyParts, (parts) => {
       const chunks = parts.map((part, index) => beside(part, parts.slice(0, index + 1).join("")));

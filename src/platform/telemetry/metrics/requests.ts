@@ -56,7 +56,7 @@ function countHttp(figures: Figures): Pick<EventListeners, "requestStarted" | "r
 function countCalls(figures: Figures): Pick<EventListeners, "callStarted" | "callFinished" | "callRefused"> {
   const calls = figures.counter(
     "rpc_server_requests_total",
-    "Calls that are over, by gRPC code, whatever the surface; refused ones too.",
+    "Number of finished calls by gRPC code, on all surfaces, including refused ones.",
     ["service", "method", "code"],
   );
   const durations = figures.histogram(

@@ -58,12 +58,12 @@ test("a waiting exchange takes no concurrency slot, a working one takes one", as
 
 test("a new exchange never gets an id that is taken", async () => {
   const stage = await openStage();
-  // Ids are random, so a trigger reports four times that the id is taken.
+  // Ids are random, so a trigger skips four inserts, as a taken id does.
   await query(
     stage.service.databaseUrl,
     `create sequence taken;
     create function take() returns trigger language plpgsql as $$ begin
-      if nextval('taken') % 5 <> 0 then raise unique_violation using constraint = 'session_name'; end if;
+      if nextval('taken') % 5 <> 0 then return null; end if;
       return new; end $$;
     create trigger take before insert on session for each row execute function take()`,
   );

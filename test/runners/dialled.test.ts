@@ -375,7 +375,7 @@ test("fifty concurrent runs on one runner each get their own results", { timeout
 
 describe("a flood of results", () => {
   // Compares how far the runner gets while writes are blocked with how far it gets with a plain reader.
-  test("waits for the writes to the log", { timeout: 60_000 }, async () => {
+  test("waits for the writes to the log", { timeout: 180_000 }, async () => {
     const pieces = 1_000;
     const piece = "x".repeat(65_536);
     const said: number[] = [];

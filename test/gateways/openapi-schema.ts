@@ -69,6 +69,7 @@ const checks: Readonly<Record<string, (check: Check) => string | undefined>> = {
     return expected === "date-time" && !isTime ? "is no time" : undefined;
   },
   description: () => undefined,
+  examples: () => undefined,
 };
 
 function typesOf(value: unknown): string[] {

@@ -41,7 +41,7 @@ test("sending a message is fully described", () => {
           in: "path",
           description: said("runnel.v1.SendMessageRequest.session_id"),
           required: true,
-          schema: { type: "string" },
+          schema: { type: "string", examples: ["review-42"] },
         },
       ],
       requestBody: {
@@ -53,6 +53,7 @@ test("sending a message is fully described", () => {
               properties: {
                 message: {
                   type: "string",
+                  examples: ["Which files are here?"],
                   description: said(
                     "runnel.v1.SendMessageRequest.message",
                     "At most 4000000 bytes of UTF-8. Refused otherwise: message is required.",
@@ -60,6 +61,7 @@ test("sending a message is fully described", () => {
                 },
                 request_id: {
                   type: "string",
+                  examples: ["create-review-42"],
                   pattern: "^[^\\u0000]*$",
                   description: said("runnel.v1.SendMessageRequest.request_id", "At most 128 bytes of UTF-8."),
                 },
@@ -224,7 +226,7 @@ test("a body that may be text is described as both, with a query for the other f
       in: "path",
       description: said(`${request}.exchange_id`),
       required: true,
-      schema: { type: "string" },
+      schema: { type: "string", examples: ["a1b2c3d4"] },
     },
     {
       name: "sequence",

@@ -6,6 +6,7 @@ import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
 import { enumShape, type JsonFieldShape, jsonShape } from "../../platform/base/json/shape.ts";
 import { findTextForm } from "../../platform/base/json/text-form.ts";
 import { commentOf, describe } from "./comments.ts";
+import { describeExamples } from "./examples.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
 
 /** A JSON Schema. */
@@ -85,7 +86,7 @@ export class Schemas {
   #describeTyped(field: DescField, keywords: Schema): Schema {
     const value = this.#describeValue(field);
     if (field.fieldKind !== "list") {
-      return { ...value, ...keywords };
+      return { ...value, ...describeExamples(field), ...keywords };
     }
     const item = readItemRules(field);
     return { type: "array", items: { ...value, ...item.keywords, ...describe(undefined, item.notes) }, ...keywords };

@@ -38,11 +38,17 @@ export class MemoryLog {
   /** The answer that Postgres would give now. */
   answer({ sql, parameters }: CompiledQuery): object[] {
     if (sql.includes("bytes_before")) {
-      const [, after, rowsMax, bytesMax] = parameters as [string, number, number, number];
-      return fitting(this.after(after, rowsMax), bytesMax);
+      const [, afters = [], rowsMax = [], bytesMax = [], places = []] = parameters.map(numbersOf);
+      return places.flatMap((place, index) =>
+        fitting(this.after(afters[index] ?? 0, rowsMax[index] ?? 0), bytesMax[index] ?? 0).map((row) => ({
+          ...row,
+          place,
+        })),
+      );
     }
-    if (sql.startsWith('select "sequence" from "run_result"') && sql.includes("desc")) {
-      return this.rows.slice(-1).map(({ sequence }) => ({ sequence }));
+    if (sql.includes("as newest")) {
+      const [, places = []] = parameters.map(numbersOf);
+      return places.map(() => ({ sequence: this.rows.at(-1)?.sequence ?? 0 }));
     }
     if (/^select .* from "run" where "id" = \$1$/.test(sql)) {
       return [
@@ -88,6 +94,23 @@ function driverOf(connection: DatabaseConnection): Driver {
 
 function refuse(): never {
   throw new Error("a tail only reads");
+}
+
+/** The numbers of a parameter: one number, or an array in Postgres' binary format. Texts and their arrays give none. */
+function numbersOf(parameter: unknown): number[] {
+  if (typeof parameter === "number") {
+    return [parameter];
+  }
+  if (!Buffer.isBuffer(parameter)) {
+    return [];
+  }
+  const numbers: number[] = [];
+  for (let offset = 20; offset < parameter.length; ) {
+    const length = parameter.readInt32BE(offset);
+    numbers.push(parameter.readIntBE(offset + 4 + Math.max(0, length - 6), Math.min(6, length)));
+    offset += 4 + length;
+  }
+  return numbers;
 }
 
 /** At least one row; stops once `bytesMax` bytes are reached. */

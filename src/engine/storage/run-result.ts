@@ -128,8 +128,8 @@ export const readResultPage = gathered(async (db, pages: readonly PageRequest[])
     where page.bytes_before < asked.bytes_max
     order by asked.place, page.sequence`.execute(db);
   const read = pages.map((): StoredResult[] => []);
-  for (const { place, sequence, payload } of rows) {
-    read[place]?.push({ sequence, payload });
+  for (const row of rows) {
+    read[row.place]?.push(row);
   }
   return read;
 }, pagesPerStatementMax);

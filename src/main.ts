@@ -2,7 +2,6 @@
 // The entry point of the command line. Exits with an error at once when Node is too old; everything else is in cli/.
 
 import module from "node:module";
-import { homedir } from "node:os";
 import { join } from "node:path";
 
 const oldestNode = 24;
@@ -14,9 +13,11 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
 }
 
 // A short command spends most of its time on loading code. Node keeps the compiled code in a directory of the user: in a shared
-// one, another user could replace it.
-if (process.env.NODE_COMPILE_CACHE === undefined) {
-  module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "runnel"));
+// one, another user could replace it. In a container the user may have no home.
+const { NODE_COMPILE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
+const caches = XDG_CACHE_HOME || (HOME && join(HOME, ".cache"));
+if (NODE_COMPILE_CACHE === undefined && caches) {
+  module.enableCompileCache(join(caches, "runnel"));
 }
 const { runCli } = await import("./cli/cli.ts");
 await runCli(process.argv);

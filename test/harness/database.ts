@@ -83,6 +83,8 @@ export async function query<Row extends pg.QueryResultRow>(
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
+  // A lost connection rejects the query. Without a listener, it also ends the process.
+  client.on("error", () => {});
   await client.connect();
   try {
     return (await client.query<Row>(text, [...values])).rows;

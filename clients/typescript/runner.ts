@@ -60,7 +60,7 @@ export function message(content: string): Result {
 /** A value that the host shall keep: any JSON, `null` too. */
 export function state(scope: "conversation" | "actor" | "subject" | "runner", key: string, value: unknown): Result {
   if (JSON.stringify(value) === undefined) {
-    throw new TypeError(`the state ${key} would get a value that is no JSON: use null for nothing`);
+    throw new TypeError(`the state ${key} would get an invalid JSON value: use null for "no value"`);
   }
   return { type: "state.updated", data: { scope, key, value } };
 }

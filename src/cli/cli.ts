@@ -1,9 +1,10 @@
 // All commands, and how each of them fails: in words on standard error, or as one JSON object with `--json`.
 
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { version } from "../platform/base/version.ts";
 import type { CommandEntry } from "./command-entry.ts";
 import { commandList } from "./command-list.ts";
+import { example } from "./example.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
 import { print, sayJson, sayLine } from "./terminal.ts";
@@ -12,9 +13,6 @@ import { print, sayJson, sayLine } from "./terminal.ts";
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
   const entries = listCommands(program);
-  for (const { name, about } of entries) {
-    program.command(name).description(about);
-  }
   try {
     const used = commandOf(argv);
     await define(
@@ -29,6 +27,12 @@ export async function runCli(argv: readonly string[]): Promise<void> {
   }
 }
 
+/** Returns the program with all its commands loaded. */
+export async function loadProgram(): Promise<Command> {
+  const program = createProgram();
+  return await define(program, listCommands(program));
+}
+
 /** Returns the name of the command in `argv`; undefined without one. No option before it takes a value. */
 function commandOf(argv: readonly string[]): string | undefined {
   const [first, second] = argv.slice(2).filter((word) => !word.startsWith("-"));
@@ -40,7 +44,7 @@ function createProgram(): Command {
   // Before the commands, which inherit it.
   program
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, commandUsage: showUsage, optionDescription: showOption })
     .configureOutput({
       writeOut: (text) => void print(text),
       // Help of a command without a verb. Commander would print it with `--json` too, where programs expect one object.
@@ -51,9 +55,22 @@ function createProgram(): Command {
   return addGlobalFlags(program)
     .description("Runs agents for other programs: one contract, one durable log, streams that resume.")
     .version(`runnel ${version}`)
+    .addHelpText("after", example('runnel run "Which files are here?"'))
     .addHelpText("after", `\n${exitCodesHelp}`);
 }
 
+/** Returns the usage line, with the required options, which commander leaves to `[options]`. */
+function showUsage(command: Command): string {
+  const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => `${flags} `);
+  return new Help().commandUsage(command).replace("[options]", `${required.join("")}[options]`);
+}
+
+/** Returns the description of an option. An empty default needs no mention. */
+function showOption(option: Option): string {
+  return option.defaultValue === "" ? option.description : new Help().optionDescription(option);
+}
+
+/** Adds the names of all commands to the program. Returns their entries. */
 function listCommands(program: Command): readonly CommandEntry[] {
   const completion: CommandEntry = {
     name: "completion",
@@ -63,7 +80,11 @@ function listCommands(program: Command): readonly CommandEntry[] {
       return (command) => defineCompletion(command, () => define(program, commandList));
     },
   };
-  return [...commandList, completion];
+  const entries = [...commandList, completion];
+  for (const { name, about } of entries) {
+    program.command(name).description(about);
+  }
+  return entries;
 }
 
 /** Loads and defines these commands. Returns the program. */

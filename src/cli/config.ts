@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../platform/config/explain.ts";
 import { findNearest } from "../platform/config/nearest.ts";
 import { CommandError } from "./command-error.ts";
+import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
@@ -14,6 +15,7 @@ import { showTable } from "./table.ts";
 export function defineConfig(config: Command): void {
   addSettingsOptions(config.command("explain [key]"))
     .description("show settings with their origin and meaning: all, those of a section, or one")
+    .addHelpText("after", example("runnel config explain runs.lease_ms"))
     .action(async (key: string | undefined, flags: SettingsFlags, command: Command) => {
       const settings = select(explainConfig(await settingsSources(flags)), key);
       const [only, ...others] = settings;
@@ -23,6 +25,7 @@ export function defineConfig(config: Command): void {
     });
   addSettingsOptions(config.command("check"))
     .description("list every problem that would keep `serve` from starting; exit code 1 if there is one")
+    .addHelpText("after", example("runnel config check --config /etc/runnel/config.yaml"))
     .action(async (flags: SettingsFlags, command: Command) => {
       const sources = await settingsSources(flags);
       const [problems, warnings] = [checkConfig(sources), warnOfConfig(sources)];
@@ -56,7 +59,7 @@ function select(all: readonly ExplainedKey[], wanted: string | undefined): reado
 
 function showAll(settings: readonly ExplainedKey[], paint: Paint): string {
   const rows = settings.map(({ key, value, origin }) => [key, value || "–", showOrigin(origin)]);
-  return showTable(["SETTING", "VALUE", "FROM"], rows, paint);
+  return showTable(["SETTING", "VALUE", "SOURCE"], rows, paint);
 }
 
 function showOne(setting: ExplainedKey, paint: Paint): string {

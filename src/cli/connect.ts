@@ -55,7 +55,7 @@ const StoredLog = {
 
 /** Adds the flag `--url`, which every command that calls a service has. */
 export function addUrlFlag(command: Command): Command {
-  return command.option("--url <url>", "where the service is", readUrl, defaultUrl(process.env));
+  return command.option("--url <url>", "URL of the service", readUrl, defaultUrl(process.env));
 }
 
 /** Returns the default address of the service: where `serve` and `dev` listen by default. */

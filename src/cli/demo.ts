@@ -11,6 +11,7 @@ import { connectTo } from "./connect.ts";
 import { type ReaderName, type ReaderNews, readOverGrpc, readOverSse } from "./demo-reader.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { findFaults } from "./demo-verdict.ts";
+import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
 import { type Output, outputOf, type Style } from "./output.ts";
@@ -23,6 +24,7 @@ const message = "List the files, then read story.txt. words=120 pace=15";
 /** Defines `demo`. */
 export function defineDemo(command: Command): void {
   command
+    .addHelpText("after", example("runnel demo --keep demo-data"))
     .option("--keep <directory>", "keep the database in this directory")
     .action(async ({ keep }: { keep?: string }) => {
       const output = outputOf(command);

@@ -7,6 +7,7 @@ import { type Config, isAuthConfigured, isProviderConfigured } from "../platform
 import { type ConfigSources, readConfig } from "../platform/config/load.ts";
 import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
+import { example } from "./example.ts";
 import { linesForPeople, linesForPrograms } from "./log-lines.ts";
 import { outputOf } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";
@@ -18,20 +19,22 @@ const loopbackHosts: ReadonlySet<string> = new Set([loopback, "::1", "localhost"
 
 /** Defines `dev`. */
 export function defineDev(command: Command): void {
-  addServerOptions(command).action(async (flags: ServerFlags) => {
-    const output = outputOf(command);
-    const sources = await serverSources(flags);
-    const config = readDevConfig(flags, sources);
-    const lines = output.asJson ? linesForPrograms() : linesForPeople();
-    await startServer({
-      config,
-      secretFiles: secretFilesOf(sources),
-      logger: createLogger(config.logLevel, lines),
-      onProgress: sayLine,
-      announce: (app) => sayLine(banner(app, config)),
-      onStop: () => output.note("stopping; Ctrl-C once more ends it at once"),
+  addServerOptions(command)
+    .addHelpText("after", example("runnel dev --port 0"))
+    .action(async (flags: ServerFlags) => {
+      const output = outputOf(command);
+      const sources = await serverSources(flags);
+      const config = readDevConfig(flags, sources);
+      const lines = output.asJson ? linesForPrograms() : linesForPeople();
+      await startServer({
+        config,
+        secretFiles: secretFilesOf(sources),
+        logger: createLogger(config.logLevel, lines),
+        onProgress: sayLine,
+        announce: (app) => sayLine(banner(app, config)),
+        onStop: () => output.note("stopping; Ctrl-C once more ends it at once"),
+      });
     });
-  });
 }
 
 /** Reads the settings. The host is loopback, unless the command line sets another one and callers need credentials. */

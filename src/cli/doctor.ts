@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { systemClock } from "../platform/base/clock.ts";
 import { resolveSettings } from "../platform/config/resolve.ts";
 import type { Finding, FindingOutcome } from "./doctor/check.ts";
+import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint, type Style } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources } from "./serve.ts";
@@ -15,6 +16,7 @@ interface DoctorFlags extends ServerFlags {
 /** Defines `doctor`. */
 export function defineDoctor(command: Command): void {
   addServerOptions(command)
+    .addHelpText("after", example("runnel doctor --deep"))
     .option("--deep", "also call each model provider with its key, to ask for its models")
     .action(async ({ deep = false, ...flags }: DoctorFlags) => {
       const { examine } = await import("./doctor/examine.ts");

@@ -10,6 +10,7 @@ import { systemClock } from "../platform/base/clock.ts";
 import { answerJson } from "./answer-json.ts";
 import { readExpiry } from "./arguments.ts";
 import { addUrlFlag, withAdministration } from "./connect.ts";
+import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { showTable, showTime } from "./table.ts";
@@ -42,6 +43,7 @@ export function defineKeys(keys: Command): void {
 function addCreate(keys: Command): void {
   addUrlFlag(keys.command("create"))
     .description("create a key and print it once, alone on standard output")
+    .addHelpText("after", example("runnel keys create --client billing --expires 90d"))
     .requiredOption("--client <id>", "client that uses the key")
     .option("--name <name>", "name of the key", "")
     .option("--expires <when>", "expiry of the key, such as 30d or 2031-12-31; unset means never", readExpiry)
@@ -63,6 +65,7 @@ function addCreate(keys: Command): void {
 function addList(keys: Command): void {
   addUrlFlag(keys.command("list"))
     .description("list the keys, newest first, including revoked ones")
+    .addHelpText("after", example("runnel keys list --client billing"))
     .option("--client <id>", "only keys of this client", "")
     .action(({ url, client }: ListFlags, command: Command) =>
       withAdministration(url, async ({ auth }) => {
@@ -72,7 +75,7 @@ function addList(keys: Command): void {
         }, keysMax);
         const output = outputOf(command);
         await output.answer({ apiKeys: apiKeys.map((each) => answerJson(ApiKeySchema, each)) }, (paint) =>
-          showTable(["KEY", "CLIENT", "NAME", "MADE", "EXPIRES", "STATE"], apiKeys.map(rowOf), paint),
+          showTable(["KEY", "CLIENT", "NAME", "CREATED", "EXPIRES", "STATE"], apiKeys.map(rowOf), paint),
         );
         if (isCut) {
           output.note(`there are more than ${keysMax}: name a client with --client`, { note: "cut", keys: keysMax });
@@ -84,6 +87,7 @@ function addList(keys: Command): void {
 function addRevoke(keys: Command): void {
   addUrlFlag(keys.command("revoke <id>"))
     .description("revoke a key")
+    .addHelpText("after", example("runnel keys revoke key_4f9c2a"))
     .action((keyId: string, { url }: { url: string }, command: Command) =>
       withAdministration(url, async ({ auth }) => {
         const { apiKey = create(ApiKeySchema) } = await auth.revokeApiKey({ keyId });
@@ -99,6 +103,7 @@ function addSecret(keys: Command): void {
   keys
     .command("secret")
     .description("print a new random secret for RUNNEL_AUTH_HMAC_SECRET; works offline")
+    .addHelpText("after", example("export RUNNEL_AUTH_HMAC_SECRET=$(runnel keys secret)"))
     .action(async (_flags: object, command: Command) => {
       const secret = randomBytes(secretBytes).toString("base64url");
       await outputOf(command).answer({ secret }, () => secret);
@@ -114,5 +119,5 @@ function stateOf({ revokeTime }: ApiKey, expires: Date | undefined): string {
   if (revokeTime !== undefined) {
     return "revoked";
   }
-  return expires !== undefined && expires.getTime() <= systemClock.nowMs() ? "expired" : "good";
+  return expires !== undefined && expires.getTime() <= systemClock.nowMs() ? "expired" : "active";
 }

@@ -5,23 +5,26 @@ import type { Command } from "commander";
 import { ListProvidersResponseSchema, type Provider, Provider_Circuit } from "#gen/runnel/v1/provider_service_pb.js";
 import { answerJson } from "./answer-json.ts";
 import { addUrlFlag, withAdministration } from "./connect.ts";
+import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { showTable, showTime } from "./table.ts";
 
 /** Defines `providers`. */
 export function defineProviders(command: Command): void {
-  addUrlFlag(command).action(({ url }: { url: string }) =>
-    withAdministration(url, async ({ providers }) => {
-      const response = await providers.listProviders({});
-      await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
-        showTable(
-          ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "TRIES AGAIN"],
-          response.providers.map(rowOf),
-          paint,
-        ),
-      );
-    }),
-  );
+  addUrlFlag(command)
+    .addHelpText("after", example("RUNNEL_ADMIN_TOKEN=$(cat admin.token) runnel providers"))
+    .action(({ url }: { url: string }) =>
+      withAdministration(url, async ({ providers }) => {
+        const response = await providers.listProviders({});
+        await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
+          showTable(
+            ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "RETRY AT"],
+            response.providers.map(rowOf),
+            paint,
+          ),
+        );
+      }),
+    );
 }
 
 const circuitWords: Readonly<Record<Provider_Circuit, string>> = {

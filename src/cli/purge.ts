@@ -1,4 +1,4 @@
-// `runnel purge`: erases the texts of a session's runs for good, after a confirmation.
+// `runnel purge`: erases the texts of a session's runs permanently, after a confirmation.
 
 import type { Command } from "commander";
 import { PurgeSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
@@ -6,6 +6,7 @@ import { answerJson } from "./answer-json.ts";
 import { askYesNo, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, withService } from "./connect.ts";
+import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 
 interface PurgeFlags {
@@ -17,6 +18,7 @@ interface PurgeFlags {
 /** Defines `purge`. */
 export function definePurge(command: Command): void {
   addUrlFlag(command.argument("<session>"))
+    .addHelpText("after", example("runnel purge 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --yes"))
     .option("--yes", "do not ask")
     .action(async (sessionId: string) => {
       const { url, yes, json } = command.optsWithGlobals<PurgeFlags>();
@@ -38,9 +40,13 @@ export function definePurge(command: Command): void {
 async function assertMeant(sessionId: string, asJson: boolean): Promise<void> {
   if (!mayAsk(asJson)) {
     const fix = "add --yes if you mean it";
-    throw new CommandError(`purge erases what ${sessionId} said for good`, { reason: "UNCONFIRMED", fix, exitCode: 2 });
+    throw new CommandError(`purge erases the texts of session ${sessionId} permanently`, {
+      reason: "UNCONFIRMED",
+      fix,
+      exitCode: 2,
+    });
   }
-  if (!(await askYesNo(`Erase what session ${sessionId} said, for good?`))) {
+  if (!(await askYesNo(`Erase the texts of session ${sessionId} permanently?`))) {
     throw new CommandError("nothing was purged", { reason: "UNCONFIRMED" });
   }
 }

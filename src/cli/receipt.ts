@@ -6,6 +6,7 @@ import type { GetReceiptResponse } from "#gen/runnel/v1/receipt_service_pb.js";
 import { printLogLine } from "../engine/hash-chain/log-line.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, type LogClient, withService } from "./connect.ts";
+import { example } from "./example.ts";
 import { followEntries, noteReconnect, patienceMs } from "./follow.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
 import { NewFile } from "./new-file.ts";
@@ -21,6 +22,10 @@ interface ReceiptFlags {
 /** Defines `receipt`. */
 export function defineReceipt(command: Command): void {
   addUrlFlag(command.argument("<run>"))
+    .addHelpText(
+      "after",
+      example("runnel receipt 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --out receipt.json --log run.log"),
+    )
     .option("--out <file>", "file for the receipt; unset means standard output")
     .option("--log <file>", "file for the log, one entry per line")
     .option("--force", "overwrite existing files")

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { readSequence } from "./arguments.ts";
 import { addUrlFlag, type RunClient, type SessionClient, withService } from "./connect.ts";
+import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { followRun, noteReconnect, patienceMs } from "./follow.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
@@ -29,6 +30,7 @@ interface TailFlags {
 /** Defines `run`. */
 export function defineRun(command: Command): void {
   addUrlFlag(command.argument("<message>"))
+    .addHelpText("after", example('runnel run "Which files are here?" --tools list_dir,read_file'))
     .option("--model <name>", "model; unset means the service's default", "")
     .option(
       "--work-dir <path>",
@@ -50,6 +52,7 @@ export function defineRun(command: Command): void {
 /** Defines `tail`. */
 export function defineTail(command: Command): void {
   addUrlFlag(command.argument("<run>"))
+    .addHelpText("after", example("runnel tail 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --after 12"))
     .option("--after <sequence>", "sequence of the last result that you have; unset means from the start", readSequence)
     .action((runId: string, { url, after = 0n }: TailFlags) =>
       withService(url, async ({ runs }) => {

@@ -8,6 +8,7 @@ import { type ConfigSources, readServeConfig } from "../platform/config/load.ts"
 import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
+import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { linesForPrograms } from "./log-lines.ts";
@@ -36,21 +37,23 @@ export interface ServerFlags extends SettingsFlags {
 
 /** Defines `serve`. */
 export function defineServe(command: Command): void {
-  addServerOptions(command).action(async (flags: ServerFlags) => {
-    const sources = await serverSources(flags);
-    const config = readServeConfig(sources, { onWarning: sayLine });
-    await startServer({
-      config,
-      secretFiles: secretFilesOf(sources),
-      logger: createLogger(config.logLevel, linesForPrograms()),
-      onProgress: sayLine,
-      announce: ({ host, port, h2Port }) => {
-        const scheme = config.tlsCertFile === "" ? "http" : "https";
-        const more = h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`;
-        sayLine(`runnel serves on ${scheme}://${host}:${port}${more}`);
-      },
+  addServerOptions(command)
+    .addHelpText("after", example("runnel serve --config /etc/runnel/config.yaml --port 8090"))
+    .action(async (flags: ServerFlags) => {
+      const sources = await serverSources(flags);
+      const config = readServeConfig(sources, { onWarning: sayLine });
+      await startServer({
+        config,
+        secretFiles: secretFilesOf(sources),
+        logger: createLogger(config.logLevel, linesForPrograms()),
+        onProgress: sayLine,
+        announce: ({ host, port, h2Port }) => {
+          const scheme = config.tlsCertFile === "" ? "http" : "https";
+          const more = h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`;
+          sayLine(`runnel serves on ${scheme}://${host}:${port}${more}`);
+        },
+      });
     });
-  });
 }
 
 /** Adds the options of every command that reads the settings; `settingsSources` reads them. */

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { type GetUsageResponse, GetUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
 import { answerJson } from "./answer-json.ts";
 import { addUrlFlag, withService } from "./connect.ts";
+import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { showTable } from "./table.ts";
 
@@ -11,14 +12,16 @@ const microsOfOne = 1_000_000n;
 
 /** Defines `usage`. */
 export function defineUsage(command: Command): void {
-  addUrlFlag(command).action(({ url }: { url: string }) =>
-    withService(url, async ({ system }) => {
-      const usage = await system.getUsage({});
-      await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
-        showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
-      );
-    }),
-  );
+  addUrlFlag(command)
+    .addHelpText("after", example("runnel usage --json"))
+    .action(({ url }: { url: string }) =>
+      withService(url, async ({ system }) => {
+        const usage = await system.getUsage({});
+        await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
+          showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
+        );
+      }),
+    );
 }
 
 function rowsOf({ tokens, tokensMax, costMicroUsd, costMicroUsdMax }: GetUsageResponse): string[][] {

@@ -3,6 +3,7 @@
 
 import type { Command } from "commander";
 import { CommandError } from "./command-error.ts";
+import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { readInput } from "./input.ts";
 import { outputOf } from "./output.ts";
@@ -14,7 +15,7 @@ type Flags = Readonly<Record<string, string | undefined>>;
 
 /** Defines `verify`. `format` is the format that it checks beside receipts. */
 export function defineVerify(command: Command, format: SignedFormat | undefined): void {
-  command.argument("<file>").argument("[log]");
+  command.argument("<file>").argument("[log]").addHelpText("after", example("runnel verify receipt.json run.log"));
   for (const { long, about } of format?.flags ?? []) {
     command.option(`--${long} <file>`, `of ${format?.name}: ${about}`);
   }

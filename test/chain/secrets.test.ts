@@ -42,7 +42,7 @@ const bad: readonly (readonly [string, Fate])[] = [
   ["HTTP 500 with an error in it", { status: 500, outcome: { error: { code: 1, message: gossip } } }],
   ["a page", { status: 200, text: `<html>${gossip}</html>` }],
   ["nothing", { status: 200, text: "" }],
-  ["JSON that is no answer", { status: 200, text: "[]" }],
+  ["JSON that is not an answer", { status: 200, text: "[]" }],
   ["a text for a number", answer({ result: gossip })],
   ["null", answer({ result: null })],
   ["an object", answer({ result: { url: gossip } })],

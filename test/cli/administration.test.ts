@@ -19,7 +19,7 @@ test("providers shows which can be used, and the state of their circuit breakers
   const environment = { RUNNEL_ADMIN_TOKEN: token };
   const human = await runCommand(["providers", "--url", url], { environment });
   expect({ code: human.code, stderr: human.stderr }).toEqual({ code: 0, stderr: "" });
-  expect(human.stdout).toMatch(/^PROVIDER +CONFIGURED +CIRCUIT +FAILURES +TRIES AGAIN\n/);
+  expect(human.stdout).toMatch(/^PROVIDER +CONFIGURED +CIRCUIT +FAILURES +RETRY AT\n/);
   expect(human.stdout).toMatch(/^openai +yes +closed +0 +–$/m);
   expect(human.stdout).toMatch(/^anthropic +no +– +0 +–$/m);
   const json = await runCommand(["providers", "--json", "--url", url], { environment });
@@ -77,5 +77,5 @@ test("a person is asked, and only yes is accepted", async () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("nothing was purged") });
   }
   const { code, stdout } = await runInTerminal(words, { input: "yes\n" });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/for good\? \[y\/N\].*purged /s) });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/permanently\? \[y\/N\].*purged /s) });
 });

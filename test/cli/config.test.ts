@@ -36,7 +36,7 @@ test("explain shows the origin of every setting, in a table and as JSON", async 
   expect(find("retention.days")).toMatchObject({ value: "7", origin: "default" });
   const { code, stdout, stderr } = await runCommand(["config", "explain", ...words], { environment, directory });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^SETTING +VALUE +FROM$/m);
+  expect(stdout).toMatch(/^SETTING +VALUE +SOURCE$/m);
   expect(stdout).toMatch(/^server\.port +4321 +file .*config\.yaml$/m);
   expect(stdout).toMatch(/^server\.drain_seconds +4 +variable RUNNEL_SERVER_DRAIN_SECONDS$/m);
   expect(stdout).toMatch(/^runs\.slots +12 +the command line$/m);

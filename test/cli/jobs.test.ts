@@ -166,7 +166,7 @@ describe("a job", () => {
 
 test("list shows the newest jobs, up to the limit, and says that there are more", async () => {
   const stage = await setSignedStage();
-  expect((await stage.runnel("jobs", "list")).stdout).toMatch(/^JOB +STATE +WELL +SPEC +MADE\n$/);
+  expect((await stage.runnel("jobs", "list")).stdout).toMatch(/^JOB +STATE +SUCCEEDED +SPEC +CREATED\n$/);
   const ids = [];
   for (const name of ["one", "two", "three"]) {
     ids.unshift(await submit(stage, { jobspec_id: name }));

@@ -39,9 +39,9 @@ test("list shows all keys, newest first, or those of one client; revoke ends one
   const list = await keys(["list", "--url", url]);
   expect(list.stderr).toBe("");
   expect(list.stdout.split("\n")).toEqual([
-    expect.stringMatching(/^KEY +CLIENT +NAME +MADE +EXPIRES +STATE$/),
-    expect.stringMatching(new RegExp(`^${apiKey.keyId} +shipping +– +\\d{4}-\\S+Z +– +good$`)),
-    expect.stringMatching(/^[0-9a-f-]{36} +billing +– +\d{4}-\S+Z +\d{4}-\S+Z +good$/),
+    expect.stringMatching(/^KEY +CLIENT +NAME +CREATED +EXPIRES +STATE$/),
+    expect.stringMatching(new RegExp(`^${apiKey.keyId} +shipping +– +\\d{4}-\\S+Z +– +active$`)),
+    expect.stringMatching(/^[0-9a-f-]{36} +billing +– +\d{4}-\S+Z +\d{4}-\S+Z +active$/),
     "",
   ]);
   expect(list.stdout).not.toContain(key);

@@ -365,7 +365,7 @@ describe("verify", () => {
       ],
       ["its header changed", `${changeFirst(header)}.${payload}.${signature}`, /header/],
       ["a part missing", `${header}.${payload}`, /three parts/],
-      ["jws that is no text", JSON.stringify({ jws: 1 }), /not a compact JWS/],
+      ["jws that is not a string", JSON.stringify({ jws: 1 }), /not a compact JWS/],
       ["something else signed", signText("{}", key), /not of type/],
     ];
     for (const [name, text, told] of wrong) {

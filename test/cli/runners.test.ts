@@ -134,7 +134,7 @@ runner_id: ${testRunnerId}
       { bindingId: "last" },
     ]);
     const rows = linesOf((await stage.runners("bindings")).stdout);
-    expect(rows[0]).toMatch(/^BINDING +RUNNER +SCOPE +EVENTS +ENABLED +APPROVAL +PUT$/);
+    expect(rows[0]).toMatch(/^BINDING +RUNNER +SCOPE +EVENTS +ENABLED +APPROVAL +UPDATED$/);
     expect(rows.slice(1)).toEqual([
       expect.stringMatching(/^all +\S+ +global +message\.received +yes +– +\S+Z$/),
       expect.stringMatching(/^bot +\S+ +bot b-1 +message\.received +no +– +\S+Z$/),
@@ -246,7 +246,7 @@ describe("a run", () => {
     const [, runId = ""] = /^run (\S+)/.exec(stderr) ?? [];
     const verdicts = linesOf((await stage.runners("verdicts", runId)).stdout);
     expect(verdicts).toEqual([
-      expect.stringMatching(/^RESULT +TYPE +DISPOSITION +WHY$/),
+      expect.stringMatching(/^RESULT +TYPE +DISPOSITION +REASON$/),
       expect.stringMatching(/^1 +message\.delta +dropped_invalid +.*chunk/),
       expect.stringMatching(/^2 +run\.completed +applied +empty_output$/),
     ]);
@@ -284,7 +284,7 @@ describe("an approval", () => {
     expect(stage.followed.stdout()).toContain('→ asks for ban {"user":"u-2"}');
     const list = linesOf((await stage.runners("approvals")).stdout);
     expect(list).toEqual([
-      expect.stringMatching(/^APPROVAL +STATE +ACTION +RUN +UNTIL$/),
+      expect.stringMatching(/^APPROVAL +STATE +ACTION +RUN +EXPIRES$/),
       expect.stringMatching(new RegExp(`^${stage.id} +pending +ban +${stage.run.runId} +\\S+Z$`)),
     ]);
     const shown = (await stage.runners("approval", stage.id)).stdout;

@@ -101,7 +101,7 @@ test("an id in a question is shown as text", async () => {
 });
 
 test.each([
-  ["a word that is no command", [text]],
+  ["an unknown command", [text]],
   ["an option that is unknown", ["serve", `--${text}`]],
   ["a file in a failure", ["sign", text, "--key", text]],
 ])("%s has no effect on a terminal", async (_name, words) => {

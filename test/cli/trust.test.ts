@@ -40,7 +40,7 @@ test("a key is added by its public key, under its thumbprint or a name, listed, 
   const { stdout, stderr } = await trust("list");
   const [head, settings, ...rows] = stdout.trimEnd().split("\n");
   expect(stderr).toBe("");
-  expect(head).toMatch(/^KEY +STATE +KEPT IN +FROM +UNTIL +CLIENTS +REGIONS +RUNNERS$/);
+  expect(head).toMatch(/^KEY +STATE +STORED IN +FROM +UNTIL +CLIENTS +REGIONS +RUNNERS$/);
   expect(settings).toMatch(/^from-settings +trusted +settings +– +– +all +all +all$/);
   expect(rows).toHaveLength(2);
   expect(rows).toContainEqual(
@@ -79,7 +79,7 @@ test("events show the actions and their actors, newest first, all or of one type
   const { stdout, stderr } = await trust("events");
   const [head, ...rows] = stdout.trimEnd().split("\n");
   expect(stderr).toBe("");
-  expect(head).toMatch(/^TIME +TYPE +BY +KEY +CODE +MORE$/);
+  expect(head).toMatch(/^TIME +TYPE +BY +KEY +CODE +DETAIL$/);
   expect(rows.map((row) => row.split(/ +/).slice(1, 4))).toEqual([
     ["key.revoked", "admin", "k"],
     ["key.updated", "admin", "k"],

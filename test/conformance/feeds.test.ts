@@ -293,7 +293,7 @@ test("an unreadable request is answered at once, even when it never ends", async
     "claims 4 GiB": frame(Buffer.alloc(100), { claimedBytes: 0xffff_ffff }),
     "claims a byte too many": frame(Buffer.alloc(100), { claimedBytes: 4_194_305 }),
     "has more than one message": Buffer.concat([frame(Buffer.alloc(0)), frame(Buffer.alloc(0))]),
-    "is no message": frame(Buffer.from([0xff, 0xff, 0xff])),
+    "is not a message": frame(Buffer.from([0xff, 0xff, 0xff])),
   };
   for (const { url } of [plain, fed]) {
     const session = http2.connect(url);
@@ -483,7 +483,7 @@ function unusualRequests(
   const good = encode(tailRun, codec, { runId });
   const messages: Record<string, Uint8Array> = {
     "an unknown run": encode(tailRun, codec, { runId: "01900000-0000-7000-8000-000000000000" }),
-    "an id that is none": encode(tailRun, codec, { runId: "nonsense" }),
+    "an invalid id": encode(tailRun, codec, { runId: "nonsense" }),
     "a place before the start": encode(tailRun, codec, { runId, after: -1n }),
     "a message that says nothing": Buffer.from(isProto ? "" : "{}"),
     // Field 1000, a string.
@@ -509,7 +509,7 @@ function unusualRequests(
     "trailers in place of a message": frame(good, { flag: 0x80 }),
   };
   const headers: Record<string, Record<string, string>> = {
-    "a timeout that is none": { [timeout.header]: timeout.wrong },
+    "an invalid timeout": { [timeout.header]: timeout.wrong },
     "a timeout that is too long": { [timeout.header]: timeout.tooLong },
     "a deadline that is over": { [timeout.header]: timeout.over },
     "an unknown compression": { [encodingHeader]: "zstd" },
@@ -521,10 +521,10 @@ function unusualRequests(
     "somebody else's key": credentialsOf("stranger"),
     "a content type with parameters": { "content-type": `${contentType}; charset=utf-8` },
     "a content type in capitals": { "content-type": contentType.toUpperCase() },
-    "a codec that there is none of": { "content-type": contentType.replace(/\+.*/, "+thrift") },
+    "an unknown codec": { "content-type": contentType.replace(/\+.*/, "+thrift") },
     "no codec": { "content-type": contentType.replace(/\+.*/, "") },
     "gRPC-Web as text": { "content-type": "application/grpc-web-text" },
-    "a content type that is no stream's": { "content-type": "text/plain" },
+    "a content type of unary calls": { "content-type": "text/plain" },
   };
   const compressions: Record<string, Uint8Array> = {
     "a compressed message": gzipSync(good),

@@ -97,7 +97,7 @@ test("an import with the id of an exchange or of a session is refused", async ()
     await expectRefused(
       api.submit({ exchangeId: "00000001", text: createFile }),
       ended("completed"),
-      "an answer to none",
+      "an answer to no question",
     );
     expect(await api.get("00000001")).toMatchObject({ state: "completed", is_complete: true, sequence: 2 });
   });

@@ -132,11 +132,11 @@ describe("a body that cannot be read", () => {
 
   test.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
     ["is empty", "", "EOF"],
-    ["is no JSON", "{", "unexpected EOF"],
+    ["is not JSON", "{", "unexpected EOF"],
     ["has a wrong type", '{"text":"a","id":5}', "id: expected a string, got 5"],
     ["has an unknown key", '{"text":"a","nope":1}', "nope: unknown key"],
-    ["is no object", "[]", "expected an object, got a list"],
-    ["is no UTF-8", new Uint8Array([0xff]), "not UTF-8"],
+    ["is not an object", "[]", "expected an object, got a list"],
+    ["is not UTF-8", new Uint8Array([0xff]), "not UTF-8"],
     ["is nested too deeply", "[".repeat(101), "nested deeper than 100 levels"],
   ])("because it %s is left to a handler that validates itself, with the path alone", async (_, body, problem) => {
     const [status, text] = await ask(own, tellFault, put(body));

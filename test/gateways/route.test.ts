@@ -51,8 +51,8 @@ describe("the router", () => {
     ["a verb is cut off the id", "POST", `/v1/runs/${uuid}:cancel`, ["POST /v1/runs/{id}:cancel", { id: uuid }]],
     ["a verb follows a literal too", "GET", "/v1/runs/x/results:tail", ["GET /v1/runs/{id}/results:tail", { id: "x" }]],
     ["an unknown verb is part of the id", "GET", "/v1/runs/x:y", ["GET /v1/runs/{id}", { id: "x:y" }]],
-    ["an escaped colon is no verb", "GET", "/v1/runs/x%3Acancel", ["GET /v1/runs/{id}", { id: "x:cancel" }]],
-    ["a verb alone is no id", "POST", "/v1/runs/:cancel", ["DELETE", "GET"]],
+    ["an escaped colon does not start a verb", "GET", "/v1/runs/x%3Acancel", ["GET /v1/runs/{id}", { id: "x:cancel" }]],
+    ["a verb alone is not an id", "POST", "/v1/runs/:cancel", ["DELETE", "GET"]],
     ["the path of a verb belongs to it", "GET", "/v1/runs/x:cancel", ["POST"]],
     [
       "a method is looked for in less specific routes",
@@ -63,7 +63,7 @@ describe("the router", () => {
     ["a wrong method is told all that is allowed", "PUT", "/v1/runs", ["POST", "GET"]],
     ["HEAD is a method like any other", "HEAD", "/v1/runs/x", ["GET", "DELETE"]],
     ["a trailing slash is another path", "GET", "/v1/runs/x/", "not found"],
-    ["the asterisk of OPTIONS is no path", "OPTIONS", "*", "not found"],
+    ["the asterisk of OPTIONS is not a path", "OPTIONS", "*", "not found"],
     ["an unknown path is not found", "GET", "/v2", "not found"],
   ])("%s", (_, method, path, expected) => {
     const found = find(method, path);

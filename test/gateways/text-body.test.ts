@@ -135,7 +135,7 @@ describe("a body of plain text", () => {
   });
 
   test.each<[string, number[], number]>([
-    ["a byte that is none", [0x61, 0xff, 0x62], 1],
+    ["an invalid byte", [0x61, 0xff, 0x62], 1],
     ["a byte that only goes on", [0x80], 0],
     ["a character that breaks off", [0x61, 0x62, 0xe2, 0x82], 2],
     ["a character that is interrupted", [0xf0, 0x9f, 0x90, 0x61], 0],

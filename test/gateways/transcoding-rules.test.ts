@@ -194,11 +194,11 @@ describe("a request that is refused", () => {
   test.each<[rule: string, request: [string, string], status: number, allow: string | null]>([
     ["the path has no such method", ["PUT", "/v1/things/a"], 405, "GET, PATCH, DELETE"],
     ["the path of a verb has no such method", ["PATCH", "/v1/things/a:cancel"], 405, "POST"],
-    ["HEAD is no GET", ["HEAD", "/v1/things/a"], 405, "GET, PATCH, DELETE"],
+    ["HEAD is not GET", ["HEAD", "/v1/things/a"], 405, "GET, PATCH, DELETE"],
     ["OPTIONS asks what is allowed", ["OPTIONS", "/v1/things/a"], 204, "GET, PATCH, DELETE, OPTIONS"],
-    ["there is no such path", ["GET", "/v3/things"], 404, null],
+    ["the path is unknown", ["GET", "/v3/things"], 404, null],
     ["a trailing slash makes another path", ["GET", "/v1/trees/a/"], 404, null],
-    ["an empty segment is no id", ["GET", "/v1/things//tags"], 404, null],
+    ["an empty segment is not an id", ["GET", "/v1/things//tags"], 404, null],
   ])("because %s", async (_, request, status, allow) => {
     expect(await ask(...request)).toMatchObject({ status, allow, calls: [] });
   });

@@ -247,7 +247,7 @@ describe("messages", () => {
     ["no JSON", [...hello, "{"], "messages[1]", /must be a JSON object: unexpected EOF/],
     ["a list", ["[]"], "messages[0]", /must be a JSON object, not an array/],
     ["no role", ['{"content":"x"}'], "messages[0].role", /is missing/],
-    ["a role that is no text", ['{"role":1}'], "messages[0].role", /must be a string, not a number/],
+    ["a role that is not a string", ['{"role":1}'], "messages[0].role", /must be a string, not a number/],
     [
       "an unknown role",
       [...hello, ...hello, ...hello, '{"role":"robot"}'],
@@ -256,7 +256,7 @@ describe("messages", () => {
     ],
     ["content of another kind", ['{"role":"user","content":1}'], "messages[0].content", /a string or a list of parts/],
     [
-      "a part that is no object",
+      "a part that is not an object",
       ['{"role":"user","content":["x"]}'],
       "messages[0].content[0]",
       /must be a JSON object/,
@@ -268,7 +268,7 @@ describe("messages", () => {
       /is missing/,
     ],
     [
-      "an image that is none",
+      "an invalid image",
       ['{"role":"user","content":[{"type":"image_base64","image_base64":"?"}]}'],
       "messages[0].content[0].image_base64",
       /neither base64/,

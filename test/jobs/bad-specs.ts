@@ -129,13 +129,13 @@ function badShapes({ trusted }: Keys): BadSpec[] {
     spec("no key", replace("public_key", "null"), ...noKey),
     spec("an empty key", replace("public_key", '""'), ...noKey),
     spec(
-      "a signature that is no base64",
+      "a signature that is not base64",
       replace("signature", '"AA-A"'),
       "invalid_encoding:signature",
       `failed to decode signature: ${unreadable} 2`,
     ),
     spec(
-      "a key that is no base64",
+      "a key that is not base64",
       replace("public_key", '"A===" '),
       "invalid_encoding:public_key",
       `invalid public key: failed to decode public key: ${unreadable} 1`,

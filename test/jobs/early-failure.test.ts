@@ -133,7 +133,7 @@ describe("a job fails at its start", () => {
       ({ spec }: Forged) => spec.replace("bias-42", "bias-43"),
       "signature verification failed",
     ],
-    ["it is no spec at all", () => "[]", "a JSON object is expected, at line 1, column 1"],
+    ["it is not an object", () => "[]", "a JSON object is expected, at line 1, column 1"],
     [
       "it was signed by somebody else",
       ({ stranger }: Forged) => stranger.signV1(specOf({ constraints: inOneRegion })),

@@ -44,8 +44,8 @@ test("more results than requested, in any order, are sorted and cut", async () =
 test.each([
   ["an index that no document has", [{ index: 3, relevance_score: 1 }]],
   ["a document that comes twice", [1, 1].map((index) => ({ index, relevance_score: 1 }))],
-  ["a score that is no number", [{ index: 0, relevance_score: "1" }]],
-  ["an index that is no integer", [{ index: 0.5, relevance_score: 1 }]],
+  ["a score that is not a number", [{ index: 0, relevance_score: "1" }]],
+  ["an index that is not an integer", [{ index: 0.5, relevance_score: 1 }]],
 ])("%s is not a valid answer", async (_, results) => {
   const { fake, reranker } = await openStage();
   fake.respond(answerRanking(results));

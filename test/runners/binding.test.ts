@@ -143,7 +143,7 @@ describe("a binding", () => {
 
   test.each<[string, MessageInitShape<typeof BindingSchema>, string]>([
     ["a configuration that is a list", { runnerConfig: "[]" }, "binding.runner_config"],
-    ["a configuration that is no JSON", { runnerConfig: '{"a":NaN}' }, "binding.runner_config"],
+    ["a configuration that is not JSON", { runnerConfig: '{"a":NaN}' }, "binding.runner_config"],
     ["an empty configuration", { runnerConfig: "" }, "binding.runner_config"],
     ["U+0000 in its configuration", { runnerConfig: '{"a":"\\u0000"}' }, "binding.runner_config"],
     ["half a surrogate pair in a key", { runnerConfig: '{"\\ud800":1}' }, "binding.runner_config"],
@@ -152,7 +152,7 @@ describe("a binding", () => {
       { runnerConfig: `${'{"a":'.repeat(101)}1${"}".repeat(101)}` },
       "binding.runner_config",
     ],
-    ["a runner that is no id", { runnerId: "default" }, "binding.runner_id"],
+    ["a runner that is not an id", { runnerId: "default" }, "binding.runner_id"],
     ["a scope without its id", { scope: { kind: BOT } }, "binding.scope.id"],
     ["an id of no scope", { scope: { kind: GLOBAL, id: "x" } }, "binding.scope.id"],
     ["a scope of no known kind", { scope: { kind: 9 as BindingScope_Kind, id: "x" } }, "binding.scope.kind"],

@@ -112,10 +112,10 @@ test.for([
   ["manifests beside a url", { url: "http://127.0.0.1:9/", manifests: ["{}"] }],
   ["an era beside a url", { url: "http://127.0.0.1:9/", era: "spec" }],
   ["a credential without a url", { credential: "word" }],
-  ["a credential that is no header", { url: "http://127.0.0.1:9/", credential: "two words" }],
+  ["a credential that is not a header value", { url: "http://127.0.0.1:9/", credential: "two words" }],
   ["a url with a query", { url: "http://127.0.0.1:9/?key=1" }],
   ["a url with a password", { url: "http://user:word@127.0.0.1:9/" }],
-  ["a url that is none", { url: "runner" }],
+  ["an invalid URL", { url: "runner" }],
 ] as const)("%s is refused", async ([, request]) => {
   const { client } = await openDialler();
   const call = client.call(RunnerService.method.registerRunners, { workerId: "w", ...request } as object);

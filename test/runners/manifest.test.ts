@@ -75,7 +75,7 @@ describe("a manifest", () => {
     ["an unknown operation", manifestOf({ permissions: { models: ["invoke", "train"] } }), "permissions.models[1]"],
     ["an operation of another kind", manifestOf({ permissions: { tools: ["invoke"] } }), "permissions.tools[0]"],
     ["an operation in capitals", manifestOf({ permissions: { tools: ["Call"] } }), "permissions.tools[0]"],
-    ["an operation that is no text", manifestOf({ permissions: { tools: [1] } }), "permissions.tools[0]"],
+    ["an operation that is not a string", manifestOf({ permissions: { tools: [1] } }), "permissions.tools[0]"],
     ["operations that are no list", manifestOf({ permissions: { tools: "call" } }), "permissions.tools"],
     // Case 4: the id must be the manifest's own.
     ["an id of another runner", manifestOf({ id: "plugin:acme/chat/other" }), "name"],
@@ -85,7 +85,7 @@ describe("a manifest", () => {
     ["an id with an empty part", manifestOf({ id: "plugin:/chat/default" }), "id"],
     ["an id with a long part", manifestOf({ id: `plugin:${"a".repeat(65)}/chat/default` }), "id"],
     ["an id with a blank", manifestOf({ id: "plugin:ac me/chat/default" }), "id"],
-    ["an id that is no text", manifestOf({ id: 7 }), "id"],
+    ["an id that is not a string", manifestOf({ id: 7 }), "id"],
     ["no id", JSON.stringify({ name: "default" }), "id"],
     ["no name", JSON.stringify({ id: runnerId }), "name"],
     ["a label that is a text", manifestOf({ label: "Default" }), "label"],

@@ -158,7 +158,7 @@ const untakeable: readonly [what: string, make: () => Result, error: string][] =
   [
     "sets a state to undefined",
     () => state("conversation", "k", undefined),
-    "the state k would get a value that is no JSON: use null for nothing",
+    'the state k would get an invalid JSON value: use null for "no value"',
   ],
 ];
 

@@ -383,10 +383,10 @@ describe("an agent", () => {
 
   test.each([
     ["without a runner", { runnerId: "" }],
-    ["with an id that is none", { agentId: "a b" }],
-    ["with a runner id that is none", { runnerId: "acme/chat/default" }],
-    ["with a configuration that is no object", { runnerConfig: "[]" }],
-    ["with a time that is none", { runnerConfig: '{"timeout":0}' }],
+    ["with an invalid id", { agentId: "a b" }],
+    ["with an invalid runner id", { runnerId: "acme/chat/default" }],
+    ["with a configuration that is not an object", { runnerConfig: "[]" }],
+    ["with an invalid timeout", { runnerConfig: '{"timeout":0}' }],
   ])("%s is refused", async (_, change) => {
     const { client } = await openRunnerStage();
     expect(await refusal(client.call(putAgentProfile, { agent: { ...agent, ...change } }))).toBe("INVALID_ARGUMENT");

@@ -231,7 +231,7 @@ describe("an event", () => {
     ["a part that is a text", { input: { contents: ['"hello"'] } }],
     ["an attachment that is null", { input: { attachments: ["null"] } }],
     ["data that is a list", { data: "[]" }],
-    ["data that is no JSON", { data: '{"a":NaN}' }],
+    ["data that is not JSON", { data: '{"a":NaN}' }],
     ["data without end", { data: '{"a":'.repeat(101) + 1 + "}".repeat(101) }],
     ["an actor without a kind", { actor: { actorId: "ada" } }],
     ["metadata of the actor that is a number", { actor: { actorType: "user", metadata: "1" } }],

@@ -170,7 +170,7 @@ describe("a call is refused with the contract's error", () => {
     ["no JSON", "{", "invalid_json"],
     ["a list", "[]", "invalid_json"],
     ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "invalid_json"],
-    ["a jobspec that is no JSON inside", '{"jobspec":{"a":1e999}}', "invalid_json"],
+    ["a jobspec with invalid JSON", '{"jobspec":{"a":1e999}}', "invalid_json"],
   ] as [string, string | Buffer, string][])("when the body is %s", async (_, body, error) => {
     const { service, verify } = await openStage();
     const { status, text } = await verify(body);

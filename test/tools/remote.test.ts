@@ -134,7 +134,7 @@ describe("an answer", () => {
     ["of null", status(200, "null"), { error: "" }],
     ["with a byte order mark", status(200, '\ufeff{"success":true,"content":"x"}'), { content: "x" }],
     ["with 201", status(201, '{"success":true,"content":"made"}'), { content: "made" }],
-    ["that is no JSON", status(200, "<html>"), { error: `${unread} the answer is not JSON` }],
+    ["that is not JSON", status(200, "<html>"), { error: `${unread} the answer is not JSON` }],
     ["that is empty", status(204), { error: `${unread} the answer is empty` }],
     ["of an array", status(200, "[]"), { error: `${unread} the answer is not a JSON object` }],
     ["of a number", status(200, "5"), { error: `${unread} the answer is not a JSON object` }],

@@ -6,6 +6,7 @@ import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { readCount, readUrl } from "../arguments.ts";
 import { reasonOf } from "../connect.ts";
+import { example } from "../example.ts";
 import { type ExchangeContext, keepFiles, summaryOf } from "./context.ts";
 import { Inbox } from "./inbox.ts";
 import { inTurn } from "./lock.ts";
@@ -44,6 +45,7 @@ function addExchangeFlags(command: Command): Command {
 function addNew(exchange: Command): void {
   addExchangeFlags(exchange.command("new <task>"))
     .description("start an exchange for a task, or - for standard input, and watch it")
+    .addHelpText("after", example('runnel exchange new "Add a health check to the server" --dir exchange'))
     .option("--no-watch", "exit when the first outbox is written")
     .action(async (words: string, flags: WatchFlags, command: Command) => {
       const task = await readTask(words);
@@ -64,6 +66,7 @@ function addResume(exchange: Command): void {
   addExchangeFlags(exchange.command("resume"))
     .argument("[session]", "exchange; unset means the incomplete one that changed last", readSessionId)
     .description("continue an exchange; an unknown one is imported from sessions/")
+    .addHelpText("after", example("runnel exchange resume --dir exchange"))
     .option("--no-watch", "exit when its outbox is written")
     .action((named: string | undefined, flags: WatchFlags, command: Command) =>
       withContext(command, flags, async (context) => {
@@ -78,6 +81,7 @@ function addWatch(exchange: Command): void {
   addExchangeFlags(exchange.command("watch"))
     .argument("[session]", "exchange; unset means the incomplete one that changed last", readSessionId)
     .description("send the files of inbox/ as answers, oldest first, until the task is done")
+    .addHelpText("after", example("runnel exchange watch --dir exchange"))
     .action((named: string | undefined, flags: ExchangeFlags, command: Command) =>
       withContext(command, flags, async (context) => {
         const id = named ?? (await findLatestIncomplete(context.folders));
@@ -89,6 +93,7 @@ function addWatch(exchange: Command): void {
 function addSubmit(exchange: Command): void {
   addExchangeFlags(exchange.command("submit <file>"))
     .description("send one answer now, from a file or - for standard input; moves nothing")
+    .addHelpText("after", example("runnel exchange submit answer.txt --dir exchange"))
     .option("--session <id>", "exchange; unset means the incomplete one that changed last", readSessionId)
     .option("--sequence <number>", "number of the answered outbox; unset means the newest", readCount)
     .action(async (path: string, flags: SubmitFlags, command: Command) => {

@@ -7,6 +7,7 @@ import { JobService, SubmitJobResponseSchema } from "#gen/runnel/job/v1/job_serv
 import { answerJson } from "../answer-json.ts";
 import { readCount } from "../arguments.ts";
 import { addUrlFlag, withService } from "../connect.ts";
+import { example } from "../example.ts";
 import { readInput, specBytesMax } from "../input.ts";
 import { outputOf } from "../output.ts";
 import { readPages } from "../pages.ts";
@@ -36,6 +37,7 @@ function addSubmit(jobs: Command): void {
     .description(
       "submit a signed JobSpec, as `runnel sign` prints it, from a file or - for standard input; prints the job's id",
     )
+    .addHelpText("after", example("runnel jobs submit signed.json --watch"))
     .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
     .option("--watch", "follow the job to its end, as `runnel jobs watch` does")
     .action(async (path: string, { url, idempotencyKey, watch }: SubmitFlags, command: Command) => {
@@ -60,6 +62,7 @@ function addSubmit(jobs: Command): void {
 function addGet(jobs: Command): void {
   addUrlFlag(jobs.command("get <id>"))
     .description("show a job and its regions")
+    .addHelpText("after", example("runnel jobs get 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         const { job } = await service.client(JobService).getJob({ id });
@@ -71,6 +74,7 @@ function addGet(jobs: Command): void {
 function addList(jobs: Command): void {
   addUrlFlag(jobs.command("list"))
     .description("list your jobs, newest first")
+    .addHelpText("after", example("runnel jobs list --limit 20"))
     .option("--limit <number>", "maximum number of jobs to list", readCount, limitDefault)
     .action(({ url, limit }: { url: string; limit: number }, command: Command) =>
       withService(url, async (service) => {
@@ -92,6 +96,7 @@ function addList(jobs: Command): void {
 function addWatch(jobs: Command): void {
   addUrlFlag(jobs.command("watch <id>"))
     .description("follow a job to its end: a line each time the state of a region changes")
+    .addHelpText("after", example("runnel jobs watch 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         // This call has no retries: a service that is missing from the start is an error at once.
@@ -104,6 +109,7 @@ function addWatch(jobs: Command): void {
 function addCancel(jobs: Command): void {
   addUrlFlag(jobs.command("cancel <id>"))
     .description("request that all runs of a job end; returns at once")
+    .addHelpText("after", example("runnel jobs cancel 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         const { job } = await service.client(JobService).cancelJob({ id });

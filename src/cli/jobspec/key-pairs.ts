@@ -12,6 +12,7 @@ import {
   readKeyPair,
 } from "../../protocols/jobspec/spec/key-file.ts";
 import { CommandError } from "../command-error.ts";
+import { example } from "../example.ts";
 import { outputOf, type Paint } from "../output.ts";
 import { readKey } from "./signing-files.ts";
 
@@ -36,6 +37,7 @@ function addNew(keys: Command): void {
   keys
     .command("new")
     .description("make a key pair for signing JobSpecs; works offline")
+    .addHelpText("after", example("runnel keys new --out portal.pem"))
     .option("--out <file>", "file for the private key (PKCS#8); unset means standard output")
     .action(async ({ out }: NewFlags, command: Command) => {
       const pair = newKeyPair();
@@ -56,6 +58,7 @@ function addShow(keys: Command): void {
   keys
     .command("show <file>")
     .description("show the public key of a private or public key; works offline")
+    .addHelpText("after", example("runnel keys show portal.pem"))
     .addOption(
       new Option("--as <kind>", "meaning of 32 bytes in base64, which may be either").choices(["seed", "public"]),
     )

@@ -43,7 +43,7 @@ export function showExecution(execution: JobExecution, paint: Paint): string {
 }
 
 /** The columns of a list of jobs. */
-export const jobColumns: readonly string[] = ["JOB", "STATE", "WELL", "SPEC", "MADE"];
+export const jobColumns: readonly string[] = ["JOB", "STATE", "SUCCEEDED", "SPEC", "CREATED"];
 
 /** Returns the row of a job. */
 export function jobRow(job: Job): string[] {

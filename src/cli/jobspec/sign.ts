@@ -8,6 +8,7 @@ import { readKeyPair } from "../../protocols/jobspec/spec/key-file.ts";
 import { newStamp, type Signing, signSpec } from "../../protocols/jobspec/spec/sign.ts";
 import { readExpiry } from "../arguments.ts";
 import { CommandError } from "../command-error.ts";
+import { example } from "../example.ts";
 import { outputOf } from "../output.ts";
 import { explainFaults, openSpec, readJsonFile, readKey } from "./signing-files.ts";
 
@@ -24,6 +25,7 @@ interface SignFlags {
 export function defineSign(command: Command): void {
   command
     .argument("[spec]")
+    .addHelpText("after", example("runnel sign spec.json --key portal.pem --stamp > signed.json"))
     .requiredOption("--key <file>", "private key: PKCS#8, or base64 of the seed or of seed and public key")
     .addOption(
       new Option("--sig-v <version>", "version of the signature; unset means the spec's own").choices(["1", "2"]),

@@ -16,6 +16,7 @@ import { thumbprint } from "../../platform/base/public-key.ts";
 import { answerJson } from "../answer-json.ts";
 import { CommandError } from "../command-error.ts";
 import { addUrlFlag, type Service, withAdministration } from "../connect.ts";
+import { example } from "../example.ts";
 import { outputOf } from "../output.ts";
 import { readPages } from "../pages.ts";
 import { showTable, showTime } from "../table.ts";
@@ -41,13 +42,14 @@ export function defineTrust(trust: Command): void {
 function addList(trust: Command): void {
   addUrlFlag(trust.command("list"))
     .description("list the keys by name, those of the service's settings first")
+    .addHelpText("after", example("runnel trust list"))
     .action(({ url }: UrlFlag, command: Command) =>
       withAdministration(url, async (service) => {
         const { items, isCut } = await readKeys(service);
         const output = outputOf(command);
         await output.answer({ keys: items.map((each) => answerJson(TrustedKeySchema, each)) }, (paint) =>
           showTable(
-            ["KEY", "STATE", "KEPT IN", "FROM", "UNTIL", "CLIENTS", "REGIONS", "RUNNERS"],
+            ["KEY", "STATE", "STORED IN", "FROM", "UNTIL", "CLIENTS", "REGIONS", "RUNNERS"],
             items.map(rowOfKey),
             paint,
           ),
@@ -62,6 +64,7 @@ function addList(trust: Command): void {
 function addAdd(trust: Command): void {
   addTermFlags(addUrlFlag(trust.command("add <public-key>")))
     .description("trust a key, given as its 32 bytes in base64, as `runnel keys show` prints it")
+    .addHelpText("after", example("runnel trust add 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --kid portal-1"))
     .option("--kid <name>", "name of the key; unset means its thumbprint")
     .action((publicKey: string, { url, kid, ...flags }: UrlFlag & TermFlags & { kid?: string }, command: Command) =>
       withAdministration(url, async (service) => {
@@ -77,6 +80,7 @@ function addAdd(trust: Command): void {
 function addUpdate(trust: Command): void {
   addTermFlags(addUrlFlag(trust.command("update <kid>")))
     .description("change validity, clients, regions and runners of a key; other terms stay")
+    .addHelpText("after", example("runnel trust update portal-1 --until 2031-12-31"))
     .action((kid: string, { url, ...flags }: UrlFlag & TermFlags, command: Command) =>
       withAdministration(url, async ({ client }) => {
         const { terms, paths } = readTerms(flags);
@@ -95,7 +99,8 @@ function addUpdate(trust: Command): void {
 
 function addRevoke(trust: Command): void {
   addUrlFlag(trust.command("revoke <kid>"))
-    .description("revoke a key for good, on every replica at once")
+    .description("revoke a key permanently, on every replica at once")
+    .addHelpText("after", example("runnel trust revoke portal-1"))
     .action((kid: string, { url }: UrlFlag, command: Command) =>
       withAdministration(url, async ({ client }) => {
         const { key } = await client(TrustService).revokeTrustedKey({ kid });
@@ -107,6 +112,7 @@ function addRevoke(trust: Command): void {
 function addEvents(trust: Command): void {
   addUrlFlag(trust.command("events"))
     .description("list changes of keys and refused JobSpecs, newest first")
+    .addHelpText("after", example("runnel trust events --type jobspec.refused"))
     .option("--type <type>", "only events of this type, such as key.revoked or jobspec.refused", "")
     .action(({ url, type }: UrlFlag & { type: string }, command: Command) =>
       withAdministration(url, async ({ client }) => {
@@ -116,7 +122,7 @@ function addEvents(trust: Command): void {
         }, eventsMax);
         const output = outputOf(command);
         await output.answer({ events: items.map((each) => answerJson(TrustEventSchema, each)) }, (paint) =>
-          showTable(["TIME", "TYPE", "BY", "KEY", "CODE", "MORE"], items.map(rowOfEvent), paint),
+          showTable(["TIME", "TYPE", "BY", "KEY", "CODE", "DETAIL"], items.map(rowOfEvent), paint),
         );
         if (isCut) {
           output.note(`these are the newest ${eventsMax}`, { note: "cut", events: eventsMax });

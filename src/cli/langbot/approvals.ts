@@ -10,6 +10,7 @@ import {
 import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { enumShape } from "../../platform/base/json/shape.ts";
 import { addUrlFlag, withService } from "../connect.ts";
+import { example } from "../example.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { approvalColumns, approvalRow, showApproval, stateWords } from "./show.ts";
 
@@ -29,17 +30,14 @@ interface DecisionFlags {
 export function addApprovals(runners: Command): void {
   addApprovalList(runners);
   addApproval(runners);
-  addDecision(runners, {
-    name: "approve",
-    decision: Approval_Decision.APPROVE,
-    about: "say that it may be done, once",
-  });
-  addDecision(runners, { name: "reject", decision: Approval_Decision.REJECT, about: "say that it may not be done" });
+  addDecision(runners, { name: "approve", decision: Approval_Decision.APPROVE, about: "approve a request, once" });
+  addDecision(runners, { name: "reject", decision: Approval_Decision.REJECT, about: "reject a request" });
 }
 
 function addApprovalList(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("approvals")))
     .description("list requests for approval, newest first")
+    .addHelpText("after", example("runnel runners approvals --state pending"))
     .option("--run <id>", "only of this run", "")
     .addOption(new Option("--state <state>", "only approvals in this state").choices(stateWords()))
     .action(({ run: runId, state: word = "", ...flags }: ApprovalListFlags, command: Command) => {
@@ -60,6 +58,7 @@ function addApprovalList(runners: Command): void {
 function addApproval(runners: Command): void {
   addUrlFlag(runners.command("approval <id>"))
     .description("show a request for approval in full")
+    .addHelpText("after", example("runnel runners approval 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((approvalId: string, { url }: { url: string }, command: Command) =>
       withService(url, async ({ client }) => {
         const { approval } = await client(ApprovalService).getApproval({ approvalId });
@@ -74,6 +73,10 @@ function addDecision(
 ): void {
   addUrlFlag(runners.command(`${name} <approval>`))
     .description(about)
+    .addHelpText(
+      "after",
+      example(`runnel runners ${name} 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --digest ${"0f".repeat(32)}`),
+    )
     .requiredOption("--digest <sha256>", "digest of the request that you have seen; `runnel runners approval` shows it")
     .option("--comment <text>", "comment for the runner and for later readers", "")
     .option("--by <name>", "who decides; unset means the id of the client", "")

@@ -8,6 +8,7 @@ import { AuditEntrySchema, ResultVerdictSchema, RunnerService } from "#gen/runne
 import { RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { answerJson } from "../answer-json.ts";
 import { addUrlFlag, withService } from "../connect.ts";
+import { example } from "../example.ts";
 import { outputOf } from "../output.ts";
 import { showRun } from "../run.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
@@ -51,6 +52,7 @@ export function defineRunners(runners: Command): void {
 function addList(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("list")))
     .description("list your runners by id, and whether each can take a run now")
+    .addHelpText("after", example("runnel runners list"))
     .action((flags: ListFlags, command: Command) =>
       listAll(command, flags, {
         name: "runners",
@@ -69,6 +71,7 @@ function addShow(runners: Command): void {
   addUrlFlag(runners.command("show"))
     .argument("<runner>", "plugin:author/name/runner", readRunnerId)
     .description("show a runner and its manifest")
+    .addHelpText("after", example("runnel runners show plugin:acme/helper/default"))
     .action((parts: ReturnType<typeof readRunnerId>, { url }: UrlFlag, command: Command) =>
       withService(url, async ({ client }) => {
         const { runner } = await client(RunnerService).getRunner(parts);
@@ -80,6 +83,7 @@ function addShow(runners: Command): void {
 function addBindings(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("bindings")))
     .description("list the bindings of events to runners")
+    .addHelpText("after", example("runnel runners bindings"))
     .action((flags: ListFlags, command: Command) =>
       listAll(command, flags, {
         name: "bindings",
@@ -97,6 +101,7 @@ function addBindings(runners: Command): void {
 function addBind(runners: Command): void {
   addUrlFlag(runners.command("bind <file>"))
     .description("create or replace the bindings in a JSON or YAML file, or - for standard input")
+    .addHelpText("after", example("runnel runners bind bindings.yaml"))
     .action(async (path: string, { url }: UrlFlag, command: Command) => {
       const wanted = await readMessages(BindingSchema, path);
       await withService(url, async ({ client }) => {
@@ -114,6 +119,7 @@ function addBind(runners: Command): void {
 function addUnbind(runners: Command): void {
   addUrlFlag(runners.command("unbind <binding>"))
     .description("delete a binding; started runs continue")
+    .addHelpText("after", example("runnel runners unbind support"))
     .action((bindingId: string, { url }: UrlFlag, command: Command) =>
       withService(url, async ({ client }) => {
         await client(RunnerService).deleteBinding({ bindingId });
@@ -125,6 +131,7 @@ function addUnbind(runners: Command): void {
 function addStart(runners: Command): void {
   addUrlFlag(runners.command("start <file>"))
     .description("start a run for the event in a JSON or YAML file, or - for standard input; prints the run's id")
+    .addHelpText("after", example("runnel runners start event.json --follow"))
     .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
     .option("--follow", "follow the run to its end, as `runnel tail` does")
     .action(async (path: string, { url, idempotencyKey, follow }: StartFlags, command: Command) => {
@@ -146,6 +153,7 @@ function addStart(runners: Command): void {
 function addVerdicts(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("verdicts <run>")))
     .description("list the results of a run that the service changed or refused, and why")
+    .addHelpText("after", example("runnel runners verdicts 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((runId: string, flags: ListFlags, command: Command) =>
       listAll(command, flags, {
         name: "verdicts",
@@ -163,6 +171,7 @@ function addVerdicts(runners: Command): void {
 function addAudit(runners: Command): void {
   addLimitFlag(addUrlFlag(runners.command("audit")))
     .description("list the calls of runs to their host and whether they were allowed, newest first")
+    .addHelpText("after", example("runnel runners audit --limit 20"))
     .option("--run <id>", "only of this run", "")
     .action(({ run: runId, ...flags }: ListFlags & { run: string }, command: Command) =>
       listAll(command, flags, {

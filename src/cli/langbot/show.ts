@@ -29,13 +29,13 @@ import { showTime } from "../table.ts";
 /** The columns of runners. */
 export const runnerColumns = ["RUNNER", "STATE", "WORKER", "ERA", "REGISTERED"] as const;
 /** The columns of bindings. */
-export const bindingColumns = ["BINDING", "RUNNER", "SCOPE", "EVENTS", "ENABLED", "APPROVAL", "PUT"] as const;
+export const bindingColumns = ["BINDING", "RUNNER", "SCOPE", "EVENTS", "ENABLED", "APPROVAL", "UPDATED"] as const;
 /** The columns of verdicts. */
-export const verdictColumns = ["RESULT", "TYPE", "DISPOSITION", "WHY"] as const;
+export const verdictColumns = ["RESULT", "TYPE", "DISPOSITION", "REASON"] as const;
 /** The columns of audit entries. */
 export const auditColumns = ["TIME", "RUN", "ACTION", "RESOURCE", "SCOPE", "RESULT", "REASON"] as const;
 /** The columns of approvals. */
-export const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "UNTIL"] as const;
+export const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "EXPIRES"] as const;
 
 /** Returns the row of a runner. */
 export function runnerRow(runner: Runner): string[] {

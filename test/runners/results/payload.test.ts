@@ -55,7 +55,7 @@ describe("accepted", () => {
     ["an unknown type", "my.own", '{"n": 1.0}', { case: "extension", value: { type: "my.own", json: '{"n":1.0}' } }],
     ["a type of the host's", "turn.started", {}, { case: "extension", value: { type: "turn.started", json: "{}" } }],
     ["no data at all", "my.own", "", { case: "extension", value: { type: "my.own", json: "{}" } }],
-    ["data that is no object", "my.own", "[1]", { case: "extension", value: { type: "my.own", json: "[1]" } }],
+    ["data that is not an object", "my.own", "[1]", { case: "extension", value: { type: "my.own", json: "[1]" } }],
   ])("%s", (_, type, data, payload) => {
     const { results } = openIngest().take([item(7, type, data, { usage: '{"total_tokens":2}' })]);
     expect(results).toMatchObject([{ payload, runnerSequence: 7n, usage: { totalTokens: 2n } }]);

@@ -7498,6 +7498,10 @@ export const comments = new Map(
   "JSON Schema of the arguments; unset or an empty array means no arguments."
  ],
  [
+  "runnel.v1.ResultLost",
+  "`result.lost`: takes the place of an entry that the service had acknowledged and the database has lost, as after the promotion of a standby that had not received it. So no sequence is used twice, and the log has no gap. Readers that received the entry keep it. The entries after it continue the run from what the database still has: `turn.restarted` or `run.failed` follows."
+ ],
+ [
   "runnel.v1.RevokeApiKeyRequest",
   "Request of RevokeApiKey."
  ],
@@ -7720,6 +7724,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunResult.reasoning_delta",
   "A piece of the model's reasoning while it is being written."
+ ],
+ [
+  "runnel.v1.RunResult.result_lost",
+  "The database has lost an entry that the service had acknowledged."
  ],
  [
   "runnel.v1.RunResult.run_completed",

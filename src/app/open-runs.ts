@@ -3,6 +3,7 @@
 import { Dispatcher } from "../engine/runs/dispatch.ts";
 import type { Driver } from "../engine/runs/driver.ts";
 import type { Lease } from "../engine/runs/lease.ts";
+import { failLostEnd } from "../engine/runs/lost-end.ts";
 import { Reaper } from "../engine/runs/reap.ts";
 import { supervise } from "../engine/runs/supervise.ts";
 import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
@@ -54,6 +55,7 @@ export async function openRuns(
     slots: config.runsSlots,
     outsideDrivers: namesOf(drivers, "isOutside"),
     supervise: (run, stop) => supervise(run, stop, superviseDeps),
+    failLostEnd: (runId) => failLostEnd(runId, { db: control, log, wakeup, clock, events }),
   });
   metrics.attach({ countActiveRuns: () => dispatcher.activeCount });
   await lease.open();

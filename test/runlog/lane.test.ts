@@ -1,7 +1,7 @@
 // Lanes: the results of many runs over one connection, against real Postgres.
 
 import { expect, onTestFinished, test } from "vitest";
-import { Lane } from "../../src/engine/log/lane.ts";
+import { Lane, runLost } from "../../src/engine/log/lane.ts";
 import { decodeResult, type LogEntry } from "../../src/engine/log/result.ts";
 import { RunQueue } from "../../src/engine/log/run-queue.ts";
 import type { RunRow } from "../../src/engine/storage/run.ts";
@@ -14,12 +14,15 @@ interface TestLane {
   readonly lane: Lane;
   readonly durable: Map<string, LogEntry[]>;
   readonly lostLeases: string[];
+  /** The runs whose log had lost acknowledged results. */
+  readonly shortLogs: string[];
   readonly errors: unknown[];
 }
 
 function openLane(connections: Connections): TestLane {
   const durable = new Map<string, LogEntry[]>();
   const lostLeases: string[] = [];
+  const shortLogs: string[] = [];
   const errors: unknown[] = [];
   const lane = new Lane({
     name: "test lane",
@@ -27,10 +30,14 @@ function openLane(connections: Connections): TestLane {
     clock: systemClock,
     onDurable: (runId, entries) => durable.set(runId, [...(durable.get(runId) ?? []), ...entries]),
     onLeaseLost: (replicaId) => lostLeases.push(replicaId),
+    onShortLog: async (queue) => {
+      shortLogs.push(queue.runId);
+      queue.lose(runLost(queue.runId));
+    },
     onError: (error) => errors.push(error),
   });
   onTestFinished(() => lane.close());
-  return { lane, durable, lostLeases, errors };
+  return { lane, durable, lostLeases, shortLogs, errors };
 }
 
 function openQueue(run: RunRow, onLost: (fault: Fault) => void = () => {}): RunQueue {

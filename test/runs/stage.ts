@@ -9,6 +9,7 @@ import type { Wakeup } from "../../src/engine/log/wakeup.ts";
 import { Dispatcher } from "../../src/engine/runs/dispatch.ts";
 import type { Driver } from "../../src/engine/runs/driver.ts";
 import { Lease } from "../../src/engine/runs/lease.ts";
+import { failLostEnd } from "../../src/engine/runs/lost-end.ts";
 import { Reaper } from "../../src/engine/runs/reap.ts";
 import { supervise } from "../../src/engine/runs/supervise.ts";
 import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
@@ -70,6 +71,7 @@ export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoi
     lease,
     slots,
     supervise: choice.supervise ?? ((run, stop) => supervise(run, stop, deps)),
+    failLostEnd: (runId) => failLostEnd(runId, deps),
   });
   await lease.open();
   onTestFinished(() => lease.close());

@@ -1,7 +1,7 @@
-// Run rows: disowning runs, and waking those that wait.
+// Run rows: finding and disowning strays, and waking those that wait.
 
 import { expect, test } from "vitest";
-import { disownRuns, findRun, wakeDueRuns } from "../../src/engine/storage/run.ts";
+import { disownRun, findRun, listStrays, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { addReplica, addRun, openStore } from "../runlog/store.ts";
 
 test("a replica disowns its old runs that it does not work on, and no others", async () => {
@@ -17,13 +17,14 @@ test("a replica disowns its old runs that it does not work on, and no others", a
     .set({ start_time: new Date(0) })
     .execute();
   const fresh = await addRun(db, { owner });
-  const letGo = await disownRuns(db, { owner, except: [worked.id], startedBeforeMs: 15_000 });
-  expect(letGo).toEqual([stray.id]);
+  expect(await listStrays(db, { owner, except: [worked.id], startedBeforeMs: 15_000 })).toEqual([stray.id]);
+  expect(await disownRun(db, { id: stray.id, owner })).toBe(true);
   expect((await findRun(db, stray.id))?.status).toBe("running");
   for (const { id, owner: before } of [worked, foreign, fresh]) {
     expect((await findRun(db, id))?.owner).toBe(before);
   }
-  expect(await disownRuns(db, { owner, except: [], startedBeforeMs: 15_000 })).toEqual([worked.id]);
+  expect(await disownRun(db, { id: foreign.id, owner })).toBe(false);
+  expect(await listStrays(db, { owner, except: [], startedBeforeMs: 15_000 })).toEqual([worked.id]);
 });
 
 test("only waiting runs whose time has come are woken", async () => {

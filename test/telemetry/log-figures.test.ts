@@ -29,7 +29,7 @@ const runId = "0190b7c2-7b7f-7000-8000-000000000001";
 test("results count by type once they are durable by any path, and a batch reports its size and time", async () => {
   const { connections, db } = await openStore();
   const batches: { results: number; durationMs: number }[] = [];
-  const log = openLog({ connections, events: { batchWritten: (batch) => batches.push(batch), runFinished: () => {} } });
+  const log = openLog({ connections, events: { ...silentEvents, batchWritten: (batch) => batches.push(batch) } });
   const owner = await addReplica(db);
   const run = await addRun(db, { owner });
   const writer = log.open({ runId: run.id, epoch: 1, replicaId: owner, chain: newChain(run.id), onLost: () => {} });
@@ -53,7 +53,7 @@ test.each([
 ] as const)("an announced terminal result reports that its run %s, and why", async (status, code, payload) => {
   const { connections } = await openStore();
   const ends: unknown[] = [];
-  const log = openLog({ connections, events: { batchWritten: () => {}, runFinished: (end) => ends.push(end) } });
+  const log = openLog({ connections, events: { ...silentEvents, runFinished: (end) => ends.push(end) } });
   log.announce(runId, [entryAt(1)]);
   log.announce(runId, [encodeResult({ payload }, { runId, sequence: 2, timeMs: 0 })]);
   log.announce(runId, []);
@@ -124,7 +124,17 @@ test("a run that is taken up reports its start, and its waiting time if it never
   const events = { ...silentEvents, runStarted: (fields: EventFields<"runStarted">) => void started.push(fields) };
   const lease = new Lease({ db, clock, events, leaseMs: 60_000, onLost: () => {} });
   const supervise = async () => {};
-  const dispatcher = new Dispatcher({ db, clock, events, wakeup: new LocalWakeup(), lease, slots: 4, supervise });
+  const failLostEnd = async () => false;
+  const dispatcher = new Dispatcher({
+    db,
+    clock,
+    events,
+    wakeup: new LocalWakeup(),
+    lease,
+    slots: 4,
+    supervise,
+    failLostEnd,
+  });
   await lease.open();
   onTestFinished(() => lease.close());
   const fresh = await addRun(db);

@@ -181,6 +181,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "approvalRequested";
   } | {
     /**
+     * The database has lost an entry that the service had acknowledged.
+     *
+     * @generated from field: runnel.v1.ResultLost result_lost = 35;
+     */
+    value: ResultLost;
+    case: "resultLost";
+  } | {
+    /**
      * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
@@ -665,6 +673,22 @@ export declare type TurnRestarted = Message<"runnel.v1.TurnRestarted"> & {
  * Use `create(TurnRestartedSchema)` to create a new message.
  */
 export declare const TurnRestartedSchema: GenMessage<TurnRestarted>;
+
+/**
+ * `result.lost`: takes the place of an entry that the service had acknowledged and the database has lost, as after the promotion
+ * of a standby that had not received it. So no sequence is used twice, and the log has no gap. Readers that received the entry
+ * keep it. The entries after it continue the run from what the database still has: `turn.restarted` or `run.failed` follows.
+ *
+ * @generated from message runnel.v1.ResultLost
+ */
+export declare type ResultLost = Message<"runnel.v1.ResultLost"> & {
+};
+
+/**
+ * Describes the message runnel.v1.ResultLost.
+ * Use `create(ResultLostSchema)` to create a new message.
+ */
+export declare const ResultLostSchema: GenMessage<ResultLost>;
 
 /**
  * `run.waiting`: the run is parked.

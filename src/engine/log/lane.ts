@@ -5,13 +5,15 @@
 // L2  A batch that hits a lost lease writes nothing, and all its runs are lost.
 // L3  A run that belongs to another replica costs only its own rows, never those of other runs in the batch.
 // L4  After an error whose outcome is unknown, the lane reads from the log what was written, and writes only the rest again.
+// L5  On a new connection the lane writes results of an older run only after a check that the log reaches what was acknowledged:
+//     a promoted standby may have lost some. Without a new connection, a database loses nothing.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
 import { isOutage, isUniqueViolation } from "../../platform/database/errors.ts";
-import { insertResultsFenced, type RunRows, readPositions } from "../storage/run-result.ts";
+import { insertResultsFenced, type RunPosition, type RunRows, readPositions } from "../storage/run-result.ts";
 import type { LogEntry } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
@@ -37,6 +39,8 @@ export interface LaneOptions {
   readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
   /** Called when the replica's lease is lost. */
   readonly onLeaseLost: (replicaId: string) => void;
+  /** Called when the log has lost acknowledged results. Marks them and loses the run. */
+  readonly onShortLog: (queue: RunQueue) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -51,6 +55,8 @@ export class Lane {
   readonly #queues = new Set<RunQueue>();
   readonly #closing = new AbortController();
   #client: Connection | undefined;
+  /** When the connection was opened, on the monotonic clock. */
+  #connectedAtMs = 0;
   #writing: Promise<void> | undefined;
 
   constructor(options: LaneOptions) {
@@ -125,11 +131,17 @@ export class Lane {
 
   async #write(batch: readonly BatchPart[]): Promise<void> {
     let parts = batch;
+    let isDoubted = false;
     for (let refusals = 0; parts.length > 0; ) {
       try {
-        await this.#insert(parts);
-        return;
+        const client = await this.#connect();
+        parts = await this.#check(client, parts, isDoubted);
+        isDoubted = !(await this.#insert(client, parts));
+        if (!isDoubted) {
+          return;
+        }
       } catch (error) {
+        isDoubted = true;
         const isOver = this.#closing.signal.aborted;
         if (!isOver) {
           this.#options.onError(error);
@@ -146,21 +158,20 @@ export class Lane {
         if (!isUniqueViolation(error)) {
           await this.#options.clock.sleep(retryDelayMs, this.#closing.signal);
         }
-        parts = await this.#reconcile(parts);
       }
     }
   }
 
-  async #insert(parts: readonly BatchPart[]): Promise<void> {
+  /** Returns false when nothing was written, and the lease was renewed. */
+  async #insert(client: Connection, parts: readonly BatchPart[]): Promise<boolean> {
     const replicaId = parts[0]?.queue.replicaId;
     if (replicaId === undefined) {
-      return;
+      return true;
     }
-    this.#client ??= await this.#connect();
     const runs = parts.map(rowsOf);
     const startedMs = this.#options.clock.monotonicMs();
     failpoint("lane.inserting");
-    const inserting = insertResultsFenced(this.#client, { replicaId, runs });
+    const inserting = insertResultsFenced(client, { replicaId, runs });
     failpoint("lane.sent");
     if (await inserting) {
       failpoint("lane.answered");
@@ -171,15 +182,16 @@ export class Lane {
       for (const part of parts) {
         this.#settle(part);
       }
-      return;
+      return true;
     }
     if ((await this.#options.renewLease?.(replicaId)) === true) {
-      return await this.#insert(parts);
+      return false;
     }
     this.#options.onLeaseLost(replicaId);
     for (const { queue } of parts) {
       queue.lose(leaseLost());
     }
+    return true;
   }
 
   /** Resolves the writer's callers before the readers: a caller never learns of its result from another source. */
@@ -189,34 +201,48 @@ export class Lane {
     this.#options.onDurable(queue.runId, entries);
   }
 
-  /** Reads which entries of a batch were written, and returns the parts that are still to be written. */
-  async #reconcile(parts: readonly BatchPart[]): Promise<BatchPart[]> {
-    const live = parts.filter(({ queue }) => queue.lost === undefined);
-    let positions: Awaited<ReturnType<typeof readPositions>>;
-    try {
-      positions = await readPositions(
-        this.#options.connections.db,
-        live.map(({ queue }) => queue.runId),
-      );
-    } catch {
-      // Postgres is away. If it stays away, the lease ends.
-      return live;
+  /** Returns the parts that are still to be written. Asks the log about all runs when in doubt, else about unchecked ones. */
+  async #check(client: Connection, parts: readonly BatchPart[], isDoubted: boolean): Promise<readonly BatchPart[]> {
+    const unchecked = parts.filter(({ queue }) => isDoubted || queue.checkedAtMs <= this.#connectedAtMs);
+    if (unchecked.length === 0) {
+      return parts;
     }
+    return [...parts.filter((part) => !unchecked.includes(part)), ...(await this.#reconcile(client, unchecked))];
+  }
+
+  /** Reads which entries of a batch were written, and returns the parts that are still to be written. */
+  async #reconcile(client: Connection, parts: readonly BatchPart[]): Promise<BatchPart[]> {
+    const live = parts.filter(({ queue }) => queue.lost === undefined);
+    const positions = await readPositions(
+      client,
+      live.map(({ queue }) => queue.runId),
+    );
     const byRun = new Map(positions.map((position) => [position.runId, position]));
-    return live.flatMap(({ queue, entries }) => {
-      const position = byRun.get(queue.runId);
-      if (position?.owner !== queue.replicaId || position.epoch !== queue.epoch) {
-        queue.lose(runLost(queue.runId));
-        return [];
-      }
-      const durable = entries.filter((entry) => entry.sequence <= position.lastSequence);
-      const missing = entries.filter((entry) => entry.sequence > position.lastSequence);
-      if (durable.length > 0) {
-        queue.settle(durable);
-        this.#options.onDurable(queue.runId, durable);
-      }
-      return missing.length > 0 ? [{ queue, entries: missing }] : [];
-    });
+    const missing: BatchPart[] = [];
+    for (const part of live) {
+      missing.push(...(await this.#reconcileRun(part, byRun.get(part.queue.runId))));
+    }
+    return missing;
+  }
+
+  async #reconcileRun({ queue, entries }: BatchPart, position: RunPosition | undefined): Promise<BatchPart[]> {
+    const last = position?.lastSequence ?? 0;
+    if (last < queue.acknowledged) {
+      await this.#options.onShortLog(queue);
+      return [];
+    }
+    if (position?.owner !== queue.replicaId || position.epoch !== queue.epoch) {
+      queue.lose(runLost(queue.runId));
+      return [];
+    }
+    queue.checkedAtMs = this.#options.clock.monotonicMs();
+    const durable = entries.filter((entry) => entry.sequence <= last);
+    const missing = entries.filter((entry) => entry.sequence > last);
+    if (durable.length > 0) {
+      queue.settle(durable);
+      this.#options.onDurable(queue.runId, durable);
+    }
+    return missing.length > 0 ? [{ queue, entries: missing }] : [];
   }
 
   #refuse(parts: readonly BatchPart[], cause: unknown): void {
@@ -232,12 +258,17 @@ export class Lane {
   }
 
   async #connect(): Promise<Connection> {
+    if (this.#client !== undefined) {
+      return this.#client;
+    }
     const client = await this.#options.connections.connect(this.#options.name);
     client.once("end", () => {
       if (this.#client === client) {
         this.#client = undefined;
       }
     });
+    this.#client = client;
+    this.#connectedAtMs = this.#options.clock.monotonicMs();
     return client;
   }
 }

@@ -10,7 +10,8 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import type { LogChain } from "../hash-chain/chain.ts";
 import { AppendCount } from "./append-count.ts";
 import type { Hub } from "./hub.ts";
-import { Lane } from "./lane.ts";
+import { Lane, runLost } from "./lane.ts";
+import { markLostResults } from "./lost-results.ts";
 import type { LogEntry } from "./result.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { Wakeup } from "./wakeup.ts";
@@ -18,6 +19,8 @@ import { RunWriter } from "./writer.ts";
 
 /** Two lanes hide one fsync behind the other; more bring nothing (measured with 1, 2 and 4). */
 const laneCount = 2;
+/** Far more ends than a standby lags behind. */
+const endsMax = 10_000;
 
 /** Options of the log. */
 export interface ResultLogOptions {
@@ -29,7 +32,7 @@ export interface ResultLogOptions {
   readonly renewLease?: (replicaId: string) => Promise<boolean>;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
-  readonly events?: Pick<Events, "batchWritten" | "runFinished">;
+  readonly events?: Pick<Events, "batchWritten" | "resultsLost" | "runFinished">;
 }
 
 /** A run that this replica owns. */
@@ -47,6 +50,8 @@ export class ResultLog {
   readonly #options: ResultLogOptions;
   readonly #lanes: readonly Lane[];
   readonly #appended = new AppendCount();
+  /** The last sequences of the newest runs that ended. */
+  readonly #ends = new Map<string, number>();
 
   constructor(options: ResultLogOptions) {
     this.#options = options;
@@ -61,6 +66,7 @@ export class ResultLog {
           onWritten: (batch) => options.events?.batchWritten(batch),
           renewLease: options.renewLease,
           onLeaseLost: options.onLeaseLost,
+          onShortLog: (queue) => this.#markLost(queue),
           onError: options.onError,
         }),
     );
@@ -68,15 +74,16 @@ export class ResultLog {
 
   /** Returns the writer of a run that this replica owns. */
   open(run: OpenRun): RunWriter {
-    const { connections, clock, renewLease, onLeaseLost, onError } = this.#options;
+    const { connections, clock, hub, renewLease, onLeaseLost, onError } = this.#options;
     return new RunWriter({
-      queue: new RunQueue({ ...run, clock }),
+      queue: new RunQueue({ ...run, seen: hub.heard(run.runId) ?? 0, clock }),
       lane: this.#laneOf(run.runId),
       connections,
       clock,
       onDurable: (runId, entries) => this.announce(runId, entries),
       renewLease,
       onLeaseLost,
+      onShortLog: (queue) => this.#markLost(queue),
       onError,
     });
   }
@@ -97,8 +104,33 @@ export class ResultLog {
     this.#options.wakeup.publish({ topic: "result", key: runId, value: newest.sequence });
     this.#appended.add(entries);
     if (newest.terminal) {
+      this.#keepEnd(runId, newest.sequence);
       this.#options.events?.runFinished({ runId, ...describeRunEnd(newest.result) });
     }
+  }
+
+  /** Returns the last sequence of a run whose end this process announced lately; undefined for other runs. */
+  acknowledgedEnd(runId: string): number | undefined {
+    return this.#ends.get(runId);
+  }
+
+  #keepEnd(runId: string, sequence: number): void {
+    this.#ends.set(runId, sequence);
+    const [oldest] = this.#ends.keys();
+    if (this.#ends.size > endsMax && oldest !== undefined) {
+      this.#ends.delete(oldest);
+    }
+  }
+
+  /** Marks the acknowledged results that the database has lost, and loses the run. */
+  async #markLost(queue: RunQueue): Promise<void> {
+    const { connections, clock, events } = this.#options;
+    const { found, entries } = await connections.db
+      .transaction()
+      .execute((trx) => markLostResults(trx, queue, clock.nowMs()));
+    queue.lose(runLost(queue.runId));
+    events?.resultsLost({ runId: queue.runId, acknowledged: queue.acknowledged, found });
+    this.announce(queue.runId, entries);
   }
 
   async close(): Promise<void> {

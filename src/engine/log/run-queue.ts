@@ -24,6 +24,8 @@ export interface RunQueueOptions {
   readonly replicaId: string;
   /** The chain of the log so far. The queue owns it from here on. */
   readonly chain: LogChain;
+  /** The sequence up to which readers have seen the log; more than the chain has when the database has lost results. */
+  readonly seen?: number;
   readonly clock: Clock;
   /** Called once when the run is lost to another replica, or cannot be written. */
   readonly onLost: (fault: Fault) => void;
@@ -39,9 +41,12 @@ export class RunQueue {
   readonly runId: string;
   readonly epoch: number;
   readonly replicaId: string;
+  /** When the log was last known to have all acknowledged entries, on the monotonic clock. */
+  checkedAtMs: number;
   readonly #clock: Clock;
   readonly #encoder: ResultEncoder;
   readonly #onLost: (fault: Fault) => void;
+  readonly #seen: number;
   readonly #waiting: WaitingResult[] = [];
   #waitingChars = 0;
   #inFlight: readonly LogEntry[] = [];
@@ -59,6 +64,8 @@ export class RunQueue {
     this.#clock = options.clock;
     this.#encoder = new ResultEncoder(options.runId);
     this.#onLost = options.onLost;
+    this.#seen = options.seen ?? 0;
+    this.checkedAtMs = this.#seen > options.chain.count ? Number.NEGATIVE_INFINITY : options.clock.monotonicMs();
   }
 
   /** The number of results that wait for a batch. */
@@ -69,6 +76,11 @@ export class RunQueue {
   /** The chain of the durable entries. */
   get chain(): LogChain {
     return this.#chain;
+  }
+
+  /** The sequence up to which entries were acknowledged: the log has to reach it. */
+  get acknowledged(): number {
+    return Math.max(this.#chain.count, this.#seen);
   }
 
   /** Why the run is lost; undefined while it is not. */

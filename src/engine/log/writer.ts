@@ -33,6 +33,8 @@ export interface WriterOptions {
   /** See `LaneOptions`. */
   readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
   readonly onLeaseLost: (replicaId: string) => void;
+  /** See `LaneOptions`. */
+  readonly onShortLog: (queue: RunQueue) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -139,6 +141,9 @@ export class RunWriter {
     if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) {
       throw this.#lose(runLost(runId));
     }
+    if (run.log_length < this.#queue.acknowledged) {
+      throw new LogIsShort();
+    }
     return run;
   }
 
@@ -174,7 +179,7 @@ export class RunWriter {
     return await retryOutages(() => this.#underLease(work), { clock, onOutage: onError });
   }
 
-  /** Repeats the work when the lease had expired and can be renewed. */
+  /** Repeats the work when the lease had expired and can be renewed. Throws when the run is lost. */
   async #underLease<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       if (this.#queue.lost !== undefined) {
@@ -183,10 +188,13 @@ export class RunWriter {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof LeaseEnded)) {
+        if (error instanceof LeaseEnded) {
+          await this.#renewLease();
+        } else if (error instanceof LogIsShort) {
+          await this.#options.onShortLog(this.#queue);
+        } else {
           throw error;
         }
-        await this.#renewLease();
       }
     }
   }
@@ -203,4 +211,9 @@ export class RunWriter {
 /** Nothing was written: the lease has expired and has to be renewed first, if possible. */
 class LeaseEnded extends Error {
   override readonly name = "LeaseEnded";
+}
+
+/** Nothing was written: the database has lost acknowledged results of the run. */
+class LogIsShort extends Error {
+  override readonly name = "LogIsShort";
 }

@@ -7,7 +7,7 @@ import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { Wakeup } from "../log/wakeup.ts";
-import { disownRuns, listCancelRequests } from "../storage/run.ts";
+import { disownRun, listCancelRequests, listStrays } from "../storage/run.ts";
 import { claimRuns, type StartedRun } from "../storage/run-start.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
@@ -31,6 +31,8 @@ export interface DispatchOptions {
   /** Names of the drivers whose runs take no slot; unset means that all runs take one. */
   readonly outsideDrivers?: readonly string[];
   readonly supervise: (run: StartedRun, stop: Stop) => Promise<void>;
+  /** Fails a stray run whose end was acknowledged. Returns false for every other run. */
+  readonly failLostEnd: (runId: string) => Promise<boolean>;
 }
 
 interface ActiveRun {
@@ -187,7 +189,8 @@ export class Dispatcher {
     });
   }
 
-  /** Disowns runs that this replica owns but does not work on, because an answer got lost or a run could not be settled. */
+  /** Disowns runs that this replica owns but does not work on, because an answer got lost, a run could not be settled, or
+   * the database lost its end. */
   async #disownStrays(): Promise<void> {
     const { clock, db, events, lease } = this.#options;
     const owner = lease.replicaId;
@@ -197,8 +200,10 @@ export class Dispatcher {
     }
     this.#disownedAtMs = nowMs;
     const except = Array.from(this.#active, (active) => active.runId);
-    for (const runId of await disownRuns(db, { owner, except, startedBeforeMs: strayAgeMs })) {
-      events.runDisowned({ runId });
+    for (const runId of await listStrays(db, { owner, except, startedBeforeMs: strayAgeMs })) {
+      if (!(await this.#options.failLostEnd(runId)) && (await disownRun(db, { id: runId, owner }))) {
+        events.runDisowned({ runId });
+      }
     }
   }
 

@@ -23,8 +23,8 @@ export interface OwnEnd {
 }
 
 /**
- * Completes a run if its replica still owns it and all its tool calls have results. Otherwise returns false and writes nothing;
- * also when another transaction holds the run while several ends share the statement. Concurrent ends share one statement and
+ * Completes a run if its replica still owns it, its log has all earlier results, and all its tool calls have results. Otherwise
+ * returns false and writes nothing; also when another transaction holds the run while several ends share the statement. Concurrent ends share one statement and
  * one commit.
  */
 export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Promise<boolean[]> => {
@@ -45,6 +45,7 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
         epoch: ["int4", ({ epoch }) => epoch],
         turn: ["int4", ({ turn }) => turn],
         log_hash: ["bytea", ({ logHash }) => logHash],
+        log_length: ["int8", ({ results }) => (results[0]?.sequence ?? 1) - 1],
         last_sequence: ["int8", (end) => lastOf(end).sequence],
         terminal: ["bytea", (end) => lastOf(end).payload],
       })} as given
@@ -55,6 +56,7 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
         select id, session from run
         where id = asked.id and owner = asked.owner and epoch = asked.epoch
           and (select count(*) from tool_call where run_id = run.id and log_sequence is null) = 0
+          and coalesce((select max(sequence) from run_result where run_id = run.id), 0) = asked.log_length
         for no key update${locked}
       ) as run
     ), logged as (

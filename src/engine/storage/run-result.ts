@@ -179,14 +179,21 @@ export interface RunPosition {
   readonly lastSequence: number;
 }
 
-/** Returns who owns each run and how far its log reaches. A lane asks when it does not know whether a batch was written. */
-export async function readPositions(db: Db, runIds: readonly string[]): Promise<RunPosition[]> {
-  const { rows } = await sql<RunPosition>`
-    select run.id as "runId", run.epoch, run.owner, coalesce(newest.sequence, 0)::int8 as "lastSequence"
+const positionsOf = {
+  name: "positions of runs",
+  text: `select run.id as "runId", run.epoch, run.owner, coalesce(newest.sequence, 0)::float8 as "lastSequence"
     from run
     left join lateral (
       select sequence from run_result where run_result.run_id = run.id order by sequence desc limit 1
     ) as newest on true
-    where run.id = any(${uuidArray(runIds)}::uuid[])`.execute(db);
+    where run.id = any($1::uuid[])`,
+};
+
+/**
+ * Returns who owns each run and how far its log reaches. A lane asks on its own connection when it does not know whether a batch
+ * was written, and whether this database has all that an earlier one had.
+ */
+export async function readPositions(lane: pg.Client, runIds: readonly string[]): Promise<RunPosition[]> {
+  const { rows } = await lane.query<RunPosition>({ ...positionsOf, values: [uuidArray(runIds)] });
   return rows;
 }

@@ -118,20 +118,28 @@ export async function lockRun(trx: Transaction, id: string): Promise<RunRow | un
   return await trx.selectFrom("run").select(runSelection).where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-/**
- * Disowns the runs that a replica owns but does not work on, because an answer got lost or a run could not be settled. Their
- * owner then does not exist, as with a dead replica. Recently started runs may still be on their way. Returns the ids.
- */
-export async function disownRuns(
+/** Returns the runs that a replica owns but does not work on. Recently started runs may still be on their way. */
+export async function listStrays(
   db: Db,
   args: { owner: string; except: readonly string[]; startedBeforeMs: number },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    update run set owner = ${noOwner} where owner = ${args.owner} and status = 'running'
+    select id from run where owner = ${args.owner} and status = 'running'
       and id <> all(${uuidArray(args.except)}::uuid[])
-      and start_time < now() - ${args.startedBeforeMs} * interval '1 millisecond'
-    returning id`.execute(db);
+      and start_time < now() - ${args.startedBeforeMs} * interval '1 millisecond'`.execute(db);
   return rows.map((row) => row.id);
+}
+
+/** Disowns a running run: its owner then does not exist, as with a dead replica. Returns false when the replica does not own it. */
+export async function disownRun(db: Db | Transaction, { id, owner }: { id: string; owner: string }): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("run")
+    .set({ owner: noOwner })
+    .where("id", "=", id)
+    .where("owner", "=", owner)
+    .where("status", "=", literal("running"))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** No replica has this id. */
@@ -139,6 +147,8 @@ const noOwner = "00000000-0000-0000-0000-000000000000";
 
 /** A run and the lease that its owner holds it under, both locked. */
 export interface OwnedRun extends RunRow {
+  /** The sequence of the newest result; 0 when there are none. */
+  readonly log_length: number;
   /** False when the lease has expired: write nothing. */
   readonly is_held: boolean;
 }
@@ -155,7 +165,9 @@ export async function lockOwnRun(
     with held as materialized (
       select id from replica where id = ${args.replicaId} and lease_until > now() for key share
     )
-    select ${runValues}, exists (select from held) as is_held from run where id = ${args.id} for update`.execute(trx);
+    select ${runValues}, exists (select from held) as is_held,
+      coalesce((select max(sequence) from run_result where run_id = ${args.id}), 0)::int8 as log_length
+    from run where id = ${args.id} for update`.execute(trx);
   return rows[0];
 }
 

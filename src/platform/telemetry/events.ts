@@ -120,6 +120,11 @@ export const catalogue = {
     "A run of a lost replica went back to the queue.",
   ),
   runLost: row<OnRun<{ code: string }>>("run.lost", "warn", "A run of a lost replica could not continue and failed."),
+  resultsLost: row<OnRun<{ acknowledged: number; found: number }>>(
+    "run.results_lost",
+    "error",
+    "The database has lost acknowledged results of a run, as an asynchronous standby does that is promoted. They are marked in the log.",
+  ),
   runDisowned: row<OnRun<unknown>>(
     "run.disowned",
     "warn",

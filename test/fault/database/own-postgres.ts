@@ -1,9 +1,11 @@
 // A Postgres for one test, which can be stopped, killed, frozen and started again.
 
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 import { until } from "../../harness/wait.ts";
@@ -16,6 +18,10 @@ export interface OwnPostgres {
   /** False once the server has ended, by any cause. */
   isRunning(): boolean;
   start(): Promise<void>;
+  /** Copies the data of this moment, as a standby has them that receives nothing from now on. */
+  copyData(): Promise<void>;
+  /** Kills the server and starts it with the copied data: what a promoted standby has. */
+  promoteCopy(): Promise<void>;
   /** Stops the server and all its backends: connections stay open, and no answer comes. */
   freeze(): void;
   thaw(): void;
@@ -36,6 +42,13 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const start = async (): Promise<void> => {
     server = await openEmbeddedPostgres({ directory });
   };
+  const data = (): string => join(server.directory, "postgres");
+  const copy = (): string => join(server.directory, "copy");
+  const stop = async (how: "fast" | "immediate"): Promise<void> => {
+    const postmaster = pid();
+    process.kill(postmaster ?? 0, how === "fast" ? "SIGINT" : "SIGQUIT");
+    await until("Postgres to be gone", () => !isAlive(postmaster));
+  };
   onTestFinished(async () => {
     if (isRunning()) {
       signal("SIGCONT");
@@ -47,10 +60,19 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
     url: server.connectionString,
     isRunning,
     start,
-    stop: async (how) => {
-      const postmaster = pid();
-      process.kill(postmaster ?? 0, how === "fast" ? "SIGINT" : "SIGQUIT");
-      await until("Postgres to be gone", () => !isAlive(postmaster));
+    stop,
+    copyData: async () => {
+      // No process writes meanwhile, so the copy is what a crash at this moment would leave.
+      signal("SIGSTOP");
+      await promisify(execFile)("cp", ["--archive", data(), copy()]);
+      signal("SIGCONT");
+    },
+    promoteCopy: async () => {
+      await stop("immediate");
+      await rm(data(), { recursive: true });
+      await rename(copy(), data());
+      await rm(join(data(), "postmaster.pid"));
+      await start();
     },
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),

@@ -95,13 +95,18 @@ function countLives(figures: Figures): Pick<EventListeners, "runStarted" | "runF
   };
 }
 
-function countMishaps(figures: Figures): Pick<EventListeners, "runTakenOver" | "leaseLost"> {
+function countMishaps(figures: Figures): Pick<EventListeners, "runTakenOver" | "leaseLost" | "resultsLost"> {
   const takeovers = figures.counter(
     "run_takeovers_total",
     "Runs of a lost replica that this one put back to the queue.",
   );
   const lost = figures.counter("lease_lost_total", "Number of times that this replica lost its lease.");
-  return { runTakenOver: () => takeovers.inc(), leaseLost: () => lost.inc() };
+  const results = figures.counter("results_lost_total", "Acknowledged results that the database has lost.");
+  return {
+    runTakenOver: () => takeovers.inc(),
+    leaseLost: () => lost.inc(),
+    resultsLost: ({ acknowledged, found }) => results.inc(acknowledged - found),
+  };
 }
 
 function countStops(figures: Figures): Pick<EventListeners, "budgetReached" | "loopDetected"> {

@@ -16,8 +16,10 @@ import {
   LocalWakeup,
   newChain,
   openStore,
+  plant,
   readLog,
   type Store,
+  silentEvents,
   turn,
 } from "../runlog/store.ts";
 import { openLog, openReaper, openReplica, reached } from "./stage.ts";
@@ -144,6 +146,27 @@ test("a run whose driver cannot resume fails with host.run_lost", async () => {
   openReaper(store, { drivers: [driver("fragile", "fail")] });
   await reached(store, id, "failed");
   expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost the replica/)]);
+});
+
+test("a run that cannot be read fails alone, also when it is the first of its batch", async () => {
+  const store = await openStore();
+  const damaged = await addOrphan(store, "fragile");
+  await plant(store.db, damaged, 1, [1, 2]);
+  const others = [await addOrphan(store, "fragile"), await addOrphan(store, "steady")] as const;
+  const reports: string[] = [];
+  openReaper(store, {
+    drivers: [driver("fragile", "fail"), driver("steady", "resume")],
+    events: { ...silentEvents, runUnreadable: ({ runId }) => void reports.push(runId) },
+  });
+  expect(await reached(store, damaged, "failed")).toMatchObject({ last_sequence: 3, log_hash: null, owner: null });
+  await reached(store, others[0], "failed");
+  await reached(store, others[1], "queued");
+  expect(reports).toEqual([damaged]);
+  const [last] = await readResults(store.db, { runId: damaged, after: 2, limit: 2 });
+  expect(decodeResult(last?.payload ?? new Uint8Array()).payload).toMatchObject({
+    case: "runFailed",
+    value: { code: "host.log_damaged", retryable: false },
+  });
 });
 
 test("a run is ended when its living owner is far past its deadline", async () => {

@@ -16,6 +16,7 @@ import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
 import { findRun, type RunRow } from "../../src/engine/storage/run.ts";
 import type { StartedRun } from "../../src/engine/storage/run-start.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
+import type { Events } from "../../src/platform/telemetry/events.ts";
 import { noTraces } from "../../src/platform/telemetry/traces.ts";
 import { until } from "../harness/wait.ts";
 import { hurriedClock, LocalWakeup, type Store, silentEvents } from "../runlog/store.ts";
@@ -82,13 +83,19 @@ export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoi
 
 export function openReaper(
   store: Omit<Store, "url">,
-  choice: { drivers?: readonly Driver[]; wakeup?: Wakeup; leaseMs?: number; clock?: Clock } = {},
+  choice: {
+    drivers?: readonly Driver[];
+    wakeup?: Wakeup;
+    leaseMs?: number;
+    clock?: Clock;
+    events?: Events;
+  } = {},
 ): Reaper {
-  const { drivers = [], wakeup = new LocalWakeup(), clock = hurriedClock(20) } = choice;
+  const { drivers = [], wakeup = new LocalWakeup(), clock = hurriedClock(20), events = silentEvents } = choice;
   const reaper = new Reaper({
     db: store.db,
     clock,
-    events: silentEvents,
+    events,
     log: openLog(store, wakeup, clock, () => {}),
     wakeup,
     leaseMs: choice.leaseMs ?? leaseMs,

@@ -8,7 +8,7 @@ import type { Db } from "../../platform/database/database.ts";
 import { findEndedRuns } from "../storage/run.ts";
 import { readResultsOfRuns } from "../storage/run-result.ts";
 import type { Hub } from "./hub.ts";
-import { type LogEntry, storedEntries } from "./result.ts";
+import { storedEntries } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 const pollMs = 2_000;
@@ -130,8 +130,13 @@ export class Follower {
   ): void {
     for (const [runId, rows] of byRun) {
       failpoint("follow.fetched");
-      const entries: LogEntry[] = storedEntries(rows);
-      this.#hub.publish(runId, entries, heardAtMs.get(runId));
+      try {
+        this.#hub.publish(runId, storedEntries(rows), heardAtMs.get(runId));
+      } catch (error) {
+        // A result that cannot be read: its readers get the error from the log, and other runs are not affected.
+        this.#onError(error);
+        continue;
+      }
       if (rows.length === rowsPerRunMax) {
         this.#dirty.set(runId, this.#clock.monotonicMs());
       }

@@ -17,7 +17,7 @@ export interface AcknowledgedLog {
   readonly acknowledged: number;
 }
 
-/** The sequence that the log reaches in this database, and the entries that mark what is missing. */
+/** How far the log reaches in this database, and the entries that mark the missing results. */
 export interface MarkedLoss {
   readonly found: number;
   readonly entries: readonly LogEntry[];

@@ -3,12 +3,14 @@
 //
 // R1  A run is free to take when no replica has its owner's id. Nothing else decides, so a crash at any point here costs
 //     nothing.
+// R2  A run that cannot be read fails alone: it does not keep a pass from the runs after it.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Loop } from "../../platform/base/loop.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { isOutage } from "../../platform/database/errors.ts";
+import { inSavepoint } from "../../platform/database/savepoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { ResultLog } from "../log/log.ts";
 import type { LogEntry } from "../log/result.ts";
@@ -17,7 +19,7 @@ import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
 import { announceCallback } from "./callback.ts";
 import type { Driver, FailedEnd } from "./driver.ts";
-import { endRun, timedOut } from "./terminal.ts";
+import { endRun, endUnreadableRun, timedOut } from "./terminal.ts";
 
 const intervalMs = 500;
 const runsPerTransactionMax = 100;
@@ -122,7 +124,7 @@ export class Reaper {
       batchRows = await this.#options.db.transaction().execute(async (trx) => {
         const runs = await lock(trx);
         for (const run of runs) {
-          written.push({ run, entries: await handle(trx, run) });
+          written.push({ run, entries: await this.#handleAlone(trx, run, handle) });
         }
         return runs.length;
       });
@@ -135,6 +137,23 @@ export class Reaper {
         this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
       }
     } while (batchRows === runsPerTransactionMax);
+  }
+
+  /** Handles one run of a batch. A run whose rows cannot be read fails without them. */
+  async #handleAlone(
+    trx: Transaction,
+    run: RunRow,
+    handle: (trx: Transaction, run: RunRow) => Promise<readonly LogEntry[]>,
+  ): Promise<readonly LogEntry[]> {
+    try {
+      return await inSavepoint(trx, () => handle(trx, run));
+    } catch (error) {
+      if (isOutage(error)) {
+        throw error;
+      }
+      this.#options.events.runUnreadable({ runId: run.id, error });
+      return await endUnreadableRun(trx, { run, clock: this.#options.clock });
+    }
   }
 
   async #recover(trx: Transaction, run: RunRow): Promise<readonly LogEntry[]> {

@@ -36,6 +36,13 @@ export const timedOut: FailedEnd = {
   retryable: true,
 };
 
+const unreadable: FailedEnd = {
+  kind: "failed",
+  code: "host.log_damaged",
+  error: "the stored state of the run cannot be read",
+  retryable: false,
+};
+
 /**
  * Completes a run that its supervisor owns, by one statement without a lock first. Returns undefined when the statement wrote
  * nothing or its outcome is unknown; the caller then takes the slow path, `endRun`.
@@ -93,6 +100,22 @@ export async function endRun(
   await finish(trx, run, { end, turn: turns, entries, logHash: chain?.with(entries).value });
   failpoint("terminal.written");
   return entries;
+}
+
+/**
+ * Fails a locked run whose rows cannot be read: without its output, and without results for its open tool calls. Returns the
+ * entries to announce after the commit.
+ */
+export async function endUnreadableRun(trx: Transaction, args: { run: RunRow; clock: Clock }): Promise<LogEntry[]> {
+  const { run, clock } = args;
+  const { code, error, retryable } = unreadable;
+  const value = { code, error, retryable, turns: run.turn, durationMs: wholeMs(run.age_ms) };
+  const place = { runId: run.id, sequence: 1 + (await lastSequence(trx, run.id)), timeMs: clock.nowMs() };
+  const terminal = encodeResult({ payload: { case: "runFailed", value } }, place);
+  const { sequence, bytes: payload } = terminal;
+  await insertResults(trx, [{ runId: run.id, sequence, epoch: run.epoch, payload }]);
+  await finish(trx, run, { end: unreadable, turn: run.turn, entries: [terminal], logHash: undefined });
+  return [terminal];
 }
 
 /** Reads the chain. Returns undefined when entries are missing from the log: the run then ends without a log hash. */

@@ -147,7 +147,7 @@ const noOwner = "00000000-0000-0000-0000-000000000000";
 
 /** A run and the lease that its owner holds it under, both locked. */
 export interface OwnedRun extends RunRow {
-  /** The sequence of the newest result; 0 when there are none. */
+  /** The sequence of the newest result; 0 without results. */
   readonly log_length: number;
   /** False when the lease has expired: write nothing. */
   readonly is_held: boolean;

@@ -120,6 +120,11 @@ export const catalogue = {
     "A run of a lost replica went back to the queue.",
   ),
   runLost: row<OnRun<{ code: string }>>("run.lost", "warn", "A run of a lost replica could not continue and failed."),
+  runUnreadable: row<OnRun<{ error: unknown }>>(
+    "run.unreadable",
+    "error",
+    "The rows of a run without an owner cannot be read; the run failed, and others are not affected.",
+  ),
   resultsLost: row<OnRun<{ acknowledged: number; found: number }>>(
     "run.results_lost",
     "error",

@@ -44,7 +44,7 @@ function findIn(text: string, allowed: readonly string[] = []): string[] {
 const echo: Script = (wire, { headers }) =>
   wire.reply(401, JSON.stringify({ error: { message: JSON.stringify(headers) } }));
 
-test("no secret leaves its place", { timeout: 60_000 }, async () => {
+test("no secret leaves its place", async () => {
   const folder = await ownFolder();
   const directory = join(folder, "database");
   const provider = await startWireServer(() => echo);

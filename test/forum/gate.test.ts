@@ -313,7 +313,7 @@ async function tryFaults(stage: Stage, names: readonly Fault[]) {
   return { answer, isUsed: used[0]?.use_time !== null };
 }
 
-test("of two faults the first is reported; the nonce is used up from the ban on", { timeout: 60_000 }, async () => {
+test("of two faults the first is reported; the nonce is used up from the ban on", async () => {
   const stage = await openStage();
   const wrong: string[] = [];
   for (const [at, fault] of faults.entries()) {

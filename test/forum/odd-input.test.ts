@@ -107,7 +107,7 @@ test("a gRPC message with odd values about its sender is refused", async () => {
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("odd bodies are refused, or have the effect that they describe", { timeout: 60_000 }, async () => {
+test("odd bodies are refused, or have the effect that they describe", async () => {
   const forum = await openForum();
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada, { type: "REQUEST_TO_HUMAN" });
@@ -216,7 +216,7 @@ test("a gRPC write without a document is refused as invalid JSON", async () => {
   await expect(call).rejects.toMatchObject({ code: 3, details: "Invalid JSON body" });
 });
 
-test("odd input from administrators is refused or applied, and breaks nothing", { timeout: 60_000 }, async () => {
+test("odd input from administrators is refused or applied, and breaks nothing", async () => {
   const forum = await openForum();
   const admin = new GrpcClient(forum.service.target, asAdmin);
   const { id: agentId } = await forum.addAgent("ada");

@@ -332,6 +332,6 @@ async function waitUntilStill(read: () => number): Promise<void> {
       last = now;
       return still >= 10;
     },
-    { interval: 20, timeout: 20_000 },
+    { interval: 20, timeout: 60_000 },
   );
 }

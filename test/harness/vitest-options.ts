@@ -3,7 +3,7 @@
 import type { ViteUserConfig } from "vitest/config";
 
 /** Starting an embedded Postgres on a busy two-core machine takes several seconds; no healthy test comes near this. */
-const testTimeoutMs = 60_000;
+const testTimeoutMs = 180_000;
 
 /** Two cores are idle a third of the time when they run two files, because tests of deaths and deadlines wait for them. */
 const testWorkersMax = 3;

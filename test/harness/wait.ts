@@ -8,7 +8,7 @@ const pollMs = 20;
 export async function until<T>(
   what: string,
   condition: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<T> {
   const startedMs = performance.now();
   for (;;) {

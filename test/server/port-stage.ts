@@ -262,5 +262,5 @@ export function waitForTcpHandles(count: number): Promise<void> {
 
 /** Resolves once the check no longer throws. It takes milliseconds, and on a busy machine seconds. */
 export function eventually<T>(check: () => T): Promise<T> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 5 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 5 });
 }

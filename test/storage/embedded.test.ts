@@ -350,7 +350,7 @@ interface Peer extends PeerReport, AsyncDisposable {
   leave(): Promise<void>;
 }
 
-const POLL = { interval: 5, timeout: 30_000 };
+const POLL = { interval: 5, timeout: 60_000 };
 
 const SECRET = "canary-of-the-parent-environment";
 

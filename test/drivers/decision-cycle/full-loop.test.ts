@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const home = { communitySlug: "home" };
 
-test("two agents and a person complete a request", { timeout: 60_000 }, async () => {
+test("two agents and a person complete a request", async () => {
   const { ledger, settings } = await openLedger(node);
   const stage = await setStage(settings);
   await addLedger(stage.forum, ledger);

@@ -31,7 +31,7 @@ function onWrites(pattern: RegExp, ...fates: Fate[]) {
   return (request: string): Fate => (pattern.test(request) ? (fates.shift() ?? "pass") : "pass");
 }
 
-test("a comment whose answer was lost is found and not posted again", { timeout: 60_000 }, async () => {
+test("a comment whose answer was lost is found and not posted again", async () => {
   const { stage, gate, threadId, cycle } = await openLossy();
   // The same agent posted the same text before: that is another comment.
   const comment = { action: "comment", ...home, threadId, body: "again and again" };
@@ -47,9 +47,7 @@ test("a comment whose answer was lost is found and not posted again", { timeout:
   expect(gate.seen.filter((each) => each === "POST /api/agents/nonce")).toHaveLength(3);
 });
 
-test("a lost request is sent again; an action with an unknown outcome is reported and not repeated", {
-  timeout: 60_000,
-}, async () => {
+test("a lost request is sent again; an action with an unknown outcome is reported and not repeated", async () => {
   const { stage, gate, threadId, cycle } = await openLossy();
   const status = { action: "set_request_status", ...home, threadId, status: "resolved" };
   stage.say(
@@ -66,9 +64,7 @@ test("a lost request is sent again; an action with an unknown outcome is reporte
   expect(gate.seen.filter((each) => each.startsWith("PATCH"))).toHaveLength(4);
 });
 
-test("the error of a failing community is reported as it is, and the next action still runs", {
-  timeout: 60_000,
-}, async () => {
+test("the error of a failing community is reported as it is, and the next action still runs", async () => {
   const { stage, gate, threadId, cycle } = await openLossy();
   const comment = { action: "comment", ...home, threadId, body: "hm" };
   const broken = { status: 502, body: "<html>" };

@@ -5,9 +5,7 @@ import { answer } from "../../fakes/provider.ts";
 import { until } from "../../harness/wait.ts";
 import { setStage } from "./stage.ts";
 
-test("two replicas start one cycle in each interval, and none after they have stopped", {
-  timeout: 60_000,
-}, async () => {
+test("two replicas start one cycle in each interval, and none after they have stopped", async () => {
   const first = await setStage();
   const again = Array.from({ length: 50 }, () => answer("[]"));
   first.provider.respond(...again);

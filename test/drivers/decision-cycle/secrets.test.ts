@@ -8,9 +8,7 @@ import { query } from "../../harness/database.ts";
 import { startProcess } from "../../harness/process.ts";
 import { decisionsKey, readCycle } from "./stage.ts";
 
-test("no secret of an agent, of a wallet or of the service is in any stored or sent text", {
-  timeout: 60_000,
-}, async () => {
+test("no secret of an agent, of a wallet or of the service is in any stored or sent text", async () => {
   const forum = await openForum();
   const agent = await forum.addAgent("alice");
   const provider = await startFakeProvider();

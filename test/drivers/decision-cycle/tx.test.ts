@@ -20,9 +20,7 @@ afterAll(async () => {
 
 const tx = { action: "tx", communitySlug: "home", threadId: "t" };
 
-test("a transaction is sent and mined, and its agent gets the result in its next cycle", {
-  timeout: 60_000,
-}, async () => {
+test("a transaction is sent and mined, and its agent gets the result in its next cycle", async () => {
   const { ledger, settings } = await openLedger(node);
   const stage = await setStage(settings);
   await addLedger(stage.forum, ledger);

@@ -20,9 +20,7 @@ interface Vector {
 const path = join(import.meta.dirname, "../../vectors/decision.json");
 const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(readFileSync(path, "utf8"));
 
-test("each shared case ends its cycle with its outcome, and nothing is done in a community that the model was not shown", {
-  timeout: 60_000,
-}, async () => {
+test("each shared case ends its cycle with its outcome, and nothing is done in a community that the model was not shown", async () => {
   const stage = await setStage();
   const ends: [string, unknown][] = [];
   for (const { name, output } of vectors) {

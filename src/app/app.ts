@@ -70,6 +70,8 @@ export interface AppOptions {
   readonly onProgress?: (message: string) => void;
   /** Aborts the wait for the embedded Postgres to start. */
   readonly signal?: AbortSignal;
+  /** True in one of several worker processes. Their primary serves the metrics of all. */
+  readonly isWorker?: boolean;
   /** Serves every stream by its handler and none as a feed. Readers get the same; tests compare the two. */
   readonly plainStreams?: boolean;
 }
@@ -86,14 +88,15 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
-  const { config } = options;
+  const { isWorker = false } = options;
+  const config = isWorker ? { ...options.config, metricsPort: undefined } : options.config;
   const problems = settings.findProblems(config, () => true);
   if (problems.length > 0) {
     throw invalidConfig(problems);
   }
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;
-  const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock });
+  const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock, isWorker });
   const settingSecrets = secretsOf(settings.keys, config);
   options.logger.hide(settingSecrets);
   const events = createEvents(options.logger, metrics.listeners);

@@ -23,7 +23,7 @@ export interface Address {
 /** Opens the metrics port. Returns its number; undefined when the settings name no port. */
 export async function openMetricsPort(
   { metricsHost: host, metricsPort: port }: Config,
-  metrics: Metrics,
+  metrics: Pick<Metrics, "contentType" | "print">,
   closers: AsyncDisposableStack,
 ): Promise<number | undefined> {
   if (port === undefined) {

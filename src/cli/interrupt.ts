@@ -1,6 +1,7 @@
 // Signals that ask a command to end: Ctrl-C, a process manager, a terminal that closes. The first one stops in order. A later
 // decision of the operator ends the process at once.
 
+import { onPrimaryLost } from "../app/workers.ts";
 import { type Clock, systemClock } from "../platform/base/clock.ts";
 import { stopBeforeForcedEnd } from "../platform/base/forced-end.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -42,6 +43,7 @@ export function listenForStop(): StopRequest {
   for (const signal of stopSignals) {
     process.on(signal, onSignal);
   }
+  onPrimaryLost(() => onSignal("SIGINT"));
   return { signal: aborted.signal, asked };
 }
 

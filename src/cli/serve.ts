@@ -1,11 +1,15 @@
 // `runnel serve`: runs the service in the foreground, configured by a file, its environment and its options.
 
+import cluster from "node:cluster";
 import { homedir } from "node:os";
 import type { Command } from "commander";
 import type { App, AppOptions } from "../app/app.ts";
+import type { Address } from "../app/open-ports.ts";
+import { announceToPrimary, leavePrimary, processesOf, Workers } from "../app/workers.ts";
 import { type Config, keys } from "../platform/config/keys.ts";
 import { type ConfigSources, readServeConfig } from "../platform/config/load.ts";
 import { secretFilesOf } from "../platform/config/secret-files.ts";
+import { createEvents } from "../platform/telemetry/events.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { example } from "./example.ts";
@@ -21,6 +25,8 @@ const noticeMsMax = 5_000;
  * engine kills soon after. Several parts wait in turn for a database that does not answer, which took half a minute.
  */
 const goodbyeMsMax = 10_000;
+/** The time after which the primary kills a worker that should have ended by itself. */
+const lastWorkerMs = 5_000;
 
 /** The flags of every command that reads the settings. */
 export interface SettingsFlags {
@@ -42,18 +48,28 @@ export function defineServe(command: Command): void {
     .action(async (flags: ServerFlags) => {
       const sources = await serverSources(flags);
       const config = readServeConfig(sources, { onWarning: sayLine });
+      const logger = createLogger(config.logLevel, linesForPrograms());
+      const announce = (address: Address): void => sayLine(`runnel serves on ${showAddress(address, config)}`);
+      const count = processesOf(config);
+      if (cluster.isPrimary && count > 1) {
+        await startWorkers({ count, config, logger, announce });
+        return;
+      }
+      const { isWorker } = cluster;
       await startServer({
         config,
         secretFiles: secretFilesOf(sources),
-        logger: createLogger(config.logLevel, linesForPrograms()),
+        logger,
         onProgress: sayLine,
-        announce: ({ host, port, h2Port }) => {
-          const scheme = config.tlsCertFile === "" ? "http" : "https";
-          const more = h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`;
-          sayLine(`runnel serves on ${scheme}://${host}:${port}${more}`);
-        },
+        isWorker,
+        announce: isWorker ? announceToPrimary : announce,
       });
     });
+}
+
+function showAddress({ host, port, h2Port }: Address, config: Config): string {
+  const scheme = config.tlsCertFile === "" ? "http" : "https";
+  return `${scheme}://${host}:${port}${h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`}`;
 }
 
 /** Adds the options of every command that reads the settings; `settingsSources` reads them. */
@@ -105,8 +121,45 @@ export interface ServerCommand extends Omit<AppOptions, "signal"> {
   readonly onStop?: () => void;
 }
 
+interface PrimaryCommand extends Pick<AppOptions, "config" | "logger"> {
+  readonly count: number;
+  readonly announce: (address: Address) => void;
+}
+
+/** Runs worker processes until a signal, which it passes on to them. */
+async function startWorkers({ count, config, logger, announce }: PrimaryCommand): Promise<void> {
+  const stop = listenForStop();
+  // Loaded only here, as the server below.
+  const [{ createSummedMetrics }, { openMetricsPort }] = await Promise.all([
+    import("../platform/telemetry/metrics.ts"),
+    import("../app/open-ports.ts"),
+  ]);
+  const events = createEvents(logger);
+  const workers = new Workers({ count, events });
+  await using closers = new AsyncDisposableStack();
+  const metricsPort = await openMetricsPort(config, createSummedMetrics(), closers);
+  events.primaryStarted({ processes: count, metricsPort });
+  const opened = await Promise.race([workers.open(), stop.asked]);
+  if (typeof opened === "number") {
+    process.exitCode = opened;
+    return;
+  }
+  if (typeof opened === "object") {
+    announce(opened);
+  }
+  process.exitCode = await workers.close(await stop.asked, stopMsMax(config) + lastWorkerMs);
+}
+
 /** Runs until a signal. The first one drains, with a time limit; a second decision ends the process at once. */
-export async function startServer({ announce, onStop, ...options }: ServerCommand): Promise<void> {
+export async function startServer(command: ServerCommand): Promise<void> {
+  try {
+    await runServer(command);
+  } finally {
+    leavePrimary();
+  }
+}
+
+async function runServer({ announce, onStop, ...options }: ServerCommand): Promise<void> {
   const stop = listenForStop();
   const app = await unlessStopped(stop, async () => {
     // Loaded only here, because loading the server takes longer than most commands.

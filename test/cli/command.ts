@@ -117,7 +117,13 @@ function spawnProgram(program: string, words: readonly string[], place: CommandP
 function baseEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   const machine = { PATH, HOME, TMPDIR: tmpdir(), ...compileCacheEnvironment };
-  return { ...machine, ...authEnvironment, RUNNEL_API_KEY: keyOf(), RUNNEL_SERVER_HOST: "127.0.0.1" };
+  return {
+    ...machine,
+    ...authEnvironment,
+    RUNNEL_API_KEY: keyOf(),
+    RUNNEL_SERVER_HOST: "127.0.0.1",
+    RUNNEL_SERVER_PROCESSES: "1",
+  };
 }
 
 /** Makes a folder that is removed with the test. It may hold an embedded Postgres. */

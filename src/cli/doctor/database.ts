@@ -1,6 +1,7 @@
 // Checks the database: whether it is reachable, new enough and safe, whether its schema fits this version, and whether its
 // clock and its connections fit this machine.
 
+import { processesOf } from "../../app/workers.ts";
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
@@ -56,7 +57,7 @@ async function probe(
     judgeDurability(facts.server),
     judgeSchema(facts.schema),
     judgeClock(facts),
-    judgeConnections(facts.server, config.databasePoolSize + connectionsBesidePool),
+    judgeConnections(facts.server, (config.databasePoolSize + connectionsBesidePool) * processesOf(config)),
   ];
 }
 
@@ -119,13 +120,13 @@ function showSeconds(ms: number): string {
   return `${(Math.abs(ms) / 1_000).toFixed(1)} s`;
 }
 
-/** Judges whether the server has enough free connections for a replica. */
+/** Judges whether the server has enough free connections for a service. */
 export function judgeConnections({ connectionsMax, foreignConnections }: ServerFacts, needed: number): Finding {
   const free = connectionsMax - foreignConnections;
-  const found = `${connectionsMax} for users, ${foreignConnections} taken by other programs; a replica needs up to ${needed}`;
+  const found = `${connectionsMax} for users, ${foreignConnections} taken by other programs; serve needs up to ${needed}`;
   if (free >= needed) {
     return ok("connections", `${found}: room for ${Math.floor(free / needed)}`);
   }
-  const fix = "raise max_connections of the server, or lower RUNNEL_DATABASE_POOL_SIZE";
+  const fix = "raise max_connections of the server, or lower RUNNEL_DATABASE_POOL_SIZE or RUNNEL_SERVER_PROCESSES";
   return fail("connections", found, fix);
 }

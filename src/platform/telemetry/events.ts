@@ -66,6 +66,17 @@ export const catalogue = {
     h2Port: number | undefined;
     metricsPort: number | undefined;
   }>("server.listening", "info", "The service answers at these ports."),
+  primaryStarted: row<{ processes: number; metricsPort: number | undefined }>(
+    "primary.started",
+    "info",
+    "This process starts worker processes, passes signals on to them, and serves the sum of their metrics.",
+  ),
+  workerStarted: row<{ pid: number }>("worker.started", "info", "The primary started a worker process."),
+  workerEnded: row<{ pid: number; code: number | null; signal: string | null; restartInMs: number }>(
+    "worker.ended",
+    "warn",
+    "A worker process ended without being asked to; the primary starts another one.",
+  ),
   callbackRefused: row<{ why: string }>(
     "callback.refused",
     "warn",

@@ -1,7 +1,7 @@
 // Metrics for Prometheus. They come from events, and from values that are read on each scrape. No label ever contains a client,
 // a session, a run or a nonce. Each file in metrics/ defines the metrics of one part of the service.
 
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { EventListeners } from "./events.ts";
 import { countBounds } from "./metrics/bounds.ts";
@@ -32,16 +32,32 @@ export interface MetricsOptions {
   /** The tools that have their own label value. */
   readonly toolNames: readonly string[];
   readonly clock: Clock;
+  /** True in a worker process: the primary asks for its figures. */
+  readonly isWorker?: boolean;
+}
+
+/** Returns the sum over the worker processes of this primary, as text for Prometheus. */
+export function createSummedMetrics(): Pick<Metrics, "contentType" | "print"> {
+  const registry = new AggregatorRegistry();
+  return { contentType: registry.contentType, print: () => registry.clusterMetrics() };
 }
 
 /** Registers all metrics. */
-export function createMetrics({ version, commit, toolNames, clock }: MetricsOptions): Metrics {
+export function createMetrics({ version, commit, toolNames, clock, isWorker = false }: MetricsOptions): Metrics {
   const registry = new Registry();
+  if (isWorker) {
+    AggregatorRegistry.setRegistries([registry]);
+    // Answers the primary from now on.
+    new AggregatorRegistry();
+  }
   // Event-loop lag, heap, file descriptors and similar.
   collectDefaultMetrics({ register: registry, prefix: "runnel_" });
   const figures = createFigures(registry);
   figures
-    .gauge("build_info", "Version of the service; always 1.", { labelNames: ["version", "commit"] })
+    .gauge("build_info", "Version of the service; always 1.", {
+      labelNames: ["version", "commit"],
+      aggregator: "first",
+    })
     .set({ version, commit }, 1);
   const sources: Partial<FigureSources> = {};
   return {

@@ -22,7 +22,10 @@ export interface MetricsAddress {
 }
 
 /** Serves the metrics at `GET /metrics`. Throws Fault CONFIG_INVALID when the port cannot be opened. */
-export async function listenForMetrics({ host, port }: MetricsAddress, metrics: Metrics): Promise<MetricsPort> {
+export async function listenForMetrics(
+  { host, port }: MetricsAddress,
+  metrics: Pick<Metrics, "contentType" | "print">,
+): Promise<MetricsPort> {
   const server = createServer(
     { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },
     (request, response) => {

@@ -33,6 +33,7 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
     nodeFlags: profile === undefined ? [] : profileFlags(profile),
     environment: {
       RUNNEL_SERVER_HOST: "127.0.0.1",
+      RUNNEL_SERVER_PROCESSES: "1",
       RUNNEL_AUTH_API_KEYS: `${benchClient}=${benchKey}`,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_LOG_LEVEL: "warn",

@@ -6,7 +6,7 @@ import { linesOf, type Member } from "../cluster.ts";
 export const metricsEnvironment = { RUNNEL_METRICS_PORT: "0" };
 
 export async function readFigures(member: Member): Promise<MetricsText> {
-  const [line] = linesOf(member, "server.listening");
+  const [line] = [...linesOf(member, "primary.started"), ...linesOf(member, "server.listening")];
   const response = await fetch(`http://127.0.0.1:${line?.metricsPort}/metrics`);
   if (!response.ok) {
     throw new Error(`the metrics answered ${response.status}`);

@@ -32,6 +32,17 @@ export const serverKeys = {
       about: "Port for HTTP/2 only; `server.port` then accepts only HTTP/1.1. 0 picks a free one.",
     }),
   ),
+  serverProcesses: optional(
+    integer({
+      path: "server.processes",
+      fallback: 1,
+      fallbackAbout: "the number of cores, at most 4; 1 for `dev`",
+      min: 1,
+      max: 64,
+      about:
+        "Number of worker processes that share the port. Each is a replica with its own lease, slots, limits and connections.",
+    }),
+  ),
   serverDrainSeconds: integer({
     path: "server.drain_seconds",
     fallback: 25,

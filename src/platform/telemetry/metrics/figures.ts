@@ -25,6 +25,8 @@ export interface GaugeOptions<L extends string> {
   readonly labelNames?: readonly L[];
   /** Sets the gauge on each scrape. */
   readonly collect?: (gauge: Gauge<L>) => void | Promise<void>;
+  /** How the values of several worker processes become one; the default is `sum`. */
+  readonly aggregator?: "sum" | "first" | "min" | "max";
 }
 
 /** Returns the helpers of a registry. */
@@ -48,12 +50,13 @@ export function createFigures(registry: Registry): Figures {
       }),
     histogram: (name, help, { buckets, labelNames = [] }) =>
       new Histogram({ name: prefix + name, help, buckets: [...buckets], labelNames, registers }),
-    gauge: (name, help, { labelNames = [], collect } = {}) =>
+    gauge: (name, help, { labelNames = [], collect, aggregator = "sum" } = {}) =>
       new Gauge({
         name: prefix + name,
         help,
         labelNames,
         registers,
+        aggregator,
         ...(collect && {
           collect() {
             return collect(this);

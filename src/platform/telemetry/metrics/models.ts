@@ -69,7 +69,7 @@ function countCircuits(figures: Figures): Circuits {
   const states = figures.gauge(
     "circuit_state",
     "State of a provider's circuit breaker: 0 closed, 1 half open, 2 open.",
-    { labelNames: ["provider"] },
+    { labelNames: ["provider"], aggregator: "max" },
   );
   const known = new Set<string>();
   const set = (provider: string, state: number): void => {

@@ -19,6 +19,7 @@ export function countResults(figures: Figures, sources: Partial<FigureSources>):
     "type",
   );
   figures.gauge("listen_connected", "1 while this replica hears the wake-ups of others; readers poll otherwise.", {
+    aggregator: "min",
     collect: (gauge) => {
       if (sources.isListening !== undefined) {
         gauge.set(sources.isListening() ? 1 : 0);

@@ -30,6 +30,7 @@ export function countRuns(figures: Figures, { sources, clock }: RunSources): Eve
     "Age of the run that has waited longest for an owner, over all replicas; one whose owner is gone counts from when it " +
       "was started. No value when the database did not say.",
     {
+      aggregator: "max",
       collect: async (gauge) => {
         const oldestMs = await readOldest();
         if (oldestMs === undefined) {

@@ -33,9 +33,7 @@ RUN groupadd --gid 65532 runnel \
   && useradd --uid 65532 --gid 65532 --home-dir /var/lib/runnel --shell /usr/sbin/nologin runnel \
   && install --directory --owner=runnel --group=runnel --mode=0700 /var/lib/runnel
 COPY --from=app /opt/runnel /opt/runnel
-# One process in a container: the orchestrator starts more containers.
 ENV NODE_ENV=production \
-  RUNNEL_SERVER_PROCESSES=1 \
   RUNNEL_SESSIONS_WORK_DIRS=/var/lib/runnel/projects \
   RUNNEL_SESSIONS_WORK_ROOT=/var/lib/runnel/work
 WORKDIR /var/lib/runnel

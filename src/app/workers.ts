@@ -9,21 +9,22 @@
 import cluster, { type Worker } from "node:cluster";
 import { availableParallelism } from "node:os";
 import { type Clock, systemClock } from "../platform/base/clock.ts";
+import { sendToPrimary } from "../platform/base/worker-process.ts";
 import type { Config } from "../platform/config/keys.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { Address } from "./open-ports.ts";
 
-/** More than these need more connections than a new Postgres accepts. */
+/** More processes need more connections than a new Postgres accepts. */
 const defaultProcessesMax = 4;
+/** Postgres needs a core too: two processes on two cores did 111 runs/s, and one did 135. */
+const otherCores = 1;
 /** A worker that served for this long did not fail at its start. */
 const settledMs = 60_000;
 const restartMsMax = 30_000;
-/** A smaller young generation: 50 MB less for each worker, and no slower (measured). */
-const workerFlags: readonly string[] = ["--max-semi-space-size=8"];
 
 /** Returns the number of processes of `serve`. */
 export function processesOf({ serverProcesses }: Config): number {
-  return serverProcesses ?? Math.min(availableParallelism(), defaultProcessesMax);
+  return serverProcesses ?? Math.max(1, Math.min(availableParallelism() - otherCores, defaultProcessesMax));
 }
 
 /** A message from a worker: it serves. */
@@ -33,21 +34,7 @@ interface Serving {
 
 /** Reports to the primary that this worker serves. */
 export function announceToPrimary({ host, port, h2Port }: Address): void {
-  process.send?.({ runnelServes: { host, port, h2Port } } satisfies Serving);
-}
-
-/** Calls back when the primary of this worker has died. Without it, Node would end the worker at once. */
-export function onPrimaryLost(act: () => void): void {
-  const { worker } = cluster;
-  worker?.once("disconnect", () => {
-    worker.exitedAfterDisconnect = true;
-    act();
-  });
-}
-
-/** Ends the connection to the primary, which keeps this process alive. */
-export function leavePrimary(): void {
-  cluster.worker?.disconnect();
+  sendToPrimary({ runnelServes: { host, port, h2Port } } satisfies Serving);
 }
 
 /** Options of the workers. */
@@ -70,7 +57,6 @@ export class Workers {
     this.#count = count;
     this.#events = events;
     this.#clock = clock;
-    cluster.setupPrimary({ execArgv: [...process.execArgv, ...workerFlags] });
   }
 
   /** Starts the workers. Resolves with their address when the first one serves, or with the exit code of one that failed. */
@@ -87,7 +73,7 @@ export class Workers {
     return address;
   }
 
-  /** Passes a signal on. Kills what is left after the time. Resolves with the highest exit code when all have ended. */
+  /** Passes a signal on. Kills the remaining workers after the time. Resolves with the highest exit code when all have ended. */
   async close(signal: NodeJS.Signals, killAfterMs: number): Promise<number> {
     this.#stopping.abort();
     for (const worker of this.#live.keys()) {

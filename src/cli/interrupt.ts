@@ -1,9 +1,9 @@
 // Signals that ask a command to end: Ctrl-C, a process manager, a terminal that closes. The first one stops in order. A later
 // decision of the operator ends the process at once.
 
-import { onPrimaryLost } from "../app/workers.ts";
 import { type Clock, systemClock } from "../platform/base/clock.ts";
 import { stopBeforeForcedEnd } from "../platform/base/forced-end.ts";
+import { onPrimaryLost } from "../platform/base/worker-process.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -36,7 +36,7 @@ export const serverKeys = {
     integer({
       path: "server.processes",
       fallback: 1,
-      fallbackAbout: "the number of cores, at most 4; 1 for `dev`",
+      fallbackAbout: "the number of cores less one, 1 to 4; 1 for `dev`",
       min: 1,
       max: 64,
       about:

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { lockRun } from "../../src/engine/storage/run.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
 import { insertRun } from "../../src/engine/storage/run-start.ts";
 import { insertSession } from "../../src/engine/storage/session.ts";
@@ -49,6 +50,26 @@ test("a call that Postgres refuses fails alone (G2)", async () => {
     { status: "fulfilled", value: 6 },
   ]);
   expect(statements).toEqual([[1, 0, 3], [1], [0], [3]]);
+});
+
+test("a call that loses against another transaction fails alone (G2)", async () => {
+  const store = await openStore();
+  const [free, held] = [await addRun(store.db), await addRun(store.db)];
+  const take = gathered(async (db, ids: readonly string[]): Promise<string[]> => {
+    const { rows } = await sql<{ id: string }>`
+      select id from run where id = any(array[${sql.join(ids)}]::uuid[]) order by id for update nowait`.execute(db);
+    return rows.map(({ id }) => id);
+  });
+  const outcomes = await connect(store.url)
+    .db.transaction()
+    .execute(async (trx) => {
+      await lockRun(trx, held.id);
+      return await Promise.allSettled([take(store.db, free.id), take(store.db, held.id)]);
+    });
+  expect(outcomes).toMatchObject([
+    { status: "fulfilled", value: free.id },
+    { status: "rejected", reason: { code: "55P03" } },
+  ]);
 });
 
 test("an outage fails every call of its statement, which is not repeated (G3)", async () => {

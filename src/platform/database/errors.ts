@@ -17,6 +17,13 @@ export function isOutage(error: unknown): boolean {
   return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
 }
 
+/** Returns true when the statement lost against another transaction: a later attempt may succeed. It had no effect. */
+export function isLostRace(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && lostRaceStates.test(error.code ?? "");
+}
+
+const lostRaceStates = /^(40001|40P01|55P03)$/;
+
 // SQLSTATEs: 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against
 // another transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
 const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/;

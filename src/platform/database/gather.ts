@@ -3,11 +3,12 @@
 // flight leaves at once.
 //
 // G1  Every call is in exactly one statement, in the order of arrival, unless Postgres refused that statement as a whole.
-// G2  When Postgres refuses a statement of several calls, each call gets a statement of its own: a bad call fails alone.
+// G2  When Postgres refuses a statement of several calls, or the statement loses against another transaction, each call gets a
+//     statement of its own: a bad call fails alone.
 // G3  An outage fails all calls of its statement, because the outcome is unknown.
 
 import type { Db, Transaction } from "./database.ts";
-import { isOutage } from "./errors.ts";
+import { isLostRace, isOutage } from "./errors.ts";
 
 /** Runs one statement for all items. Returns the outcome of each item, in the order of the items. */
 export type RunMany<Item, Outcome> = (db: Db | Transaction, items: readonly Item[]) => Promise<readonly Outcome[]>;
@@ -99,7 +100,7 @@ class Gatherer<Item, Outcome> {
       }
     } catch (error) {
       for (const { item, resolve, reject } of calls) {
-        if (calls.length === 1 || isOutage(error)) {
+        if (calls.length === 1 || (isOutage(error) && !isLostRace(error))) {
           reject(error);
         } else {
           resolve(runOne(this.#runMany, this.#db, item));

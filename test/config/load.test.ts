@@ -189,6 +189,25 @@ test("decimals, meaningful negative numbers and names of other programs are acce
   expect(loadConfig(both).tracingEndpoint).toBe("http://127.0.0.1:9");
 });
 
+test.each([
+  ["postgres://user:s3cret@a,b/db?target_session_attrs=read-write", "one host"],
+  ["postgresql://a:5432,b:5432/db", "one host"],
+  ["postgres://user:s3cret@/db?host=a,b", "one host"],
+  ["host=a dbname=db password=s3cret", "a URL such as postgres://"],
+])("the database %s is refused with what to use, and without its password", (value, fix) => {
+  const { message } = refusal({ DATABASE_URL: value });
+  expect(message).toContain(fix);
+  expect(message).not.toContain("s3cret");
+});
+
+test.each([
+  "postgres://user:pass,word@host/db",
+  "postgres://user@host:5432/db?sslmode=require&application_name=a,b",
+  "postgres:///db?host=/run/postgresql",
+])("the database %s is accepted", (value) => {
+  expect(loadConfig({ DATABASE_URL: value }).databaseUrl).toBe(value);
+});
+
 test("all mistakes are named at once, without secrets", () => {
   const secret = "s3cret-v4lue";
   const fault = refusal({

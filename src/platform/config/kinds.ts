@@ -27,6 +27,26 @@ export function token(row: TextRow, charsMin = 1): Key<string> {
   return { ...secret(row), read };
 }
 
+/** The URL of a Postgres. Secret, because it usually contains a password. */
+export function databaseUrl(row: TextRow): Key<string> {
+  const read = (value: string): string | Wrong => {
+    if (keyValuePairs.test(value)) {
+      return new Expected("a URL such as postgres://user:password@host:5432/database?sslmode=require");
+    }
+    return severalHosts.test(value)
+      ? new Expected(
+          "one host: name an address that leads to the primary, such as HAProxy, a virtual IP, or your provider's endpoint for writes",
+        )
+      : value;
+  };
+  return { ...secret(row), read };
+}
+
+/** The other form of libpq, such as `host=db dbname=runnel`. */
+const keyValuePairs = /^\s*[a-z_]+\s*=/;
+/** A comma in the hosts of a URL, or in its parameter `host`. */
+const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)|[?&]host=[^&]*(?:,|%2C)/i;
+
 /** A base URL. User and password have their own settings, which are never shown. */
 export function baseUrl(row: TextRow): Key<string> {
   return makeKey({ fallback: "", ...row }, (value) => {

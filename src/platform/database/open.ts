@@ -58,7 +58,12 @@ async function probe(connections: Connections): Promise<void> {
   } catch (error) {
     await connections.close();
     const why = error instanceof Error ? error.message || String(error.cause) : String(error);
-    const fix = "check DATABASE_URL, or leave it empty to use the embedded Postgres";
+    const fix = poolerWords.test(why)
+      ? "DATABASE_URL names a pooler such as PgBouncer, and Runnel needs Postgres itself: it listens for notifications and locks sessions"
+      : "check DATABASE_URL, or leave it empty to use the embedded Postgres";
     throw new Fault("DATABASE_UNAVAILABLE", `the database cannot be used (${why}): ${fix}`, { cause: error });
   }
 }
+
+/** What PgBouncer answers to the time limits that each connection asks for. */
+const poolerWords = /unsupported startup parameter/;

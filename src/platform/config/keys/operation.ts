@@ -1,16 +1,15 @@
 // Settings of storage and observability: `database`, `metrics`, `tracing`, `log`, `trust.audience`.
 
 import type { Key } from "../key.ts";
-import { baseUrl, choice, flag, integer, optional, secret, text } from "../kinds.ts";
+import { baseUrl, choice, databaseUrl, flag, integer, optional, text } from "../kinds.ts";
 
 /** The settings of operation. */
 export const operationKeys = {
-  // Secret because it usually contains a password.
-  databaseUrl: secret({
+  databaseUrl: databaseUrl({
     path: "database.url",
     also: ["DATABASE_URL"],
     fallbackAbout: "the embedded Postgres",
-    about: "URL of a Postgres 15 or newer, to use instead of the embedded one.",
+    about: "URL of a Postgres 15 or newer, to use instead of the embedded one. One host, and no pooler.",
   }),
   databaseDir: text({
     path: "database.dir",

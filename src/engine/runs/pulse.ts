@@ -6,12 +6,14 @@
 // P2  The load of this replica cannot make the pulse miss: callers wait for other connections, not for this one.
 // P3  When the database refused a connection or disk space to another part of this process, the pulse needs both to count. So
 //     it detects a server without free connections although its own is open, and a full disk although the server answers.
+// P4  The pulse commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
+//     behind that waits so.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
 import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { askForRoom, feelPulse, pulseLimits } from "../storage/pulse.ts";
+import { askForRoom, endPulse, feelPulse, pulseLimits, readProcessId } from "../storage/pulse.ts";
 
 /** The time from an answer to the next check. */
 const intervalMs = 400;
@@ -38,6 +40,8 @@ export class Pulse {
   readonly #options: PulseOptions;
   readonly #closing = new AbortController();
   #client: Connection | undefined;
+  /** The server's process for the connection. */
+  #processId = 0;
   /** The end of the previous connection. Only the close waits for it: a dead connection takes its time. */
   #goodbye: Promise<void> | undefined;
   #silentSlices = 0;
@@ -131,9 +135,14 @@ export class Pulse {
   /** Opens a new connection before it ends the old one: the server's slot of the old one must not pass as a free one. */
   async #reconnect(): Promise<Connection> {
     const next = await this.#options.connections.connect("pulse", pulseLimits);
+    const before = this.#processId;
     this.#goodbye = this.#client?.end().catch(() => {});
     this.#client = next;
+    this.#processId = await readProcessId(next);
     this.#heard();
+    if (before !== 0) {
+      await endPulse(next, before);
+    }
     return next;
   }
 }

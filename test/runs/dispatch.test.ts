@@ -82,6 +82,26 @@ test("no client gets a second run before every client had one", async () => {
   expect(claimed.every((run) => run.owner === owner && run.epoch === 1 && run.status === "running")).toBe(true);
 });
 
+test("the runs of more clients than a claim considers are all claimed, each client's in turn", async () => {
+  const store = await openStore();
+  const clients = Array.from({ length: 100 }, (_, index) => `shared/${index}`);
+  for (const client of clients) {
+    await addRun(store.db, { client });
+    await addRun(store.db, { client });
+  }
+  const owner = await addReplica(store.db);
+  const claimed: StartedRun[] = [];
+  const claim = async (): Promise<number> => {
+    const afterClient = claimed.at(-1)?.client ?? "";
+    return claimed.push(...(await claimRuns(store.db, { owner, limit: 10, afterClient })));
+  };
+  while ((await claim()) < 2 * clients.length) {
+    expect(claimed.length % 10).toBe(0);
+  }
+  expect(new Set(claimed.map(({ id }) => id)).size).toBe(2 * clients.length);
+  expect(new Set(claimed.slice(0, 10).map(({ client }) => client)).size).toBe(10);
+});
+
 test("claims of many replicas at once never overlap and leave nothing", async () => {
   const store = await openStore({ poolSize: 8 });
   const runs = await Promise.all(Array.from({ length: 60 }, () => addRun(store.db)));
@@ -154,7 +174,7 @@ test("a run whose claim was answered into a broken connection is let go, and the
   const run = await addRun(store.db);
   const old = new Date(Date.now() - 3_600_000);
   await store.db.updateTable("run").set({ start_time: old }).execute();
-  proxy.cutAnswerTo("with due as");
+  proxy.cutAnswerTo("claimed as");
   await openReplica(connect(proxy.url), { supervise: bench.supervise });
   await until("the claim to be cut off", () => proxy.cuts === 1);
   const stray = await until("the run to be let go", async () => {

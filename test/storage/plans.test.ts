@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
-import { insertRun } from "../../src/engine/storage/run-start.ts";
+import { claimRuns, insertRun } from "../../src/engine/storage/run-start.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
@@ -80,6 +80,24 @@ test("looking for runs to wake or to cancel never reads all runs", async () => {
   await repeat(ask);
   await addSessions(db);
   expect((await countReads(db, "run", ask)).full).toBe(0);
+});
+
+test("a claim reads a few runs of the queue, however long it is", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const owner = await addReplica(db);
+  const ask = async (): Promise<void> => {
+    await addRun(db);
+    expect(await claimRuns(db, { owner, limit: 1, exceptDrivers: ["other"] })).toHaveLength(1);
+  };
+  await repeat(ask);
+  await addSessions(db);
+  await sql`
+    insert into run (id, client, session, driver, input, status, epoch, deadline, wake_at)
+    select gen_random_uuid(), client, id, 'test', '', 'queued', 0, now() + interval '1 hour', now() from session
+    on conflict do nothing`.execute(db);
+  // As autovacuum does for a table that has grown so. The plan for an empty table reads all runs.
+  await sql`analyze run`.execute(db);
+  expect(await countReads(db, "run", ask)).toEqual({ read: expect.toSatisfy((read) => read < 50), full: 0 });
 });
 
 test("taking callbacks reads neither settled callbacks nor those that wait for another attempt", async () => {

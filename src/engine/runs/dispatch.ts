@@ -52,6 +52,8 @@ export class Dispatcher {
   readonly #unsubscribe: (() => void)[] = [];
   #slotsTaken = 0;
   #reserved = 0;
+  /** The last client of whom a run was claimed: the next claim begins behind it. */
+  #lastClient = "";
   #disownedAtMs = 0;
 
   constructor(options: DispatchOptions) {
@@ -208,8 +210,9 @@ export class Dispatcher {
   }
 
   async #claimAll(): Promise<void> {
-    while ((await this.#claim()) === claimMax && !this.#claims.closing.aborted) {}
-    while ((await this.#claimOutside()) === claimMax && !this.#claims.closing.aborted) {}
+    // Fewer than asked for: other replicas were claiming the same runs, or the queue is empty.
+    while ((await this.#claim()) > claimMax / 2 && !this.#claims.closing.aborted) {}
+    while ((await this.#claimOutside()) > claimMax / 2 && !this.#claims.closing.aborted) {}
   }
 
   /** Claims runs of outside drivers, which neither wait for a slot nor take one. Returns how many. */
@@ -234,7 +237,13 @@ export class Dispatcher {
     }
     this.#reserved += limit;
     try {
-      const runs = await claimRuns(db, { owner: lease.replicaId, limit, exceptDrivers });
+      const runs = await claimRuns(db, {
+        owner: lease.replicaId,
+        limit,
+        afterClient: this.#lastClient,
+        exceptDrivers,
+      });
+      this.#lastClient = runs.at(-1)?.client ?? "";
       for (const run of runs) {
         failpoint("claim.committed");
         this.#start(run, true);

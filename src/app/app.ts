@@ -18,6 +18,7 @@ import { secretsOf } from "../platform/config/secrets.ts";
 import type { AppContext } from "../platform/context.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
+import { mayLoseCommits, readReplication } from "../platform/database/replication.ts";
 import { readTimeMs } from "../platform/database/time.ts";
 import { createEgress } from "../platform/egress/post.ts";
 import { readBuildCommit } from "../platform/telemetry/build-commit.ts";
@@ -220,6 +221,10 @@ async function openStore(options: AppOptions, events: Events, closers: AsyncDisp
   const applied = await migrate(database.connections.db);
   if (applied.length > 0) {
     events.migrationsApplied({ names: applied });
+  }
+  const replication = await readReplication(database.connections.db);
+  if (mayLoseCommits(replication)) {
+    events.standbysAsynchronous({ standbys: replication.standbys });
   }
   return database;
 }

@@ -5,7 +5,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { settings } from "../../src/app/settings.ts";
-import { judgeClock, judgeConnections, judgeDurability, judgeServer } from "../../src/cli/doctor/database.ts";
+import {
+  judgeClock,
+  judgeConnections,
+  judgeDurability,
+  judgeReplication,
+  judgeServer,
+} from "../../src/cli/doctor/database.ts";
 import { examine } from "../../src/cli/doctor/examine.ts";
 import { judgeDisk } from "../../src/cli/doctor/machine.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -99,6 +105,15 @@ test.each(["fsync", "fullPageWrites", "synchronousCommit"] as const)(
     });
   },
 );
+
+test.each([
+  [{ standbys: 0, isSynchronous: false }, "ok", "no standby is connected"],
+  [{ standbys: 0, isSynchronous: true }, "ok", "no standby is connected"],
+  [{ standbys: 2, isSynchronous: true }, "ok", "2 standbys, synchronous"],
+  [{ standbys: 1, isSynchronous: false }, "warn", "1 standby, asynchronous"],
+] as const)("standbys %j are judged %s", (replication, outcome, found) => {
+  expect(judgeReplication(replication)).toMatchObject({ outcome, found });
+});
 
 test("a server that is too old or read-only fails", () => {
   expect(judgeServer(sound, "it").outcome).toBe("ok");

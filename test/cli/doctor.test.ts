@@ -57,6 +57,7 @@ test("a healthy installation is reported as in order, in text and JSON", async (
     "jail",
     "database",
     "durability",
+    "replication",
     "schema",
   ];
   const more = ["clock", "connections", "port", "tls", "credentials", "providers"];

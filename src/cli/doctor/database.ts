@@ -3,6 +3,7 @@
 
 import { processesOf } from "../../app/workers.ts";
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
+import { mayLoseCommits, type Replication } from "../../platform/database/replication.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;
@@ -55,6 +56,7 @@ async function probe(
   return [
     judgeServer(facts.server, what),
     judgeDurability(facts.server),
+    judgeReplication(facts.replication),
     judgeSchema(facts.schema),
     judgeClock(facts),
     judgeConnections(facts.server, (config.databasePoolSize + connectionsBesidePool) * processesOf(config)),
@@ -86,6 +88,17 @@ export function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: Du
   }
   const fix = `switch on ${off.join(" and ")} of the server, or of its user or in DATABASE_URL where it was set there`;
   return fail("durability", found, fix);
+}
+
+/** Judges whether a failover keeps acknowledged results. */
+export function judgeReplication(replication: Replication): Finding {
+  const { standbys, isSynchronous } = replication;
+  const found = `${standbys === 1 ? "1 standby" : `${standbys} standbys`}, ${isSynchronous ? "synchronous" : "asynchronous"}`;
+  if (!mayLoseCommits(replication)) {
+    return ok("replication", standbys === 0 ? "no standby is connected" : found);
+  }
+  const fix = "set synchronous_standby_names: a standby that is promoted may lack the newest results";
+  return warn("replication", found, fix);
 }
 
 function judgeSchema({ pending, unknown }: DatabaseFacts["schema"]): Finding {

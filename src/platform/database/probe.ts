@@ -12,6 +12,7 @@ import { defaultSystemFolder } from "./embedded/open.ts";
 import { choosePlace, dataFolderOf, hasCluster } from "./embedded/place.ts";
 import { isServing, readPostmaster } from "./embedded/postmaster.ts";
 import { listMigrations } from "./migrate.ts";
+import { type Replication, readReplication } from "./replication.ts";
 import { readTimeMs } from "./time.ts";
 
 /** Facts that the server reports. */
@@ -43,6 +44,7 @@ export interface SchemaFacts {
 export interface DatabaseFacts {
   readonly server: ServerFacts;
   readonly schema: SchemaFacts;
+  readonly replication: Replication;
   /** How far the database's clock is ahead of this machine's, in milliseconds. */
   readonly skewMs: number;
   /** The maximum error of `skewMs`, since the query took time. */
@@ -54,7 +56,12 @@ export async function probeDatabase(address: DatabaseAddress, clock: Clock): Pro
   const connections = openConnections(address, { poolSize: 1, onConnectionError: () => {} });
   try {
     const { db } = connections;
-    return { server: await readServer(db), schema: await readSchema(db), ...(await readSkew(db, clock)) };
+    return {
+      server: await readServer(db),
+      schema: await readSchema(db),
+      replication: await readReplication(db),
+      ...(await readSkew(db, clock)),
+    };
   } finally {
     await connections.close();
   }

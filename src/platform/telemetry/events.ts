@@ -88,6 +88,11 @@ export const catalogue = {
     "Lines of this log were dropped, because its reader was too slow or had no space; the service never waits for it.",
   ),
   databaseTroubled: row<Trouble>("database.troubled", "warn", "A part could not use the database and will try again."),
+  standbysAsynchronous: row<{ standbys: number }>(
+    "standbys.asynchronous",
+    "warn",
+    "Commits do not wait for the standbys of the database: one that is promoted may lack acknowledged results.",
+  ),
   postgresAdopted: row<{ directory: string }>(
     "postgres.adopted",
     "warn",

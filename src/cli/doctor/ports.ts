@@ -100,7 +100,7 @@ async function checkPort(port: Port): Promise<Finding> {
     return warn(name, `${place} is in use; because of client certificates the doctor cannot ask by which program`, fix);
   }
   const fix = `stop what listens there, or set ${variable} to another port`;
-  return fail(name, `${place} is taken by something that does not answer as Runnel does`, fix);
+  return fail(name, `${place} is taken by a program that is not Runnel`, fix);
 }
 
 async function tryListen({ host, port }: Port): Promise<NodeJS.ErrnoException | undefined> {

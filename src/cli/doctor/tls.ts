@@ -35,7 +35,7 @@ function judgePair({ cert, key }: TlsFiles): Finding | undefined {
     const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
     return isPair ? undefined : fail("tls", "the key is not the certificate's", fix);
   } catch (error) {
-    return fail("tls", `the files are no certificate and key in PEM (${why(error)})`, fix);
+    return fail("tls", `the files are not a certificate and a key in PEM (${why(error)})`, fix);
   }
 }
 
@@ -44,7 +44,7 @@ function judgeExpiry(name: string, what: string, pem: string, nowMs: number): Fi
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const fix = "renew it, and start the service again: files are read at the start";
   if (blocks.length === 0) {
-    return fail(name, `${what}: the file holds none in PEM`, "point it at a PEM file with certificates");
+    return fail(name, `${what}: the file has no certificate in PEM`, "point it at a PEM file with certificates");
   }
   const certificates = blocks.map((block) => new X509Certificate(block));
   const endMs = Math.min(...certificates.map(({ validToDate }) => validToDate.getTime()));

@@ -65,7 +65,7 @@ function showPayload(payload: RunResult["payload"]): string {
     case "runWaiting":
       return `\n(waits: ${payload.value.reason})\n`;
     case "runCompleted":
-      return `\n✓ completed in ${payload.value.turns} turns, ${payload.value.durationMs} ms\n`;
+      return `\n✓ completed in ${countTurns(payload.value.turns)}, ${payload.value.durationMs} ms\n`;
     case "runFailed":
       return `\n✗ ${payload.value.code}: ${payload.value.error}\n`;
     default:
@@ -94,4 +94,8 @@ export function shorten(text: string): string {
 function cut(text: string, charsMax: number): string {
   const line = joinLines(text);
   return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line;
+}
+
+function countTurns(turns: number): string {
+  return turns === 1 ? "1 turn" : `${turns} turns`;
 }

@@ -23,7 +23,7 @@ function show(payloads: readonly Payload[], isBegun = false): string {
   return payloads.map((payload) => view(create(RunResultSchema, { payload }))).join("");
 }
 
-const end = "\n✓ completed in 1 turns, 2 ms\n";
+const end = "\n✓ completed in 1 turn, 2 ms\n";
 const differs = "\n(the whole message differs from its chunks)\n";
 
 describe("all text is shown exactly once", () => {

@@ -138,7 +138,7 @@ test.each([
 
 test("a variable that resembles no setting is unknown too", () => {
   const { message } = refusal({ RUNNEL_XYZZY: "1" });
-  expect(message).toBe("Invalid config: unknown variable RUNNEL_XYZZY: `runnel config explain` lists those there are");
+  expect(message).toBe("Invalid config: unknown variable RUNNEL_XYZZY: `runnel config explain` lists all keys");
 });
 
 test("variables of the commands, and of Kubernetes for a service named runnel, are accepted", () => {

@@ -97,9 +97,9 @@ test("mistakes of every source are reported at once", async () => {
 });
 
 test.each([
-  ["server.port", "--set takes key=value, such as server.port=8090"],
-  ["=8090", "--set takes key=value, such as server.port=8090"],
-  ["s3cret==", "--set takes key=value, such as server.port=8090"],
+  ["server.port", "--set takes section.key=value, such as server.port=8090"],
+  ["=8090", "--set takes section.key=value, such as server.port=8090"],
+  ["s3cret==", "--set takes section.key=value, such as server.port=8090"],
   ["server.prot=s3cret", "--set: unknown key server.prot: did you mean server.port?"],
   [
     "auth.hmac_secret=s3cret",

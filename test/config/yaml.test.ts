@@ -9,7 +9,7 @@ test.each([
   ["port: 80\n", "1:1: unknown key port: did you mean server.port?"],
   ["server:\n  cert_file: a\n", "2:3: unknown key server.cert_file: did you mean server.tls.cert_file?"],
   ["server:\n  tls:\n    cret_file: a\n", "3:5: unknown key server.tls.cret_file: did you mean server.tls.cert_file?"],
-  ["xyzzy: 1\n", "1:1: unknown key xyzzy: `runnel config explain` lists those there are"],
+  ["xyzzy: 1\n", "1:1: unknown key xyzzy: `runnel config explain` lists all keys"],
   ["server.port: 80\n", "1:1: unknown key server.port: a file has 2 lines for it"],
   ["'a b': 1\n", "1:1: unknown key that is no name"],
   ["<<: {server: {port: 80}}\n", "1:1: unknown key that is no name"],

@@ -34,11 +34,11 @@ function refuse(path: string, keys: KeyTable): string | undefined {
   const key = Object.values(keys).find((each) => each.path === path);
   // All keys contain a dot. A text without one may be anything, even a secret that ends with =.
   if (!/^\w+(?:\.\w+)+$/.test(path)) {
-    return "--set takes key=value, such as server.port=8090";
+    return "--set takes section.key=value, such as server.port=8090";
   }
   if (key === undefined) {
     const meant = findMeantKey(path, keys);
-    const fix = meant === undefined ? "`runnel config explain` lists those there are" : `did you mean ${meant}?`;
+    const fix = meant === undefined ? "`runnel config explain` lists all keys" : `did you mean ${meant}?`;
     return `--set: unknown key ${path}: ${fix}`;
   }
   if (key.secret === true) {

@@ -61,7 +61,7 @@ export function findUnknownVariables(environment: Environment, keys: KeyTable): 
     .sort()
     .map((name) => {
       const meant = findMeant(name, known);
-      const fix = meant === undefined ? "`runnel config explain` lists those there are" : `did you mean ${meant}?`;
+      const fix = meant === undefined ? "`runnel config explain` lists all keys" : `did you mean ${meant}?`;
       return { field: name, text: `unknown variable ${name}: ${fix}` };
     });
 }

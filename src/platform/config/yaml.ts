@@ -172,7 +172,7 @@ class YamlReader {
       return `: a file has ${path.split(".").length} lines for it, one below the other, each indented more`;
     }
     const meant = findMeant(path, this.#names);
-    return meant === undefined ? ": `runnel config explain` lists those there are" : `: did you mean ${meant}?`;
+    return meant === undefined ? ": `runnel config explain` lists all keys" : `: did you mean ${meant}?`;
   }
 
   #reportError({ code, pos: [offset] }: YAMLError): void {

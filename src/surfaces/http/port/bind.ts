@@ -18,7 +18,7 @@ export function bind(server: Server, host: string, port: number): Promise<Addres
 
 function explainBindFailure(error: NodeJS.ErrnoException, host: string, port: number): Fault {
   const messages: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} on ${host} is already in use: stop the program that holds it, or set RUNNEL_SERVER_PORT to a free port`,
+    EADDRINUSE: `port ${port} on ${host} is already in use: stop the program that holds it, or choose another port with --port or RUNNEL_SERVER_PORT`,
     EACCES: `port ${port} on ${host} needs privileges: set RUNNEL_SERVER_PORT to 1024 or higher`,
     EADDRNOTAVAIL: `${host} is not an address of this machine: set RUNNEL_SERVER_HOST to one that is, or to 0.0.0.0`,
     ENOTFOUND: `the host ${host} is unknown: set RUNNEL_SERVER_HOST to an address of this machine`,

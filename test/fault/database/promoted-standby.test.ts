@@ -25,9 +25,9 @@ test("acknowledged results that a promoted standby lacks are marked, reported, a
 }, async () => {
   const postgres = await openOwnPostgres();
   const { member } = await startOn(postgres.url);
-  const readers = await startReaders(member, "words=300 pace=30");
+  const readers = await startReaders(member, "words=600 pace=30");
   // These end between the copy and the failover: the standby has them as running.
-  const ending = await startReaders(member, "words=60 pace=30");
+  const ending = await startReaders(member, "words=150 pace=30");
   const reading = Promise.all(readers.map((reader) => readToTheEnd(reader, member)));
   const readingEnds = Promise.all(ending.map((reader) => readToTheEnd(reader, member)));
   await until("all readers to follow", () => [...readers, ...ending].every(({ results }) => results.length >= 5));

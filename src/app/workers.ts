@@ -99,11 +99,15 @@ export class Workers {
     const pid = worker.process.pid ?? 0;
     this.#events.workerStarted({ pid });
     worker.on("message", (message: Partial<Serving>) => message.runnelServes && serving.resolve(message.runnelServes));
-    worker.once("exit", (code: number | null, signal: string | null) => {
+    const end = (code: number | null, signal: string | null): void => {
       this.#live.delete(worker);
-      ended.resolve(code ?? failed);
       started.how = { code, signal };
-    });
+      // A worker that was asked to stop before it listened for signals ends by the signal.
+      ended.resolve(code ?? (this.#stopping.signal.aborted && signal !== "SIGKILL" ? 0 : failed));
+    };
+    worker.once("exit", end);
+    // It could not be started: the machine has no memory or no process left. Later errors are those of a message to it.
+    worker.on("error", () => worker.process.pid === undefined && end(failed, null));
     const started: StartedWorker = {
       pid,
       sinceMs: this.#clock.monotonicMs(),

@@ -1,5 +1,6 @@
 // Lanes: the results of many runs over one connection, against real Postgres.
 
+import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { Lane, runLost } from "../../src/engine/log/lane.ts";
 import { decodeResult, type LogEntry } from "../../src/engine/log/result.ts";
@@ -19,7 +20,7 @@ interface TestLane {
   readonly errors: unknown[];
 }
 
-function openLane(connections: Connections): TestLane {
+function openLane(connections: Connections, onShortLog?: (queue: RunQueue) => Promise<void>): TestLane {
   const durable = new Map<string, LogEntry[]>();
   const lostLeases: string[] = [];
   const shortLogs: string[] = [];
@@ -31,6 +32,7 @@ function openLane(connections: Connections): TestLane {
     onDurable: (runId, entries) => durable.set(runId, [...(durable.get(runId) ?? []), ...entries]),
     onLeaseLost: (replicaId) => lostLeases.push(replicaId),
     onShortLog: async (queue) => {
+      await onShortLog?.(queue);
       shortLogs.push(queue.runId);
       queue.lose(runLost(queue.runId));
     },
@@ -237,4 +239,34 @@ test("results contain their run and their sequence", async () => {
   await queue.flush();
   const [entry] = durable.get(run.id) ?? [];
   expect(decodeResult(entry?.bytes ?? new Uint8Array())).toMatchObject({ runId: run.id, sequence: 1n });
+});
+
+test("a check that is broken off by a short log settles the results of other runs once", async () => {
+  const store = await openStore();
+  let attempts = 0;
+  const { lane, durable, shortLogs } = openLane(store.connections, async () => {
+    attempts += 1;
+    if (attempts === 1) {
+      throw new Error("Connection terminated");
+    }
+  });
+  const [kept, short] = await addRuns(store, await addReplica(store.db), 2);
+  const queues = [kept, short].map((run) => openQueue(run ?? expect.unreachable()));
+  const write = async (number: number): Promise<(string | undefined)[]> => {
+    for (const queue of queues) {
+      queue.push(turn(number));
+      lane.submit(queue);
+    }
+    return await reasonsOf(queues);
+  };
+  expect(await write(1)).toEqual([undefined, undefined]);
+  await sql`delete from run_result where run_id = ${short?.id}`.execute(store.db);
+  // Written by a statement whose answer was lost with its connection.
+  await sql`insert into run_result (run_id, sequence, epoch, payload)
+    select run_id, 2, epoch, payload from run_result where run_id = ${kept?.id}`.execute(store.db);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'runnel test lane' and datname = current_database()`.execute(store.db);
+  expect(await write(2)).toEqual([undefined, "RUN_LOST"]);
+  expect(shortLogs).toEqual([short?.id]);
+  expect(durable.get(kept?.id ?? "")?.map(({ sequence }) => sequence)).toEqual([1, 2]);
 });

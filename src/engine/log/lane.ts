@@ -236,7 +236,8 @@ export class Lane {
       return [];
     }
     queue.checkedAtMs = this.#options.clock.monotonicMs();
-    const durable = entries.filter((entry) => entry.sequence <= last);
+    // A check that was broken off has settled some of them already.
+    const durable = entries.filter(({ sequence }) => sequence <= last && sequence > queue.chain.count);
     const missing = entries.filter((entry) => entry.sequence > last);
     if (durable.length > 0) {
       queue.settle(durable);

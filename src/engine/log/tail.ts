@@ -36,7 +36,7 @@ export interface TailRequest {
 
 /**
  * Yields entries in order, in batches; ends after the terminal one, or when the signal aborts.
- * @throws Fault OFFSET_BEYOND_END when the run ended before `after`; RESULTS_EXPIRED when its log is past its retention.
+ * @throws Fault RUN_NOT_FOUND when the run does not exist any more; OFFSET_BEYOND_END when the run ended before `after`; RESULTS_EXPIRED when its log is past its retention.
  */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal, sink } = request;
@@ -92,7 +92,10 @@ function isLastPage(entries: readonly LogEntry[]): boolean {
 /** Returns whether the run has ended exactly at the cursor: such a reader would wait without end. */
 async function hasEndedAt(db: Db, runId: string, cursor: number): Promise<boolean> {
   const run = await findRun(db, runId);
-  if (run === undefined || isActive(run.status)) {
+  if (run === undefined) {
+    throw new Fault("RUN_NOT_FOUND", "run not found");
+  }
+  if (isActive(run.status)) {
     return false;
   }
   if (run.last_sequence < cursor) {

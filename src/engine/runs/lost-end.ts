@@ -11,7 +11,7 @@ import { isActive, lockRun } from "../storage/run.ts";
 import { lastSequence } from "../storage/run-result.ts";
 import { announceCallback } from "./callback.ts";
 import type { FailedEnd } from "./driver.ts";
-import { endRun } from "./terminal.ts";
+import { endRun, orEndUnreadable } from "./terminal.ts";
 
 const endLost: FailedEnd = {
   kind: "failed",
@@ -26,7 +26,7 @@ export interface LostEndDeps {
   readonly log: ResultLog;
   readonly wakeup: Wakeup;
   readonly clock: Clock;
-  readonly events: Pick<Events, "resultsLost">;
+  readonly events: Pick<Events, "resultsLost" | "runUnreadable">;
 }
 
 /** Fails the run if this replica had acknowledged its end. Returns false when it had not. */
@@ -42,7 +42,7 @@ export async function failLostEnd(runId: string, { db, log, wakeup, clock, event
     }
     const last = await lastSequence(trx, runId);
     const lost = await insertLost(trx, run, { after: last, upTo: acknowledged, timeMs: clock.nowMs() });
-    const end = await endRun(trx, { run, end: endLost, clock });
+    const end = await orEndUnreadable(trx, { run, clock, events }, () => endRun(trx, { run, end: endLost, clock }));
     return { entries: [...lost, ...end], callbackUrl: run.callback_url, found: last };
   });
   if (entries.length > 0) {

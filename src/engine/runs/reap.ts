@@ -10,7 +10,6 @@ import { failpoint } from "../../platform/base/failpoint.ts";
 import { Loop } from "../../platform/base/loop.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { isOutage } from "../../platform/database/errors.ts";
-import { inSavepoint } from "../../platform/database/savepoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { ResultLog } from "../log/log.ts";
 import type { LogEntry } from "../log/result.ts";
@@ -19,7 +18,7 @@ import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
 import { announceCallback } from "./callback.ts";
 import type { Driver, FailedEnd } from "./driver.ts";
-import { endRun, endUnreadableRun, timedOut } from "./terminal.ts";
+import { endRun, orEndUnreadable, timedOut } from "./terminal.ts";
 
 const intervalMs = 500;
 const runsPerTransactionMax = 100;
@@ -124,7 +123,9 @@ export class Reaper {
       batchRows = await this.#options.db.transaction().execute(async (trx) => {
         const runs = await lock(trx);
         for (const run of runs) {
-          written.push({ run, entries: await this.#handleAlone(trx, run, handle) });
+          const { clock, events } = this.#options;
+          const entries = await orEndUnreadable(trx, { run, clock, events }, () => handle(trx, run));
+          written.push({ run, entries });
         }
         return runs.length;
       });
@@ -137,23 +138,6 @@ export class Reaper {
         this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
       }
     } while (batchRows === runsPerTransactionMax);
-  }
-
-  /** Handles one run of a batch. A run whose rows cannot be read fails without them. */
-  async #handleAlone(
-    trx: Transaction,
-    run: RunRow,
-    handle: (trx: Transaction, run: RunRow) => Promise<readonly LogEntry[]>,
-  ): Promise<readonly LogEntry[]> {
-    try {
-      return await inSavepoint(trx, () => handle(trx, run));
-    } catch (error) {
-      if (isOutage(error)) {
-        throw error;
-      }
-      this.#options.events.runUnreadable({ runId: run.id, error });
-      return await endUnreadableRun(trx, { run, clock: this.#options.clock });
-    }
   }
 
   async #recover(trx: Transaction, run: RunRow): Promise<readonly LogEntry[]> {

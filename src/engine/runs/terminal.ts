@@ -6,6 +6,9 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { isOutage } from "../../platform/database/errors.ts";
+import { inSavepoint } from "../../platform/database/savepoint.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
 import { ChainGap, type LogChain } from "../hash-chain/chain.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../log/result.ts";
 import { readStoredChain } from "../log/stored-chain.ts";
@@ -102,11 +105,28 @@ export async function endRun(
   return entries;
 }
 
+/** Returns the result of `work` for a locked run. When the rows of the run cannot be read, fails it without them. */
+export async function orEndUnreadable(
+  trx: Transaction,
+  { run, clock, events }: { run: RunRow; clock: Clock; events: Pick<Events, "runUnreadable"> },
+  work: () => Promise<readonly LogEntry[]>,
+): Promise<readonly LogEntry[]> {
+  try {
+    return await inSavepoint(trx, work);
+  } catch (error) {
+    if (isOutage(error)) {
+      throw error;
+    }
+    events.runUnreadable({ runId: run.id, error });
+    return await endUnreadableRun(trx, { run, clock });
+  }
+}
+
 /**
  * Fails a locked run whose rows cannot be read: without its output, and without results for its open tool calls. Returns the
  * entries to announce after the commit.
  */
-export async function endUnreadableRun(trx: Transaction, args: { run: RunRow; clock: Clock }): Promise<LogEntry[]> {
+async function endUnreadableRun(trx: Transaction, args: { run: RunRow; clock: Clock }): Promise<LogEntry[]> {
   const { run, clock } = args;
   const { code, error, retryable } = unreadable;
   const value = { code, error, retryable, turns: run.turn, durationMs: wholeMs(run.age_ms) };

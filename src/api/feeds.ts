@@ -1,10 +1,10 @@
 // Streams with many readers, as feeds: each result is encoded into the bytes of a response message once. Access, validation and
 // errors are the same as in the handlers.
 
-import type { MessageShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import type { LogEntry } from "../engine/log/result.ts";
 import { assertAccess, isAdmitted } from "../platform/auth/caller.ts";
 import type { Feed, FeedItem } from "../platform/base/feed.ts";
@@ -22,8 +22,47 @@ export function createRunFeed(deps: ServiceDeps): Feed {
     method: RunService.method.tailRun,
     isMergeable: true,
     follow: (request, context, sink) => followRun(deps, request, context, sink),
-    toItem: (entry: LogEntry) => ({ bytes: responseOfEntry(entry) }),
+    toItem: (entry: LogEntry) => new EntryItem(entry),
   });
+}
+
+/** A TailRunResponse with one entry of a log. */
+class EntryItem implements FeedItem {
+  readonly #entry: LogEntry;
+  #bytes: Uint8Array | undefined;
+
+  constructor(entry: LogEntry) {
+    this.#entry = entry;
+  }
+
+  /** The stored bytes, which stay as they are, in a response. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= new BinaryWriter().tag(resultsField, WireType.LengthDelimited).bytes(this.#entry.bytes).finish();
+    return this.#bytes;
+  }
+
+  get message(): Message {
+    return create(TailRunResponseSchema, { results: [this.#entry.result] });
+  }
+}
+
+const resultsField = TailRunResponseSchema.field.results.number;
+
+/** An item of a stream whose source yields response messages. */
+export class MessageItem<Desc extends DescMessage> implements FeedItem {
+  readonly message: MessageShape<Desc>;
+  readonly #desc: Desc;
+  #bytes: Uint8Array | undefined;
+
+  constructor(desc: Desc, message: MessageShape<Desc>) {
+    this.#desc = desc;
+    this.message = message;
+  }
+
+  get bytes(): Uint8Array {
+    this.#bytes ??= toBinary(this.#desc, this.message);
+    return this.#bytes;
+  }
 }
 
 interface Source<Method extends Feed["method"], T extends object> extends Pick<Feed, "isMergeable"> {
@@ -70,11 +109,4 @@ export function createFeed<Method extends Feed["method"], T extends object>(
       }
     },
   };
-}
-
-const resultsField = RunService.method.tailRun.output.field.results.number;
-
-/** Encodes a TailRunResponse around the stored bytes, which stay as they are. */
-function responseOfEntry({ bytes }: LogEntry): Uint8Array {
-  return new BinaryWriter().tag(resultsField, WireType.LengthDelimited).bytes(bytes).finish();
 }

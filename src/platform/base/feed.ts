@@ -1,13 +1,18 @@
 // Streams that many readers follow in step: the shared part of each message is encoded once. A feed is another way to serve an
 // RPC with server streaming, without its handler. The server of feeds does only the per-reader work for each reader.
 
-import type { DescMessage, DescMethodServerStreaming, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodServerStreaming, Message, MessageShape } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext } from "@connectrpc/connect";
 import type { Sink } from "./sink.ts";
 
-/** One response message. All readers get the same object, so that values derived from it can be cached with it. */
+/**
+ * One response message, in the form that a surface needs: the other form is not made. All readers get the same object, so that
+ * values derived from it can be cached with it.
+ */
 export interface FeedItem {
   readonly bytes: Uint8Array;
+  /** Do not change it. */
+  readonly message: Message;
 }
 
 /** An RPC with server streaming that is encoded once for all readers. */

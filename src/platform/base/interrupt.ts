@@ -22,14 +22,16 @@ export class Interrupt {
       // The waiter may drop the promise now; an unhandled rejection would then end the process.
       promise.catch(() => {});
     } else {
-      const outcome = await new Promise<T | typeof interrupted>((resolve, reject) => {
-        this.#resolve = resolve;
-        promise.then(resolve, reject);
-      }).finally(() => {
+      try {
+        const outcome = await new Promise<T | typeof interrupted>((resolve, reject) => {
+          this.#resolve = resolve;
+          promise.then(resolve, reject);
+        });
+        if (outcome !== interrupted) {
+          return outcome;
+        }
+      } finally {
         this.#resolve = undefined;
-      });
-      if (outcome !== interrupted) {
-        return outcome;
       }
     }
     this.#pending = false;

@@ -1,12 +1,11 @@
 // The Agent Runner protocol: the documented events of sessions, as a separate stream.
 
-import { toBinary } from "@bufbuild/protobuf";
 import {
   SessionService,
   type StreamSessionResponse,
   StreamSessionResponseSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
-import { createFeed } from "../../api/feeds.ts";
+import { createFeed, MessageItem } from "../../api/feeds.ts";
 import { type Protocol, part } from "../../api/protocol.ts";
 import { FirstRuns } from "../../engine/sessions/first-runs.ts";
 import { followSession, oneByOne } from "./stream-session.ts";
@@ -31,7 +30,7 @@ export const agentRunner: Protocol = {
             method: SessionService.method.streamSession,
             isMergeable: false,
             follow: (request, context, sink) => followSession(deps, request, context, sink),
-            toItem: (event: StreamSessionResponse) => ({ bytes: toBinary(StreamSessionResponseSchema, event) }),
+            toItem: (event: StreamSessionResponse) => new MessageItem(StreamSessionResponseSchema, event),
           }),
         ],
       };

@@ -5,29 +5,21 @@ import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { completedText } from "../../engine/sessions/message-text.ts";
+import { shared } from "../../platform/base/shared.ts";
 
 type Event = NonNullable<MessageInitShape<typeof StreamSessionResponseSchema>["event"]>;
 
-/** Caches the events of a result, so that all readers of the result share them. */
-const made = new WeakMap<RunResult, readonly StreamSessionResponse[]>();
-
 /**
  * Returns the events of a result: at most two. Only the last one carries the id, so a reader cut off between them gets both
- * again.
+ * again. All readers of the result share them.
  */
-export function sessionEvents(result: RunResult): readonly StreamSessionResponse[] {
-  const events = made.get(result) ?? makeEvents(result);
-  made.set(result, events);
-  return events;
-}
-
-function makeEvents(result: RunResult): StreamSessionResponse[] {
+export const sessionEvents = shared((result: RunResult): readonly StreamSessionResponse[] => {
   const events = eventsOf(result);
   const id = printPosition(result.runId, result.sequence);
   return events.map((event, index) =>
     create(StreamSessionResponseSchema, index === events.length - 1 ? { id, event } : { event }),
   );
-}
+});
 
 /** Prints the id of the event of this result: `<run_id>.<sequence>`. `parsePosition` reads it. */
 function printPosition(runId: string, sequence: bigint): string {

@@ -1,7 +1,7 @@
 // Encodes the items of a feed as envelopes: a flag byte, four bytes of length, a message. Readers share encoded bytes: of each
 // item, for readers that get it beside different items, and of each batch.
 
-import { fromBinary, type JsonWriteOptions, toJsonString } from "@bufbuild/protobuf";
+import { type JsonWriteOptions, toJsonString } from "@bufbuild/protobuf";
 import type { Feed, FeedItem } from "../../platform/base/feed.ts";
 import { shared } from "../../platform/base/shared.ts";
 
@@ -26,8 +26,8 @@ export function createProtoEncoder({ isMergeable }: Feed): EnvelopeEncoder {
 
 /** Returns the encoder for JSON, one message for each item. */
 export function createJsonEncoder({ method }: Feed, options?: Partial<JsonWriteOptions>): EnvelopeEncoder {
-  const print = ({ bytes }: FeedItem): Uint8Array =>
-    new TextEncoder().encode(toJsonString(method.output, fromBinary(method.output, bytes), options));
+  const print = ({ message }: FeedItem): Uint8Array =>
+    new TextEncoder().encode(toJsonString(method.output, message, options));
   const envelopeOf = shared((item: FeedItem) => wrap([print(item)]));
   const encode = (items: readonly FeedItem[]): Uint8Array => joined(items.map(envelopeOf));
   return { empty: wrap([new TextEncoder().encode("{}")]), encode: shared(encode) };

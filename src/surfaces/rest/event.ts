@@ -5,9 +5,9 @@ import {
   type DescField,
   type DescMessage,
   type DescMethod,
-  fromBinary,
   getOption,
   hasOption,
+  type Message,
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { event, type RestProfile, rest, result, sse } from "#gen/runnel/options/v1/options_pb.js";
@@ -20,8 +20,8 @@ import type { SseEvent } from "./sse.ts";
 export interface EventReader {
   /** True when the messages of the stream say how it ended. False when its SSE form needs a closing event. */
   readonly endsItself: boolean;
-  /** Returns the events in the bytes of one response message. */
-  read(bytes: Uint8Array): SseEvent[];
+  /** Returns the events in one response message. */
+  read(message: Message): SseEvent[];
 }
 
 /** Compiles the reader for a method. Throws Fault CONFIG_INVALID when its responses cannot become events. */
@@ -30,7 +30,7 @@ export function compileEventReader(method: DescMethod): EventReader {
   const profile = getOption(method.parent, rest);
   if (hasOption(output, sse)) {
     const shape = compileEventShape(output, profile);
-    return { endsItself: shape.memberOnly, read: (bytes) => readSingle(shape, reflectBytes(output, bytes)) };
+    return { endsItself: shape.memberOnly, read: (message) => readSingle(shape, reflect(output, message, false)) };
   }
   const [field, ...others] = output.fields.filter((candidate) => candidate.fieldKind === "list");
   if (field?.message === undefined || others.length > 0 || !hasOption(field.message, sse)) {
@@ -39,8 +39,8 @@ export function compileEventReader(method: DescMethod): EventReader {
   const shape = compileEventShape(field.message, profile);
   return {
     endsItself: shape.memberOnly,
-    read: (bytes) =>
-      [...reflectBytes(output, bytes).get(field)].map((item) => readEvent(shape, item as ReflectMessage)),
+    read: (message) =>
+      [...reflect(output, message, false).get(field)].map((item) => readEvent(shape, item as ReflectMessage)),
   };
 }
 
@@ -76,10 +76,6 @@ function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape 
     }
   }
   return { desc, oneof, idField, memberOnly, profile, names };
-}
-
-function reflectBytes(desc: DescMessage, bytes: Uint8Array): ReflectMessage {
-  return reflect(desc, fromBinary(desc, bytes), false);
 }
 
 function readSingle(shape: EventShape, message: ReflectMessage): SseEvent[] {

@@ -1,7 +1,7 @@
 // The source of an SSE stream: the messages of the method's handler, or the items of its feed. The text of feed items is made
 // once for all readers, and the feed writes it directly to readers in step. An empty piece means that the stream is alive.
 
-import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { createHandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { over } from "../../platform/base/clock.ts";
@@ -36,30 +36,30 @@ export interface SharedText {
 
 /** Pairs a feed with a function that encodes each batch and item once. */
 export function shareText(feed: Feed, events: EventReader): SharedText {
-  const textOfOne = shared(({ bytes }: FeedItem) => encodeEvents(events, bytes));
+  const textOfOne = shared(({ message }: FeedItem) => encodeEvents(events, message));
   return { feed, textOf: shared((items: readonly FeedItem[]) => joinTexts(items.map(textOfOne))) };
 }
 
 /** Opens the stream through its feed. Uses the handler when the method has no feed or the caller sets a timeout. */
 export async function openSource(target: SseTarget, message: Uint8Array, options: CallOptions): Promise<SseSource> {
-  const { handler, events, feed, sink } = target;
+  const { handler, feed, sink } = target;
   const { headers, contextValues } = options;
   // Callers rarely set a timeout over REST; the handler knows how to read it.
   if (feed !== undefined && contextValues !== undefined && headers[timeoutHeader] === undefined) {
     return { headers: {}, pieces: readFeed(feed, message, { ...options, sink }) };
   }
   const opened = await callStream(handler, message, options);
-  return { headers: opened.headers, pieces: readMessages(events, opened.messages) };
+  return { headers: opened.headers, pieces: readMessages(target, opened.messages) };
 }
 
 const timeoutHeader = "connect-timeout-ms";
 
 async function* readMessages(
-  events: EventReader,
+  { handler: { method }, events }: SseTarget,
   messages: AsyncGenerator<Uint8Array, void>,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const message of messages) {
-    yield encodeEvents(events, message);
+    yield encodeEvents(events, fromBinary(method.output, message));
   }
 }
 
@@ -94,6 +94,6 @@ function joinTexts(texts: readonly Uint8Array[]): Uint8Array {
   return first !== undefined && texts.length === 1 ? first : Buffer.concat(texts);
 }
 
-function encodeEvents(events: EventReader, bytes: Uint8Array): Uint8Array {
-  return Buffer.from(events.read(bytes).map(encodeSseEvent).join(""));
+function encodeEvents(events: EventReader, message: Message): Uint8Array {
+  return Buffer.from(events.read(message).map(encodeSseEvent).join(""));
 }

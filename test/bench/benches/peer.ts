@@ -1,5 +1,5 @@
-// The rows that users of Agent Runner meet: signed REST calls to a service that has just started, beside another service of the
-// same document when PEER_BIN names its program.
+// The rows that users of Agent Runner meet: signed REST calls to a service that has just started. Beside it the least that a
+// durable service on Node could cost, and another service of the same document when PEER_BIN names its program.
 
 import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
@@ -40,22 +40,27 @@ export const peer: Bench = {
   title: "Agent Runner's REST API, signed (v1), a fresh service for each row; beside PEER_BIN where it is set",
   notMeasured:
     "a network, TLS, tools, a warm service; the peer keeps everything in memory, and a stream of it may lack text and end without `done`.",
-  roundsMax: 3,
+  roundsMax: 5,
   async *measure(stage) {
     const peerProgram = process.env.PEER_BIN;
     for (;;) {
       const variants: Variant[] = [];
       for (const row of rows) {
         const ours = await measureRow(row, stage, () => stage.startService(`peer-${row.name}`));
+        const bare = await measureRow(row, stage, stage.startBareAgentRunner);
         const theirs =
           peerProgram === undefined
             ? undefined
             : await measureRow(row, stage, () => startPeer(peerProgram, stage.provider.url));
-        variants.push({
-          name: row.name,
-          metrics: { ...ours.metrics, ...ratios(ours, theirs) },
-          faults: findFaults(ours),
-        });
+        const metrics = {
+          ...ours.metrics,
+          ...ratios(ours, bare, "bare"),
+          ...(theirs && ratios(ours, theirs, "the peer")),
+        };
+        variants.push(
+          { name: row.name, metrics, faults: findFaults(ours) },
+          { name: `${row.name}: bare`, metrics: bare.metrics, faults: findFaults(bare) },
+        );
         if (theirs !== undefined) {
           variants.push({ name: `${row.name}: peer`, metrics: theirs.metrics, faults: [] });
         }
@@ -115,14 +120,11 @@ function findFaults({ metrics }: Measured): string[] {
   return metrics["whole, %"] === 100 ? [] : [`${metrics["whole, %"]} % arrived whole`];
 }
 
-function ratios(ours: Measured, theirs: Measured | undefined): Record<string, number> {
-  if (theirs === undefined) {
-    return {};
-  }
+function ratios(ours: Measured, theirs: Measured, name: string): Record<string, number> {
   const compared = ["per second", "p50, ms", "service CPU each, ms"];
   return Object.fromEntries(
     compared.map((metric) => [
-      `${metric}, ratio to the peer`,
+      `${metric}, ratio to ${name}`,
       (ours.metrics[metric] ?? Number.NaN) / (theirs.metrics[metric] ?? Number.NaN),
     ]),
   );

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import type { Login } from "../../../src/platform/database/embedded/login.ts";
 import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 
 export interface Home extends AsyncDisposable {
@@ -18,6 +19,7 @@ export interface Home extends AsyncDisposable {
 /** A home whose Postgres runs until the home is closed, so that services start and stop without starting it. */
 export interface OpenHome extends Home {
   readonly postgresVersion: string;
+  readonly login: Login;
   /** Opens a bare connection, for the variants that the service's own way to Postgres is compared with. The caller ends it. */
   connect(): Promise<pg.Client>;
 }
@@ -55,7 +57,7 @@ export async function openHome(): Promise<OpenHome> {
   };
   const postgresVersion = await readVersion(connect);
   const kept = closers.move();
-  return { ...home, postgresVersion, connect, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { ...home, postgresVersion, login, connect, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 async function readVersion(connect: () => Promise<pg.Client>): Promise<string> {

@@ -16,6 +16,8 @@ export interface Stage {
   startService(name: string, home?: Home): Promise<Service>;
   /** Starts servers that only answer: what Node itself costs for the same bytes. */
   startBareServer(): Promise<BareServer>;
+  /** Starts the least that a durable service of the Agent Runner document could be. */
+  startBareAgentRunner(): Promise<Child>;
   /** Makes a home of its own, whose Postgres does not run yet. */
   makeHome(): Promise<Home>;
   openHome(): Promise<OpenHome>;
@@ -46,6 +48,7 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
       return kept.keep(() => startService({ home: itsHome, providerUrl: provider.url, ...profile }));
     },
     startBareServer: () => kept.keep(startBareServer),
+    startBareAgentRunner: () => kept.keep(() => startBareAgentRunner(home, provider.url)),
     makeHome: () => kept.keep(makeHome),
     openHome: () => kept.keep(openHome),
     [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
@@ -54,6 +57,21 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
 
 function startProvider(): Promise<Child> {
   return startChild({ program: new URL("provider.ts", import.meta.url), announcement: /provider on (http:\/\/\S+)/ });
+}
+
+function startBareAgentRunner({ login }: OpenHome, providerUrl: string): Promise<Child> {
+  return startChild({
+    program: new URL("../bare/agent-runner.ts", import.meta.url),
+    environment: {
+      PGHOST: login.host,
+      PGPORT: String(login.port),
+      PGUSER: login.user,
+      PGPASSWORD: login.password,
+      PGDATABASE: login.database,
+      OPENAI_BASE_URL: `${providerUrl}/v1`,
+    },
+    announcement: /bare on (http:\/\/\S+)/,
+  });
 }
 
 export async function startBareServer(): Promise<BareServer> {

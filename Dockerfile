@@ -1,29 +1,37 @@
-# The image of the service: Node, the source as it stands (Node strips its types), and bubblewrap for the commands of agents.
+# The image of the service: Node, the program as `npm run build` makes it, and bubblewrap for the commands of agents.
 #
 #   docker build --build-arg COMMIT=$(git rev-parse HEAD) -t runnel .
 #
 # It runs with a read-only root: only /tmp and /var/lib/runnel are written to. docs/deployment.md says how to run it.
 
-# By version, so that a build tomorrow has the same Node. Whoever also wants the same Debian adds the image's @sha256 digest.
-FROM node:24.21.0-bookworm-slim AS base
-RUN apt-get update \
-  && apt-get install --yes --no-install-recommends bash bubblewrap tini \
-  && rm -rf /var/lib/apt/lists/*
+# By version, so that a build tomorrow has the same Node. To fix the version of Debian too, add the image's @sha256 digest.
+FROM node:24.21.0-bookworm-slim AS node
 
-FROM base AS app
-WORKDIR /opt/runnel
+FROM node AS build
+WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# The optional packages are the embedded Postgres, of which a container has no use: its database is another container.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
-COPY LICENSE ./
+# The lock file names this folder as a package of the tests.
+COPY test/chain/anvil ./test/chain/anvil
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY gen ./gen
-COPY migrations ./migrations
+COPY scripts ./scripts
 COPY src ./src
-# Metrics and traces tell it. Last, because it changes with every build.
+RUN node scripts/build.ts
+
+FROM node AS app
+WORKDIR /opt/runnel
+# The program contains its packages, except the embedded Postgres: the database of a container is another container.
+COPY --from=build /build/dist ./dist
+COPY package.json LICENSE ./
+COPY migrations ./migrations
+# Metrics and traces show it. Last, because it changes with every build.
 ARG COMMIT=unknown
 RUN printf '%s\n' "$COMMIT" > COMMIT
 
-FROM base
+FROM node
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends bash bubblewrap tini \
+  && rm -rf /var/lib/apt/lists/*
 LABEL org.opencontainers.image.title="Runnel" \
   org.opencontainers.image.description="Runs agents for other programs: one gRPC and REST contract, a durable result log, resumable streams." \
   org.opencontainers.image.licenses="Apache-2.0" \
@@ -45,5 +53,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.RUNNEL_SERVER_PORT || 8090}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Process 1 hands signals on and buries what commands leave behind; the service does not have to.
-ENTRYPOINT ["tini", "--", "node", "/opt/runnel/src/main.ts"]
+ENTRYPOINT ["tini", "--", "node", "/opt/runnel/dist/main.js"]
 CMD ["serve"]

@@ -2,7 +2,7 @@
 // Nothing is minified. Source maps exist: with `node --enable-source-maps` stack traces name the files of src/. They are off by
 // default, because the first trace takes 20 MB for good.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
@@ -18,7 +18,7 @@ export async function buildProgram(folder: string): Promise<string> {
     cwd: repositoryRoot,
     input: { main: "src/main.ts" },
     platform: "node",
-    plugins: [bringFiles()],
+    plugins: [bringFiles(), bringLicenses()],
   });
   await bundle.write({
     dir: folder,
@@ -27,6 +27,27 @@ export async function buildProgram(folder: string): Promise<string> {
     sourcemapExcludeSources: true,
   });
   return join(folder, "main.js");
+}
+
+/** Writes the licences of all packages whose code is in the program: their text has to go with it. */
+function bringLicenses(): Plugin {
+  const packageOf = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
+  return {
+    name: "bring-licenses",
+    generateBundle() {
+      const modules = [...this.getModuleIds()];
+      const folders = new Set(modules.flatMap((id) => packageOf.exec(id)?.[1] ?? []));
+      const source = [...folders].sort().map(readLicense).join("\n");
+      this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENSES", source });
+    },
+  };
+}
+
+function readLicense(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+  const texts = files.map((file) => readFileSync(join(folder, file), "utf8"));
+  return [`${name} ${version} (${license})`, ...texts].join("\n\n");
 }
 
 /** Bundles what the source names by `new URL("./…", import.meta.url)`: builds threads and programs, and copies other files. */

@@ -1,8 +1,9 @@
-// What could break in the built program but not in its source: files and threads that code looks for beside itself, and stack
-// traces.
+// What could break in the built program but not in its source: packages, files and threads that code looks for beside itself,
+// and stack traces.
 
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { builtinModules } from "node:module";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/platform/base/version.ts";
 import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
@@ -14,6 +15,21 @@ import { ownFolder, runCommand } from "./command.ts";
 test("the tests run the built program, which prints its version", async () => {
   expect(programPath).toMatch(/\.js$/);
   expect(await runCommand(["--version"])).toEqual({ code: 0, stdout: `runnel ${version}\n`, stderr: "" });
+});
+
+test("it has the licence of each package in it, and imports no package", async () => {
+  const folder = dirname(programPath);
+  const licenses = await readFile(join(folder, "THIRD-PARTY-LICENSES"), "utf8");
+  expect(licenses).toContain("MIT");
+  expect(licenses).toContain("@connectrpc/connect-node");
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".js"));
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+  const imported = texts.flatMap((text) => [...text.matchAll(/^(?:import|export) .*?from "([^".][^"]*)";$/gm)]);
+  expect(imported.length).toBeGreaterThan(100);
+  const known = new Set(builtinModules.map((name) => `node:${name}`));
+  expect(
+    imported.map(([, name = ""]) => name).filter((name) => !known.has(name) && !builtinModules.includes(name)),
+  ).toEqual([]);
 });
 
 test("a search of an agent is answered by the search thread", async () => {

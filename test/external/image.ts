@@ -1,13 +1,15 @@
 // The image without a container engine: runs the Dockerfile's steps in a folder, and its commands on a read-only root under
 // bubblewrap, with the settings that the Dockerfile declares.
 
-import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { promisify } from "node:util";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { commandOf, environmentOfImage, findStage, type Stage, wordsOf, wordsOfImage } from "../deploy/dockerfile.ts";
-import { type Running, runProgram, startProgram } from "./program.ts";
+import { type Running, startProgram } from "./program.ts";
+
+const run = promisify(execFile);
 
 /** The settings that an engine adds to those of the image. */
 export interface ContainerOptions {
@@ -17,30 +19,28 @@ export interface ContainerOptions {
 }
 
 export interface Image {
-  /** The folder of its files on this machine. */
-  readonly root: string;
-  start(command: readonly string[], options?: ContainerOptions): Container;
+  /** Starts a container with a volume of its own. */
+  start(command: readonly string[], options?: ContainerOptions): Promise<Container>;
 }
 
 export interface Container extends Running {
+  /** The folder of its volume on this machine. */
+  readonly volume: string;
   /** Sends the signal to its first process, as an engine does. */
   signal(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Builds as `docker build` does with these arguments. */
-export async function buildImage(args: Readonly<Record<string, string>>): Promise<Image> {
-  const root = await mkdtemp(join(tmpdir(), "runnel-image-"));
-  onTestFinished(() => rm(root, { recursive: true }));
+/** Builds in the empty folder `root`, as `docker build` does with these arguments. */
+export async function buildImage(root: string, args: Readonly<Record<string, string>>): Promise<Image> {
   // The service may run as another user, who must be able to enter the folder.
   await chmod(root, 0o755);
   const node = join(root, "usr/local/bin/node");
   await mkdir(dirname(node), { recursive: true });
   await copyFile(process.execPath, node);
+  // Both stages share a folder, because their paths differ.
+  await playSteps(findStage("build"), root, args);
   await playSteps(findStage("app"), root, args);
-  const data = join(root, wordsOfImage("VOLUME"));
-  await mkdir(data, { recursive: true });
-  await chmod(data, 0o777);
-  return { root, start: (command, options = {}) => startIn(root, command, options) };
+  return { start: (command, options = {}) => startIn(root, command, options) };
 }
 
 /** The command of a container with these arguments; the image's own by default. */
@@ -61,7 +61,7 @@ async function playSteps({ steps }: Stage, root: string, args: Readonly<Record<s
         await mkdir(join(root, directory), { recursive: true });
         break;
       case "COPY":
-        await copy(words.split(/\s+/), join(root, directory));
+        await copy(words.split(/\s+/), root, directory);
         break;
       case "ARG": {
         const [name = "", fallback = ""] = words.split("=");
@@ -69,7 +69,7 @@ async function playSteps({ steps }: Stage, root: string, args: Readonly<Record<s
         break;
       }
       case "RUN":
-        await runProgram("sh", ["-c", `cd '${join(root, directory)}' && ${words}`], { environment });
+        await run("sh", ["-c", `cd '${join(root, directory)}' && ${words}`], { env: environment });
         break;
       default:
         throw new Error(`nobody knows how to play ${step.getKeyword()} without a builder`);
@@ -82,19 +82,22 @@ function pathIn(root: string): string {
   return `${join(root, "usr/local/bin")}:${process.env.PATH}`;
 }
 
-async function copy(words: readonly string[], directory: string): Promise<void> {
-  const target = words.at(-1) ?? "";
-  for (const source of words.slice(0, -1)) {
-    const to = target.endsWith("/") ? join(directory, target, basename(source)) : join(directory, target);
-    await cp(join(repositoryRoot, source), to, { recursive: true });
+async function copy(words: readonly string[], root: string, directory: string): Promise<void> {
+  const target = join(root, directory, words.at(-1) ?? "");
+  const isFromStage = words[0]?.startsWith("--from=") === true;
+  for (const source of words.slice(isFromStage ? 1 : 0, -1)) {
+    const to = target.endsWith("/") ? join(target, basename(source)) : target;
+    await cp(join(isFromStage ? root : repositoryRoot, source), to, { recursive: true });
   }
 }
 
 /** Everything is read-only except the volume and /tmp, and the user is the image's. */
-function startIn(root: string, command: readonly string[], options: ContainerOptions): Container {
+async function startIn(root: string, command: readonly string[], options: ContainerOptions): Promise<Container> {
   const [user = "", group = ""] = wordsOfImage("USER").split(":");
   const [app, data] = [findStage("app").steps.find((step) => step.getKeyword() === "WORKDIR"), wordsOfImage("VOLUME")];
   const appPath = app === undefined ? "" : wordsOf(app);
+  const volume = await mkdtemp(join(root, "volume-"));
+  await chmod(volume, 0o777);
   const walls = [
     ["--ro-bind", "/", "/"],
     ["--dev", "/dev"],
@@ -107,7 +110,7 @@ function startIn(root: string, command: readonly string[], options: ContainerOpt
       ["--remount-ro", dirname(path)],
     ]),
     ["--tmpfs", dirname(data)],
-    ["--bind", join(root, data), data],
+    ["--bind", volume, data],
     ["--remount-ro", dirname(data)],
     ["--chdir", wordsOfImage("WORKDIR")],
     ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--uid", user, "--gid", group],
@@ -123,5 +126,5 @@ function startIn(root: string, command: readonly string[], options: ContainerOpt
     const children = await readFile(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
     process.kill(Number(children.trim()), name);
   };
-  return { ...running, signal };
+  return { ...running, volume, signal };
 }

@@ -15,7 +15,7 @@ import { judge, type Verdict } from "./report/verdicts.ts";
 import { runRounds } from "./rounds.ts";
 
 /** A full round takes less on two free cores. On a machine much busier than that the figures would be worth little. */
-const roundTimeoutMs = 600_000;
+const roundTimeoutMs = 900_000;
 
 const startedMs = performance.now();
 const secondsSinceStart = (): number => Math.round((performance.now() - startedMs) / 1_000);

@@ -1,6 +1,8 @@
-// The service as users run it: `runnel serve` in a process of its own, measured from its start to its readiness.
+// The service as users run it: `runnel serve` of the built program in a process of its own, measured from its start to its
+// readiness.
 
 import { setTimeout as delay } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { HttpClient } from "../clients/http-client.ts";
 import { type Child, startChild } from "./child.ts";
 import { benchClient, benchKey } from "./credentials.ts";
@@ -14,6 +16,8 @@ export interface Service extends Child {
 }
 
 export interface ServiceOptions {
+  /** The path of the built program. */
+  readonly program: string;
   readonly home: Home;
   /** The URL of the provider. Without one the service has only its demo model. */
   readonly providerUrl?: string;
@@ -21,14 +25,13 @@ export interface ServiceOptions {
   readonly profile?: { readonly directory: string; readonly name: string };
 }
 
-const main = new URL("../../../src/main.ts", import.meta.url);
 const readyPollMs = 2;
 const readyTimeoutMs = 30_000;
 
-export async function startService({ home, providerUrl, profile }: ServiceOptions): Promise<Service> {
+export async function startService({ program, home, providerUrl, profile }: ServiceOptions): Promise<Service> {
   const startedMs = performance.now();
   const child = await startChild({
-    program: main,
+    program: pathToFileURL(program),
     args: ["serve", "--no-config", "--port", "0"],
     nodeFlags: profile === undefined ? [] : profileFlags(profile),
     environment: {

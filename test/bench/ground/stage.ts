@@ -1,5 +1,9 @@
 // What benches run on: one Postgres and one provider for the whole stage, and services that start and stop.
 
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { buildProgram } from "../../../scripts/build-program.ts";
+import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { type Child, startChild } from "./child.ts";
 import { type Home, makeHome, type OpenHome, openHome } from "./home.ts";
 import { Keeper } from "./keeper.ts";
@@ -36,6 +40,7 @@ export interface StageOptions {
 export async function openStage(options: StageOptions): Promise<Stage & AsyncDisposable> {
   const { quick, profileDirectory: directory } = options;
   await using keeper = new Keeper();
+  const { program } = await keeper.keep(buildForBenches);
   const home = await keeper.keep(openHome);
   const provider = await keeper.keep(startProvider);
   const kept = keeper.move();
@@ -45,7 +50,7 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
     provider,
     startService: (name, itsHome = home) => {
       const profile = directory === undefined ? {} : { profile: { directory, name } };
-      return kept.keep(() => startService({ home: itsHome, providerUrl: provider.url, ...profile }));
+      return kept.keep(() => startService({ program, home: itsHome, providerUrl: provider.url, ...profile }));
     },
     startBareServer: () => kept.keep(startBareServer),
     startBareAgentRunner: () => kept.keep(() => startBareAgentRunner(home, provider.url)),
@@ -53,6 +58,13 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
     openHome: () => kept.keep(openHome),
     [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
   };
+}
+
+/** Builds the program in a folder of this process. */
+async function buildForBenches(): Promise<AsyncDisposable & { readonly program: string }> {
+  const folder = join(repositoryRoot, "dist-tests", String(process.pid));
+  const program = await buildProgram(folder);
+  return { program, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
 function startProvider(): Promise<Child> {

@@ -1,7 +1,8 @@
 // Validates every request against the rules of its fields in the contract, before the handler runs. Where the contract says so,
 // the handler validates after its first lookups; a handler that forgets to do so answers INTERNAL.
 
-import { type DescMessage, getOption, type MessageShape } from "@bufbuild/protobuf";
+import { setImmediate } from "node:timers/promises";
+import { create, type DescMessage, type DescService, getOption, type MessageShape } from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import type { Violation } from "@bufbuild/protovalidate";
 import { type ContextValues, createContextKey, type Interceptor, type UnaryRequest } from "@connectrpc/connect";
@@ -16,6 +17,17 @@ export function assertValid<S extends DescMessage>(schema: S, message: MessageSh
   const fault = findFault(schema, message);
   if (fault !== undefined) {
     throw fault;
+  }
+}
+
+/**
+ * Compiles the rules of all requests of the services, one in each turn of the event loop. Otherwise the first request does it:
+ * the rules of CreateSession take 90 ms.
+ */
+export async function compileRules(services: readonly DescService[]): Promise<void> {
+  for (const { input } of services.flatMap(({ methods }) => methods)) {
+    await setImmediate();
+    validator.validate(input, create(input));
   }
 }
 

@@ -1,8 +1,11 @@
 // Opens the ports and connects them: admission first, then the surfaces, then the handlers behind the router.
 
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { createRunFeed } from "../api/feeds.ts";
 import type { Core, OpenProtocol } from "../api/protocol.ts";
 import { createRouters, routerLimits } from "../api/router.ts";
+import { compileRules } from "../api/validation.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
@@ -126,6 +129,7 @@ export async function openServer(
   for (const { start } of served) {
     start?.();
   }
+  void compileRules([SessionService, RunService]);
   return { ...ports, metricsPort, leave: () => leaving.abort() };
 }
 

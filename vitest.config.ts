@@ -10,8 +10,8 @@ export default defineConfig({
     // Files share what they import: a third of the time went into loading the service again for each of them.
     isolate: false,
     include: ["test/**/*.test.ts"],
-    // External tests need programs that npm does not bring: `npm run conformance`.
-    exclude: ["test/external/**", ...longTests],
+    // These need programs that npm does not bring: `npm run conformance`, `npm run ha`.
+    exclude: ["test/external/**", "test/ha/**", ...longTests],
     // The same examples each time. `npm run test:all` looks for new ones.
     env: { TEST_SEED: "20261122" },
   },

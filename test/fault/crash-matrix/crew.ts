@@ -97,8 +97,8 @@ export function freezes({ dies }: Member): boolean {
 }
 
 /**
- * A process that never reached its failpoint: on a machine that is busy for a second its lease ends, and another process
- * works on the run. Such a cell shows nothing.
+ * A process that never reached its failpoint. On a machine that is busy for a second its lease ends, and another process works on
+ * the run; or the lease is too old for a start, and the run is queued. Such a cell shows nothing.
  */
 export class Missed extends Error {}
 
@@ -120,7 +120,7 @@ export async function deathOf(member: Member): Promise<number> {
 }
 
 function asMiss(member: Member, message: string): Error {
-  return member.log().includes('"lease.lost"') ? new Missed(message) : new Error(message);
+  return /"lease\.lost"|"queueWaitMs":[1-9]/.test(member.log()) ? new Missed(message) : new Error(message);
 }
 
 export function isAlive({ pid }: ServiceProcess): boolean {

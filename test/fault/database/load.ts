@@ -21,16 +21,25 @@ export interface Load {
   readonly codes: ReadonlySet<status>;
   /** The number of results read so far. */
   countRead(): number;
+  /** The number of turns that were restarted. */
+  countRestarts(): number;
   /** Waits until all runs have ended and every reader has its end; then compares with the tables. */
   expectNothingLost(databaseUrl: string): Promise<void>;
 }
 
-export async function startLoad(member: Member, { runs, message }: { runs: number; message: string }): Promise<Load> {
+/** Starts the runs on the owners in turn. `member` has their readers and the caller, and has to stay alive. */
+export async function startLoad(
+  member: Member,
+  { runs, message, owners = [member] }: { runs: number; message: string; owners?: readonly Member[] },
+): Promise<Load> {
   const over = new AbortController();
   onTestFinished(() => over.abort());
   const codes = new Set<status>();
   const runIds = await Promise.all(
-    Array.from({ length: runs }, async () => (await startRun(member.client, message)).runId),
+    Array.from({ length: runs }, async (_, index) => {
+      const owner = owners[index % owners.length] ?? member;
+      return (await startRun(owner.client, message)).runId;
+    }),
   );
   const readers = runIds.map((runId) => new LogReader(runId));
   const sseReaders = runIds.map((runId) => new SseLogReader(runId));
@@ -45,6 +54,7 @@ export async function startLoad(member: Member, { runs, message }: { runs: numbe
   return {
     codes,
     countRead,
+    countRestarts: () => readers.reduce((sum, reader) => sum + reader.count("turnRestarted"), 0),
     flows: async () => {
       const all = [...readers.map(({ results }) => results), ...sseReaders.map(({ events }) => events)];
       await until("all readers to follow", () => all.every(({ length }) => length >= 5), 40_000);

@@ -1,14 +1,14 @@
 // A Postgres for one test, which can be stopped, killed, frozen and started again.
 
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { chmod, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
+import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 import { until } from "../../harness/wait.ts";
+import { familyOf, isAlive, readPid } from "./process-family.ts";
 
 export interface OwnPostgres {
   /** Stays the same over restarts. */
@@ -32,7 +32,7 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const folder = home ?? (await makeFolder());
   const directory = join(folder, "database");
   let server = await openEmbeddedPostgres({ directory });
-  const pid = (): number | undefined => readPid(server);
+  const pid = (): number | undefined => readPid(join(server.directory, "postgres"));
   const isRunning = (): boolean => isAlive(pid());
   const signal = (name: NodeJS.Signals): void => {
     for (const each of familyOf(pid())) {
@@ -84,34 +84,4 @@ async function makeFolder(): Promise<string> {
   // Started by root it runs under another account, which has to reach its data.
   await chmod(folder, 0o711);
   return folder;
-}
-
-function readPid({ directory }: EmbeddedPostgres): number | undefined {
-  try {
-    const [line] = readFileSync(join(directory, "postgres", "postmaster.pid"), "utf8").split("\n");
-    return Number(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) {
-    return false;
-  }
-  try {
-    // A server that has ended stays a zombie until this process, its parent, has noticed.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-/** The postmaster comes first, so that it starts no other process during a freeze. */
-function familyOf(pid: number | undefined): number[] {
-  if (pid === undefined) {
-    return [];
-  }
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
-  return [pid, ...children.trim().split(" ").filter(Boolean).map(Number)];
 }

@@ -1,21 +1,17 @@
 // The database fails over to a standby that has not received the newest commits. What it has lost is marked in the log, and no
 // run continues as if nothing were missing.
 
-import { setTimeout as delay } from "node:timers/promises";
-import { toBinary } from "@bufbuild/protobuf";
-import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { until } from "../../harness/wait.ts";
 import { getRun, linesOf, type Member, startRun } from "../cluster.ts";
 import { expectInvariants } from "../invariants.ts";
 import { LogReader, readLog } from "../log-reader.ts";
+import { expectSameWhereKept, readToTheEnd } from "./lost-results.ts";
 import { openOwnPostgres } from "./own-postgres.ts";
 import { startOn } from "./service-on.ts";
 
 const runCount = 12;
-const pauseMs = 100;
 const failoverTimeoutMs = 180_000;
 /** Until a run counts as a stray: 15 s after its start, and a pass of the dispatcher. */
 const strayMsMax = 60_000;
@@ -78,22 +74,4 @@ async function startReaders(member: Member, message: string): Promise<LogReader[
   return await Promise.all(
     Array.from({ length: runCount }, async () => new LogReader((await startRun(member.client, message)).runId)),
   );
-}
-
-async function readToTheEnd(reader: LogReader, { client }: Member): Promise<void> {
-  while ((await reader.follow(client)) !== status.OK) {
-    await delay(pauseMs);
-  }
-}
-
-/** Each result that a reader received is in the log as it was, or marked as lost. */
-function expectSameWhereKept(received: readonly RunResult[], stored: readonly RunResult[]): void {
-  for (const [index, result] of received.entries()) {
-    const kept = stored[index];
-    if (kept?.payload.case !== "resultLost") {
-      expect(Buffer.from(toBinary(RunResultSchema, result))).toEqual(
-        Buffer.from(toBinary(RunResultSchema, kept as RunResult)),
-      );
-    }
-  }
 }

@@ -1,0 +1,271 @@
+// Three nodes of Postgres under Patroni, one etcd, and HAProxy before them, all on loopback, with the files of deploy/ha.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { inject } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+import { familyOf, readPid } from "../fault/database/process-family.ts";
+import { until } from "../harness/wait.ts";
+
+const startMaxMs = 120_000;
+const connectMaxMs = 2_000;
+const password = "a-password-of-the-tests";
+
+export interface Node {
+  readonly name: string;
+  readonly patroni: Program;
+  /** The processes of its Postgres; empty when it does not run. */
+  postgres(): readonly number[];
+  /** Sends the signal to all processes of its Postgres. */
+  signal(signal: NodeJS.Signals): void;
+  /** Runs a statement on this node, as superuser. */
+  query<Row extends pg.QueryResultRow>(text: string): Promise<readonly Row[]>;
+}
+
+export interface PatroniCluster extends AsyncDisposable {
+  /** The database behind HAProxy. */
+  readonly url: string;
+  readonly etcd: Program;
+  readonly haproxy: Program;
+  /** Resolves with the primary and the standbys, once both standbys receive from it and have the role. */
+  whole(role?: StandbyRole): Promise<{ readonly primary: Node; readonly standbys: readonly Node[] }>;
+  /** Returns the node that is primary now, unless it is `old`. */
+  findPrimary(old: Node): Promise<Node | undefined>;
+  /** Changes the settings of the cluster, as `patronictl edit-config` does. */
+  configure(settings: object): Promise<void>;
+}
+
+/** `quorum_standby` acknowledges commits; `replica` is asynchronous. */
+type StandbyRole = "quorum_standby" | "replica";
+
+/** A program that a test kills and starts again. */
+export class Program {
+  readonly #start: () => ChildProcess;
+  #child: ChildProcess;
+
+  constructor(start: () => ChildProcess) {
+    this.#start = start;
+    this.#child = start();
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = once(this.#child, "exit");
+      this.#child.kill("SIGKILL");
+      await exited;
+    }
+  }
+
+  start(): void {
+    this.#child = this.#start();
+  }
+}
+
+interface Place {
+  readonly name: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly apiPort: number;
+}
+
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly state: string;
+}
+
+interface Membership {
+  readonly members: readonly Member[];
+}
+
+export async function openPatroniCluster(): Promise<PatroniCluster> {
+  await using closers = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "runnel-ha-"));
+  closers.defer(() => rm(folder, { recursive: true }));
+  await chmod(folder, 0o711);
+  const ports = await findFreePorts(9);
+  const [etcdPort = 0, etcdPeerPort = 0, proxyPort = 0, ...nodePorts] = ports;
+  const etcd = closers.adopt(startEtcd(join(folder, "etcd"), etcdPort, etcdPeerPort), (each) => each.kill());
+  const places = [1, 2, 3].map((number, index) => ({
+    name: `node-${number}`,
+    folder: join(folder, `node-${number}`),
+    port: nodePorts[2 * index] ?? 0,
+    apiPort: nodePorts[2 * index + 1] ?? 0,
+  }));
+  const nodes: Node[] = [];
+  for (const place of places) {
+    nodes.push(closers.adopt(await startNode(place, etcdPort), stopNode));
+  }
+  const haproxy = closers.adopt(startHaproxy(proxyPort, places), (each) => each.kill());
+  const whole = (role: StandbyRole = "quorum_standby"): Promise<{ primary: Node; standbys: readonly Node[] }> =>
+    until(`a primary with two of ${role}`, () => findRoles(places, nodes, role), startMaxMs);
+  const { primary } = await whole();
+  await primary.query(`create role runnel login password '${password}'`);
+  await primary.query("create database runnel owner runnel");
+  const configure = async (settings: object): Promise<void> => {
+    const body = JSON.stringify(settings);
+    const answer = await fetch(`http://127.0.0.1:${places[0]?.apiPort}/config`, { method: "PATCH", body });
+    if (!answer.ok) {
+      throw new Error(await answer.text());
+    }
+  };
+  const kept = closers.move();
+  return {
+    url: `postgres://runnel:${password}@127.0.0.1:${proxyPort}/runnel`,
+    etcd,
+    haproxy,
+    whole,
+    findPrimary: async (old) => {
+      const leaders = await Promise.all(nodes.map(async (node) => ((await isPrimary(node)) ? node : undefined)));
+      return leaders.find((node) => node !== undefined && node !== old);
+    },
+    configure,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function startEtcd(folder: string, port: number, peerPort: number): Program {
+  const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
+  const flags = {
+    "data-dir": folder,
+    "listen-client-urls": client,
+    "advertise-client-urls": client,
+    "listen-peer-urls": peer,
+    "initial-advertise-peer-urls": peer,
+    "initial-cluster": `default=${peer}`,
+  };
+  const words = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+  return new Program(() => spawn("etcd", words, { stdio: "ignore" }));
+}
+
+async function startNode({ name, folder, port, apiPort }: Place, etcdPort: number): Promise<Node> {
+  const asUser = await makeFolder(folder);
+  const data = join(folder, "data");
+  const environment = {
+    PATH: process.env.PATH,
+    PATRONI_NAME: name,
+    PATRONI_ETCD3_HOSTS: `127.0.0.1:${etcdPort}`,
+    PATRONI_RESTAPI_LISTEN: `127.0.0.1:${apiPort}`,
+    PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${apiPort}`,
+    PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${port}`,
+    PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${port}`,
+    PATRONI_POSTGRESQL_DATA_DIR: data,
+    PATRONI_POSTGRESQL_BIN_DIR: inject("postgresPrograms"),
+    PATRONI_POSTGRESQL_PGPASS: join(folder, "pgpass"),
+    PATRONI_SUPERUSER_USERNAME: "postgres",
+    PATRONI_SUPERUSER_PASSWORD: password,
+    PATRONI_REPLICATION_USERNAME: "replicator",
+    PATRONI_REPLICATION_PASSWORD: password,
+  };
+  const file = join(repositoryRoot, "deploy/ha/patroni.yml");
+  const [program = "", ...words] = [...asUser, inject("patroni"), file];
+  const patroni = new Program(() => spawn(program, words, { stdio: "ignore", env: environment, cwd: folder }));
+  const postgres = (): readonly number[] => familyOf(readPid(data));
+  return {
+    name,
+    patroni,
+    postgres,
+    signal: (signal) => {
+      for (const pid of postgres()) {
+        process.kill(pid, signal);
+      }
+    },
+    query: async (text) => {
+      const client = new pg.Client({
+        host: "127.0.0.1",
+        port,
+        user: "postgres",
+        password,
+        database: "postgres",
+        connectionTimeoutMillis: connectMaxMs,
+      });
+      await client.connect();
+      try {
+        return (await client.query(text)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+}
+
+/**
+ * Makes the folder of a node, and returns the start of the node's commands. Postgres refuses to run as root: then its processes
+ * belong to the account of Debian's package, which may read what root may read, such as this checkout.
+ */
+async function makeFolder(folder: string): Promise<readonly string[]> {
+  await mkdir(folder, { mode: 0o700 });
+  if (userInfo().uid !== 0) {
+    return [];
+  }
+  const [, , uid = "", gid = ""] = /^postgres:.*$/m.exec(readFileSync("/etc/passwd", "utf8"))?.[0].split(":") ?? [];
+  await chown(folder, Number(uid), Number(gid));
+  const mayRead = ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"];
+  return ["setpriv", "--reuid", uid, "--regid", gid, "--clear-groups", ...mayRead, "--"];
+}
+
+async function stopNode(node: Node): Promise<void> {
+  await node.patroni.kill();
+  node.signal("SIGKILL");
+  await until("a node to be gone", () => node.postgres().length === 0);
+}
+
+function startHaproxy(port: number, places: readonly Place[]): Program {
+  const addresses = places.flatMap(({ port: nodePort, apiPort }, index) => [
+    [`NODE_${index + 1}`, `127.0.0.1:${nodePort}`],
+    [`NODE_${index + 1}_API_PORT`, String(apiPort)],
+  ]);
+  const env = { PATH: process.env.PATH, POSTGRES_BIND: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) };
+  const file = join(repositoryRoot, "deploy/ha/haproxy.cfg");
+  return new Program(() => spawn("haproxy", ["-f", file], { stdio: "ignore", env }));
+}
+
+async function findRoles(places: readonly Place[], nodes: readonly Node[], role: StandbyRole) {
+  const answers = await Promise.all(places.map(({ apiPort }) => readMembers(apiPort)));
+  const [first] = answers;
+  if (first === undefined || answers.some((answer) => answer === undefined)) {
+    return undefined;
+  }
+  const nodesThat = (test: (member: Member) => boolean): Node[] =>
+    nodes.filter(({ name }) => first.members.some((member) => member.name === name && test(member)));
+  const [primary] = nodesThat((member) => member.role === "leader");
+  const standbys = nodesThat((member) => member.role === role && member.state === "streaming");
+  return primary !== undefined && standbys.length === 2 ? { primary, standbys } : undefined;
+}
+
+async function isPrimary(node: Node): Promise<boolean> {
+  try {
+    const [row] = await node.query<{ standby: boolean }>("select pg_is_in_recovery() as standby");
+    return row?.standby === false;
+  } catch {
+    return false;
+  }
+}
+
+async function readMembers(apiPort: number): Promise<Membership | undefined> {
+  try {
+    return (await (await fetch(`http://127.0.0.1:${apiPort}/cluster`)).json()) as Membership;
+  } catch {
+    return undefined;
+  }
+}
+
+async function findFreePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  for (const server of servers) {
+    server.close();
+  }
+  return ports;
+}

@@ -18,7 +18,7 @@ import { secretsOf } from "../platform/config/secrets.ts";
 import type { AppContext } from "../platform/context.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
-import { mayLoseCommits, readReplication } from "../platform/database/replication.ts";
+import { mayLoseCommits, readReplication, shortestLeaseMs } from "../platform/database/replication.ts";
 import { readTimeMs } from "../platform/database/time.ts";
 import { createEgress } from "../platform/egress/post.ts";
 import { readBuildCommit } from "../platform/telemetry/build-commit.ts";
@@ -101,6 +101,10 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const settingSecrets = secretsOf(settings.keys, config);
   options.logger.hide(settingSecrets);
   const events = createEvents(options.logger, metrics.listeners);
+  const neededMs = shortestLeaseMs(config.databaseFailoverSeconds);
+  if (config.runsLeaseMs < neededMs) {
+    events.leaseShort({ leaseMs: config.runsLeaseMs, neededMs });
+  }
   const database = await openStore(options, events, closers);
   const { connections } = database;
   const sync = (reading: ClockReading): void => {

@@ -9,6 +9,7 @@ import {
   judgeClock,
   judgeConnections,
   judgeDurability,
+  judgeLease,
   judgeReplication,
   judgeServer,
 } from "../../src/cli/doctor/database.ts";
@@ -113,6 +114,13 @@ test.each([
   [{ standbys: 1, isSynchronous: false }, "warn", "1 standby, asynchronous"],
 ] as const)("standbys %j are judged %s", (replication, outcome, found) => {
   expect(judgeReplication(replication)).toMatchObject({ outcome, found });
+});
+
+test.each([
+  [{ databaseFailoverSeconds: 30, runsLeaseMs: 10_000 }, "ok"],
+  [{ databaseFailoverSeconds: 30, runsLeaseMs: 9_999 }, "warn"],
+] as const)("a lease for the failover %j is judged %s", (settings, outcome) => {
+  expect(judgeLease(settings)).toMatchObject({ outcome });
 });
 
 test("a server that is too old or read-only fails", () => {

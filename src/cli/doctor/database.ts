@@ -2,8 +2,9 @@
 // clock and its connections fit this machine.
 
 import { processesOf } from "../../app/workers.ts";
+import type { Config } from "../../platform/config/keys.ts";
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
-import { mayLoseCommits, type Replication } from "../../platform/database/replication.ts";
+import { mayLoseCommits, type Replication, shortestLeaseMs } from "../../platform/database/replication.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;
@@ -57,6 +58,7 @@ async function probe(
     judgeServer(facts.server, what),
     judgeDurability(facts.server),
     judgeReplication(facts.replication),
+    ...(config.databaseFailoverSeconds > 0 ? [judgeLease(config)] : []),
     judgeSchema(facts.schema),
     judgeClock(facts),
     judgeConnections(facts.server, (config.databasePoolSize + connectionsBesidePool) * processesOf(config)),
@@ -99,6 +101,18 @@ export function judgeReplication(replication: Replication): Finding {
   }
   const fix = "set synchronous_standby_names: a standby that is promoted may lack the newest results";
   return warn("replication", found, fix);
+}
+
+/** Judges whether runs outlive a failover without a restart of their turn. */
+export function judgeLease({
+  databaseFailoverSeconds,
+  runsLeaseMs,
+}: Pick<Config, "databaseFailoverSeconds" | "runsLeaseMs">): Finding {
+  const neededMs = shortestLeaseMs(databaseFailoverSeconds);
+  const found = `runs.lease_ms is ${runsLeaseMs}, and a failover takes ${databaseFailoverSeconds} s`;
+  return runsLeaseMs < neededMs
+    ? warn("lease", found, `set runs.lease_ms to ${neededMs} or more: runs restart their turn otherwise`)
+    : ok("lease", found);
 }
 
 function judgeSchema({ pending, unknown }: DatabaseFacts["schema"]): Finding {

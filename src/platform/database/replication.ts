@@ -20,6 +20,14 @@ export async function readReplication(db: Db): Promise<Replication> {
   return rows[0] ?? { standbys: 0, isSynchronous: false };
 }
 
+/**
+ * Returns the shortest lease with which runs continue after a failover. A replica gives up its runs after three leases without the
+ * database; they then restart their turn.
+ */
+export function shortestLeaseMs(failoverSeconds: number): number {
+  return Math.ceil((failoverSeconds * 1_000) / 3);
+}
+
 /** Returns whether a failover may lose commits that Postgres has confirmed. */
 export function mayLoseCommits({ standbys, isSynchronous }: Replication): boolean {
   return standbys > 0 && !isSynchronous;

@@ -93,6 +93,11 @@ export const catalogue = {
     "warn",
     "Commits do not wait for the standbys of the database: one that is promoted may lack acknowledged results.",
   ),
+  leaseShort: row<{ leaseMs: number; neededMs: number }>(
+    "lease.short",
+    "warn",
+    "A failover of the database takes longer than three leases: each run then restarts its turn.",
+  ),
   postgresAdopted: row<{ directory: string }>(
     "postgres.adopted",
     "warn",

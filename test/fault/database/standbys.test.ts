@@ -14,7 +14,8 @@ test("asynchronous standbys are reported at the start and by doctor, synchronous
   const standby = new pg.Client({ connectionString: url, replication: "database" } as pg.ClientConfig);
   await standby.connect();
   onTestFinished(() => standby.end());
-  const { member } = await startOn(url);
+  const { member } = await startOn(url, { RUNNEL_DATABASE_FAILOVER_SECONDS: "30", RUNNEL_RUNS_LEASE_MS: "9999" });
+  expect(linesOf(member, "lease.short")).toMatchObject([{ leaseMs: 9_999, neededMs: 10_000 }]);
   expect(linesOf(member, "standbys.asynchronous")).toMatchObject([{ standbys: 1 }]);
   expect(await judgeReplication(url)).toMatchObject({ outcome: "warn", found: "1 standby, asynchronous" });
   expect(await member.stop()).toBe(0);

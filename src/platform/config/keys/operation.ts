@@ -23,6 +23,15 @@ export const operationKeys = {
     max: 100,
     about: "Number of connections for queries; the service uses ten more.",
   }),
+  databaseFailoverSeconds: integer({
+    path: "database.failover_seconds",
+    fallback: 0,
+    min: 0,
+    max: 600,
+    about:
+      "How long the database is away in a failover; 0 when it has none. `serve` and `doctor` warn when `runs.lease_ms` is shorter " +
+      "than a third of it.",
+  }),
   metricsHost: text({
     path: "metrics.host",
     fallback: "127.0.0.1",

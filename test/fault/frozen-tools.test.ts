@@ -22,7 +22,7 @@ test("a tool is not run by a process that thaws before it", async () => {
   const { provider, environment } = await openProvider();
   const call = { id: "w", name: "write_file", arguments: '{"file_path":"notes.txt","content":"of the model"}' };
   provider.respond(callTools(call), answer("I could not write it."));
-  // On a busy machine a lease of a second ends before the process comes to its failpoint.
+  // On a busy machine a lease of a second ends before the process reaches its failpoint.
   const cluster = await openCluster({ ...environment, RUNNEL_RUNS_LEASE_MS: "5000" });
   const frozen = await cluster.start({ RUNNEL_FAILPOINT: "calls.committed:1:stop" });
   const agent = { name: "fault", tools: { builtin: ["write_file"] } };

@@ -45,7 +45,7 @@ export interface PatroniCluster extends AsyncDisposable {
 type StandbyRole = "quorum_standby" | "replica";
 
 /** A program that a test kills and starts again. */
-export class Program {
+class Program {
   readonly #start: () => ChildProcess;
   #child: ChildProcess;
 

@@ -22,7 +22,6 @@ export async function setup(project: TestProject): Promise<void> {
   const [newest] = globSync("/usr/lib/postgresql/*/bin").sort().reverse();
   const missing = ["etcd", "haproxy"].filter((name) => !isInstalled(name));
   if (newest === undefined || missing.length > 0) {
-    // A package of Postgres starts a cluster of its own unless it is told not to.
     throw new Error(
       "npm run ha needs Postgres, etcd and HAProxy: apt-get install -y --no-install-recommends postgresql etcd-server haproxy",
     );

@@ -1,8 +1,9 @@
 // ServerStream: one request, and the answers that it asks for; as a handler, and as a feed of the same answers with a handler
 // behind it.
 
-import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { MessageItem } from "../../src/api/feeds.ts";
 import type { Feed } from "../../src/platform/base/feed.ts";
 import { setMetadata, toError, waitDelay } from "./definition.ts";
 import {
@@ -56,7 +57,7 @@ export const serverStreamFeed: Feed = {
   admits: () => true,
   open: async function* (request, context) {
     for await (const response of answerServerStream(request as ServerStreamRequest, context)) {
-      yield [{ bytes: toBinary(ServerStreamResponseSchema, create(ServerStreamResponseSchema, response)) }];
+      yield [new MessageItem(ServerStreamResponseSchema, create(ServerStreamResponseSchema, response))];
     }
   },
 };

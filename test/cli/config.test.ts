@@ -50,7 +50,12 @@ test("explain accepts one setting, a section, or a variable's name", async () =>
   const byVariable = await runCommand(["config", "explain", "AGENT_RUNNER_SERVER_PORT"], { environment });
   expect(byVariable).toEqual(one);
   const section = await explain(["database"], {});
-  expect(section.map(({ key }) => key)).toEqual(["database.url", "database.dir", "database.pool_size"]);
+  expect(section.map(({ key }) => key)).toEqual([
+    "database.url",
+    "database.dir",
+    "database.pool_size",
+    "database.failover_seconds",
+  ]);
 });
 
 test("an unknown setting is refused with the nearest one", async () => {

@@ -16,6 +16,7 @@ import {
 } from "../fakes/provider.ts";
 import { fail, splitBytes } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
 import { request } from "./request.ts";
 
 const apiKey = "sk-test-5f1c";
@@ -532,6 +533,74 @@ describe("a refused request", () => {
     clock.advance(headersLimitMs * 10);
     gate.resolve();
     expect((await parts.next()).value).toMatchObject({ type: "finish" });
+  });
+});
+
+describe("a caller that takes parts without a pull", () => {
+  /** Sends the pieces one by one, each after the caller has the piece before it. */
+  function sayInSteps(pieces: readonly string[], arrived: () => string): Script {
+    return async (wire) => {
+      let sent = "";
+      for (const piece of pieces) {
+        wire.text(piece);
+        sent += piece;
+        await until(`${sent} to arrive`, () => arrived() === sent);
+      }
+      wire.finish("stop");
+      wire.usage({ prompt_tokens: 1, completion_tokens: 2 });
+      wire.done();
+    };
+  }
+
+  test.each([
+    ["every part", () => true, { pulled: "a", taken: "bcdef" }],
+    ["no part", () => false, { pulled: "abcdef", taken: "" }],
+    ["every other part", (text: string) => text < "c" || text > "d", { pulled: "acd", taken: "bef" }],
+  ])("gets all parts once and in order when it takes %s", async (_, takes, expected) => {
+    let arrived = "";
+    const shares = { pulled: "", taken: "" };
+    fake.respond(sayInSteps([..."abcdef"], () => arrived));
+    const takePart = (part: ModelPart): boolean => {
+      const isTaken = part.type === "text" && takes(part.text);
+      if (isTaken) {
+        shares.taken += part.text;
+        arrived += part.text;
+      }
+      return isTaken;
+    };
+    let last: ModelPart | undefined;
+    for await (const part of { [Symbol.asyncIterator]: () => open({ takePart }) }) {
+      const text = textOf([part]);
+      shares.pulled += text;
+      arrived += text;
+      last = part;
+    }
+    expect(arrived).toBe("abcdef");
+    expect(shares).toEqual(expected);
+    expect(last).toMatchObject({ type: "finish", usage: { completionTokens: 2 } });
+  });
+
+  test("pulls the failure when the connection breaks", async () => {
+    let arrived = "";
+    fake.respond(async (wire, received) => {
+      const open = { ...wire, finish: () => {}, usage: () => {}, done: () => {} };
+      await sayInSteps(["a", "b"], () => arrived)(open, received);
+      await wire.cut();
+    });
+    const takePart = (part: ModelPart): boolean => {
+      arrived += textOf([part]);
+      return true;
+    };
+    const pulled: ModelPart[] = [];
+    for await (const part of { [Symbol.asyncIterator]: () => open({ takePart }) }) {
+      arrived += textOf([part]);
+      pulled.push(part);
+    }
+    expect(arrived).toBe("ab");
+    expect(pulled).toMatchObject([
+      { type: "text", text: "a" },
+      { type: "failure", code: "cut", retryable: true },
+    ]);
   });
 });
 

@@ -86,6 +86,11 @@ export interface ModelRequest {
   readonly responseFormat?: ResponseFormat | undefined;
   /** Asks for each piece as its own part, even when several arrive together, so that the caller can stop after any of them. */
   readonly isPiecewise?: boolean;
+  /**
+   * Takes text and reasoning without a pull. A provider may offer a part to it while the caller waits for the next one, and
+   * after the caller has pulled a first text or reasoning. Returns false when it has not taken the part; the part is then pulled.
+   */
+  readonly takePart?: (part: ModelPart) => boolean;
 }
 
 /** The tokens of one response. A figure that the provider did not give is undefined, never 0. */

@@ -3,6 +3,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import type { ResultInit } from "../../engine/log/result.ts";
 import type { DriverStep, RunContext } from "../../engine/runs/driver.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { ChatSpan } from "../../platform/telemetry/traces.ts";
@@ -33,9 +34,12 @@ export interface NoResponse {
   readonly usage: UsageTotals;
 }
 
+/** What a response needs of its run. Without `tryAppend` every part is a step, which the caller may change. */
+export type ResponseContext = Pick<RunContext, "client" | "signal" | "span"> & Partial<Pick<RunContext, "tryAppend">>;
+
 /** One request to a model, and the budgets it must keep. */
 export interface ResponseOptions {
-  readonly context: Pick<RunContext, "client" | "signal" | "span">;
+  readonly context: ResponseContext;
   readonly model: Model;
   readonly request: ModelRequest;
   readonly turn: number;
@@ -91,12 +95,19 @@ async function* read({
   spending,
   span,
 }: Reading): AsyncGenerator<DriverStep, Response | NoResponse> {
-  const { signal } = context;
+  const { signal, tryAppend } = context;
   const parts = new ResponseParts(turn);
   let began = false;
   failpoint("model.calling");
   // Parts are read one by one when a budget applies: text that was not shown before the budget ended does not count as used.
-  for await (const part of model.stream({ ...request, isPiecewise: spending.isLimited }, signal)) {
+  const takePart = (part: ModelPart): boolean => {
+    const isTaken = tryAppend !== undefined && !spending.isLimited && parts.take(part, tryAppend);
+    if (isTaken) {
+      meter.read(part);
+    }
+    return isTaken;
+  };
+  for await (const part of model.stream({ ...request, isPiecewise: spending.isLimited, takePart }, signal)) {
     if (!began) {
       began = true;
       failpoint("model.first-part");
@@ -135,22 +146,32 @@ class ResponseParts {
     return this.#spoke;
   }
 
+  /** Takes text or reasoning and appends it. Returns false when it has taken nothing. */
+  take(part: ModelPart, append: (result: ResultInit) => boolean): boolean {
+    const isTaken =
+      part.type === "text"
+        ? this.#takeText(part.text, append)
+        : part.type === "reasoning" && append({ payload: { case: "reasoningDelta", value: { content: part.text } } });
+    this.#spoke ||= isTaken;
+    return isTaken;
+  }
+
   /** Returns the steps that write the part into the log. */
   add(part: ModelPart): DriverStep[] {
     switch (part.type) {
       case "text":
-        this.#spoke = true;
-        return this.#addText(part.text);
-      case "reasoning":
-        this.#spoke = true;
-        return [{ kind: "append", result: { payload: { case: "reasoningDelta", value: { content: part.text } } } }];
+      case "reasoning": {
+        const steps: DriverStep[] = [];
+        this.take(part, (result) => steps.push({ kind: "append", result }) > 0);
+        return steps;
+      }
       case "tool-call": {
         const { id, name, argumentsJson } = part.call;
         this.#toolCalls.push(create(ToolCallSchema, { id, name, arguments: argumentsJson }));
         return [];
       }
       case "finish":
-        return this.#half === "" ? [] : [textDelta(this.#half, this.#turn)];
+        return this.#half === "" ? [] : [{ kind: "append", result: textDelta(this.#half, this.#turn) }];
       case "call-piece":
       case "usage":
       case "failure":
@@ -165,17 +186,20 @@ class ResponseParts {
     return { text: this.#text, toolCalls, finishReason: reason, detail, state, usage: meter.total(usage) };
   }
 
-  #addText(piece: string): DriverStep[] {
+  #takeText(piece: string, append: (result: ResultInit) => boolean): boolean {
     const [whole, half] = splitHalfCharacter(this.#half + piece);
+    if (whole !== "" && !append(textDelta(whole, this.#turn))) {
+      return false;
+    }
     this.#half = half;
     this.#text += piece;
-    return whole === "" ? [] : [textDelta(whole, this.#turn)];
+    return true;
   }
 }
 
-function textDelta(content: string, turn: number): DriverStep {
+function textDelta(content: string, turn: number): ResultInit {
   const value = { chunk: { role: "assistant", content, msgSequence: turn } };
-  return { kind: "append", result: { payload: { case: "messageDelta", value } } };
+  return { payload: { case: "messageDelta", value } };
 }
 
 function endOfSpan(outcome: Response | NoResponse | undefined, usage: UsageTotals): Parameters<ChatSpan["end"]>[0] {

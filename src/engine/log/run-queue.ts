@@ -88,6 +88,11 @@ export class RunQueue {
     return this.#lost;
   }
 
+  /** Whether a driver may add results without waiting. False when the run is lost. */
+  get hasRoom(): boolean {
+    return this.#lost === undefined && !this.#isFull;
+  }
+
   /** Adds a result, merged into the newest waiting one where possible. Throws when the run is lost. */
   push(init: ResultInit): void {
     if (this.#lost !== undefined) {

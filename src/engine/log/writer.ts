@@ -53,9 +53,17 @@ export class RunWriter {
    * Both are before the result is durable. Throws when the run is lost.
    */
   append(result: ResultInit): Promise<void> | undefined {
-    this.#queue.push(result);
-    this.#options.lane.submit(this.#queue);
+    this.#put(result);
     return this.#queue.room();
+  }
+
+  /** Hands a result to the lane if there is room. Returns false when it has not, or when the run is lost. */
+  tryAppend(result: ResultInit): boolean {
+    if (this.#queue.hasRoom) {
+      this.#put(result);
+      return true;
+    }
+    return false;
   }
 
   /** Resolves when every appended result is durable. Throws when the run is lost. */
@@ -116,6 +124,11 @@ export class RunWriter {
   /** Gives the run up without asking the database: another replica owns it by now. */
   abandon(): void {
     this.#queue.lose(leaseLost());
+  }
+
+  #put(result: ResultInit): void {
+    this.#queue.push(result);
+    this.#options.lane.submit(this.#queue);
   }
 
   async #transact(entries: readonly LogEntry[], chain: LogChain, effects: Effects): Promise<void> {

@@ -3,7 +3,7 @@
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { Interrupt, interrupted } from "../../platform/base/interrupt.ts";
 import type { RunWriter } from "../log/writer.ts";
-import type { DriverEnd, DriverStep } from "./driver.ts";
+import type { DriverEnd, DriverStep, RunContext } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
 
 /** How long a driver may take to stop; steps that it yields until then are written. */
@@ -14,14 +14,17 @@ const stopGraceDefaultMs = 5_000;
  * the run is lost.
  */
 export async function drive(args: {
-  steps: AsyncGenerator<DriverStep, DriverEnd>;
+  run: (tryAppend: RunContext["tryAppend"]) => AsyncGenerator<DriverStep, DriverEnd>;
   writer: RunWriter;
   target: EffectTarget;
   signal: AbortSignal;
   stopGraceMs?: number | undefined;
   clock: Clock;
 }): Promise<DriverEnd | undefined> {
-  const { steps, writer, target, signal, clock, stopGraceMs = stopGraceDefaultMs } = args;
+  const { run, writer, target, signal, clock, stopGraceMs = stopGraceDefaultMs } = args;
+  // Only while a step is awaited: everything that was yielded before is in the log, and an abandoned driver writes nothing.
+  let isAsked = false;
+  const steps = run((result) => isAsked && writer.tryAppend(result));
   const graceOver = new Interrupt();
   const done = new AbortController();
   const startGrace = (): void => void waitGrace(clock, stopGraceMs, graceOver, done.signal);
@@ -32,7 +35,9 @@ export async function drive(args: {
   }
   try {
     for (;;) {
+      isAsked = true;
       const next = await graceOver.guard(steps.next());
+      isAsked = false;
       if (next === interrupted) {
         return undefined;
       }
@@ -42,6 +47,7 @@ export async function drive(args: {
       await write(writer, target, next.value);
     }
   } finally {
+    isAsked = false;
     done.abort(over);
     // A hanging driver is abandoned; its generator ends when its pending promise settles.
     void steps.return(leftBehind).catch(() => {});

@@ -1,5 +1,5 @@
 // The driver interface. A driver is an async generator: it yields what happens, and is resumed when it may rely on that. It
-// never writes to the log, the database or a socket. Its context holds everything that it needs to continue after a crash.
+// never writes to the database or a socket. Its context holds everything that it needs to continue after a crash.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
@@ -65,6 +65,11 @@ export interface RunContext {
   readonly openToolCalls: readonly OpenToolCall[];
   /** Aborts when the run has to stop. End soon; steps yielded until then still count. */
   readonly signal: AbortSignal;
+  /**
+   * Appends a result while the driver is asked for its next step, as an `append` step would: text that arrives by callback needs
+   * no promise. Returns false when nothing was appended, because the log is behind or lost: yield the step instead.
+   */
+  readonly tryAppend: (result: ResultInit) => boolean;
   /** Returns why the run has to stop; undefined while it may continue. */
   readonly stopReason: () => StopReason | undefined;
   /**

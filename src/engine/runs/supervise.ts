@@ -20,7 +20,7 @@ import { parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import { announceCallback } from "./callback.ts";
 import { drive } from "./drive.ts";
-import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, StepEffects } from "./driver.ts";
+import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, RunContext, StepEffects } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
@@ -137,8 +137,10 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
     }
     const openWorkPlace = async () => await deps.workDirs.open(loaded.session, loaded.workDir);
     const isHeld = (): boolean => stop.reason !== "lost" && deps.isLeaseHeld();
-    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, stopReason: () => stop.reason, isHeld, span });
-    return await drive({ steps, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
+    const stopReason = (): StopReason | undefined => stop.reason;
+    const run = (tryAppend: RunContext["tryAppend"]) =>
+      driver.run({ ...loaded.context, openWorkPlace, signal, stopReason, isHeld, span, tryAppend });
+    return await drive({ run, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {
       return undefined;

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { readEvents } from "../wire/events.ts";
+import { EventStream } from "../wire/events.ts";
 import { describeCut, findFailure, hideKey } from "../wire/failures.ts";
 import { joinTexts } from "../wire/join.ts";
 import type { Transport } from "../wire/transport.ts";
@@ -36,13 +36,17 @@ async function* stream(
   if (signal.aborted) {
     return;
   }
-  const { name, apiKey } = account;
+  const { name, apiKey, clock } = account;
   const reader = new ChatReader(name);
+  const join = request.isPiecewise === true ? (parts: readonly ModelPart[]) => parts : joinTexts;
+  let spoke = false;
+  const offer = (parts: readonly ModelPart[]): readonly ModelPart[] =>
+    spoke && !signal.aborted ? giveParts(join(parts), request.takePart) : parts;
   try {
     const response = await post(model, account, request, signal);
-    for await (const events of readEvents(response, { provider: name, clock: account.clock })) {
-      const parts = events.flatMap((data) => reader.read(data));
-      for (const part of request.isPiecewise === true ? parts : joinTexts(parts)) {
+    using events = new EventStream(response, { provider: name, clock, read: (data) => reader.read(data), offer });
+    for (let parts = await events.next(); parts !== undefined; parts = await events.next()) {
+      for (const part of join(parts)) {
         if (signal.aborted) {
           return;
         }
@@ -50,6 +54,7 @@ async function* stream(
         if (part.type === "failure") {
           return;
         }
+        spoke ||= part.type === "text" || part.type === "reasoning";
       }
     }
     yield* signal.aborted ? [] : reader.end().map((part) => hideKey(apiKey, part));
@@ -58,6 +63,12 @@ async function* stream(
       yield hideKey(apiKey, describeTrouble(name, error));
     }
   }
+}
+
+/** Gives parts to the caller without a pull. Returns the parts from the first one on that it has not taken. */
+function giveParts(parts: readonly ModelPart[], take: ModelRequest["takePart"]): readonly ModelPart[] {
+  const refused = parts.findIndex((part) => take?.(part) !== true);
+  return refused === -1 ? [] : parts.slice(refused);
 }
 
 function post(model: string, account: Connected, request: ModelRequest, signal: AbortSignal): Promise<IncomingMessage> {

@@ -1,16 +1,22 @@
 // Reads the server-sent events of a response directly from the socket: one hop instead of five.
 
 import type { IncomingMessage } from "node:http";
+import { finished } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { StreamBounds } from "./bounds.ts";
 import { ProviderFailure } from "./failures.ts";
 
-/** The provider's name for failure messages, and the clock. */
-export interface EventsOptions {
+/** How events are read. */
+export interface EventsOptions<Part> {
+  /** The provider's name for failure messages. */
   readonly provider: string;
   readonly clock: Clock;
+  /** Returns the parts of one event, given its data. */
+  readonly read: (data: string) => readonly Part[];
+  /** Gets the parts of one read at once while the caller waits for more. Returns the parts that it has not taken. */
+  readonly offer: (parts: readonly Part[]) => readonly Part[];
 }
 
 /** The last event of OpenAI-compatible services. */
@@ -19,54 +25,105 @@ const lastData = "[DONE]";
 /** How long the response may take to end after the last event, so that its socket can serve the next request. */
 const endGraceMs = 1_000;
 
-/**
- * Yields the data of the events; those of one read come together. Closes the socket when the caller stops reading before the
- * end of the response.
- * @throws ProviderFailure when a line or an event is too long; an Error when the connection breaks.
- */
-export async function* readEvents(
-  response: IncomingMessage,
-  { provider, clock }: EventsOptions,
-): AsyncGenerator<readonly string[]> {
-  let events: string[] = [];
-  let isOver = false;
-  const onEvent = ({ data }: { readonly data: string }): void => {
-    isOver ||= data === lastData;
-    if (!isOver) {
-      events.push(data);
+/** The events of one response. Reads no further while parts wait for the caller. */
+export class EventStream<Part> implements Disposable {
+  readonly #response: IncomingMessage;
+  readonly #options: EventsOptions<Part>;
+  readonly #decoder = new StringDecoder("utf8");
+  readonly #parser = createParser({ onEvent: ({ data }) => this.#readEvent(data) });
+  readonly #bounds: StreamBounds;
+  #parts: Part[] = [];
+  #isOver = false;
+  #error: unknown;
+  #waiting: PromiseWithResolvers<void> | undefined;
+
+  constructor(response: IncomingMessage, options: EventsOptions<Part>) {
+    this.#response = response;
+    this.#options = options;
+    this.#bounds = new StreamBounds(options.provider);
+    response.on("data", (chunk: Buffer) => this.#readChunk(chunk));
+    finished(response, (error) => this.#end(error));
+  }
+
+  /**
+   * Returns the parts of one read or more; undefined after the last event or at the end of the response.
+   * @throws ProviderFailure when a line or an event is too long; an Error when the connection breaks.
+   */
+  async next(): Promise<readonly Part[] | undefined> {
+    while (this.#parts.length === 0) {
+      if (this.#error !== undefined) {
+        throw this.#error;
+      }
+      if (this.#isOver) {
+        await this.#awaitEnd();
+        return undefined;
+      }
+      this.#waiting = Promise.withResolvers();
+      this.#response.resume();
+      await this.#waiting.promise;
     }
-  };
-  const decoder = new StringDecoder("utf8");
-  const parser = createParser({ onEvent });
-  const bounds = new StreamBounds(provider);
-  // The response may break while no read is pending.
-  response.on("error", () => {});
-  // A `for await` over the response itself would destroy it and its socket at the end, even when all of it has arrived.
-  const chunks = response.iterator({ destroyOnReturn: false });
-  try {
-    for await (const chunk of chunks as AsyncIterable<Buffer>) {
-      const failure = bounds.check(chunk);
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
+  }
+
+  /** Closes the socket unless the whole response has arrived. */
+  [Symbol.dispose](): void {
+    if (!this.#response.complete) {
+      this.#response.destroy();
+    }
+  }
+
+  #readChunk(chunk: Buffer): void {
+    if (this.#isOver) {
+      return;
+    }
+    try {
+      const failure = this.#bounds.check(chunk);
       if (failure !== undefined) {
         throw new ProviderFailure(failure);
       }
-      parser.feed(decoder.write(chunk));
-      if (events.length > 0) {
-        yield events;
-        events = [];
+      this.#parser.feed(this.#decoder.write(chunk));
+      if (this.#waiting !== undefined && this.#parts.length > 0) {
+        this.#parts = [...this.#options.offer(this.#parts)];
       }
-      if (isOver) {
-        return await awaitEnd(response, clock);
-      }
+    } catch (error) {
+      this.#end(error);
+      return;
     }
-  } finally {
-    if (!response.complete) {
-      response.destroy();
+    if (this.#parts.length > 0 || this.#isOver) {
+      this.#response.pause();
+      this.#wake();
     }
   }
-}
 
-async function awaitEnd(response: IncomingMessage, clock: Clock): Promise<void> {
-  const ended = new AbortController();
-  response.once("close", () => ended.abort(over)).resume();
-  await clock.sleep(endGraceMs, ended.signal);
+  #readEvent(data: string): void {
+    this.#isOver ||= data === lastData;
+    if (!this.#isOver) {
+      this.#parts.push(...this.#options.read(data));
+    }
+  }
+
+  #end(error: unknown): void {
+    // The connection may break after the last event, which harms nothing.
+    if (!this.#isOver) {
+      this.#isOver = true;
+      this.#error = error ?? undefined;
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+
+  async #awaitEnd(): Promise<void> {
+    if (this.#response.closed) {
+      return;
+    }
+    const ended = new AbortController();
+    this.#response.once("close", () => ended.abort(over)).resume();
+    await this.#options.clock.sleep(endGraceMs, ended.signal);
+  }
 }

@@ -14,6 +14,7 @@ import { logChain } from "./benches/log-chain.ts";
 import { longSession } from "./benches/long-session.ts";
 import { pacedTools } from "./benches/paced-tools.ts";
 import { peer } from "./benches/peer.ts";
+import { processes } from "./benches/processes.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
 import { runners } from "./benches/runners.ts";
@@ -30,6 +31,7 @@ export const benches: readonly Bench[] = [
   createSessions,
   firstResult,
   peer,
+  processes,
   burstRuns,
   pacedRuns,
   pacedTools,

@@ -15,6 +15,7 @@ const limitMs = 20_000;
 const burst: Prompt = { deltas: 200, gapMs: 0 };
 const paced: Prompt = { deltas: 200, gapMs: 5 };
 
+/** One load, and the requests of which it consists. */
 interface Row {
   readonly name: string;
   readonly load: Load;
@@ -23,8 +24,15 @@ interface Row {
   readonly prompt: Prompt | undefined;
 }
 
+export const burstRow: Row = {
+  name: "burst, 64 at a time",
+  load: { concurrency: 64, count: 800, limitMs },
+  quickCount: 128,
+  prompt: burst,
+};
+
 const rows: readonly Row[] = [
-  { name: "burst, 64 at a time", load: { concurrency: 64, count: 800, limitMs }, quickCount: 128, prompt: burst },
+  burstRow,
   { name: "burst, one at a time", load: { concurrency: 1, count: 64, limitMs }, quickCount: 8, prompt: burst },
   { name: "paced, 64 at a time", load: { concurrency: 64, count: 256, limitMs }, quickCount: 64, prompt: paced },
   {
@@ -75,7 +83,8 @@ interface Measured {
   readonly cost: Cost;
 }
 
-async function measureRow(row: Row, stage: Stage, start: () => Promise<Child>): Promise<Measured> {
+/** Measures a row on a service that has just started. */
+export async function measureRow(row: Row, stage: Stage, start: () => Promise<Child>): Promise<Measured> {
   await using services = new Together();
   const service = services.use(await start());
   using client = new HttpClient(service.url, "signed");
@@ -116,7 +125,8 @@ function callOf(client: HttpClient, prompt: Prompt | undefined): () => Promise<O
   };
 }
 
-function findFaults({ metrics }: Measured): string[] {
+/** Returns what is wrong with the measured answers. */
+export function findFaults({ metrics }: Measured): string[] {
   return metrics["whole, %"] === 100 ? [] : [`${metrics["whole, %"]} % arrived whole`];
 }
 

@@ -33,13 +33,13 @@ async function timeBareStart(stage: Stage): Promise<number> {
 
 async function timeStarts(stage: Stage): Promise<Record<"cold" | "warm" | "attach", Service>> {
   await using home = await stage.makeHome();
-  const cold = await stage.startService("ready-cold", home);
+  const cold = await stage.startService("ready-cold", { home });
   // The last user stops Postgres.
   await cold.end("SIGTERM");
-  const warm = await stage.startService("ready-warm", home);
+  const warm = await stage.startService("ready-warm", { home });
   // A crash leaves Postgres running.
   await warm.end("SIGKILL");
-  const attach = await stage.startService("ready-attach", home);
+  const attach = await stage.startService("ready-attach", { home });
   await attach.end("SIGTERM");
   return { cold, warm, attach };
 }

@@ -52,7 +52,7 @@ interface Side extends AsyncDisposable {
 }
 
 async function openSide(stage: Stage, home: OpenHome, name: string): Promise<Side> {
-  const service = await stage.startService(name, home);
+  const service = await stage.startService(name, { home });
   const client = new GrpcClient(service.target);
   const close = async (): Promise<void> => {
     client[Symbol.dispose]();

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly home: Home;
   /** The URL of the provider. Without one the service has only its demo model. */
   readonly providerUrl?: string;
+  /** The processes that share the port; 1 when unset. */
+  readonly processes?: number;
   /** Where the process writes a CPU profile when it ends. */
   readonly profile?: { readonly directory: string; readonly name: string };
 }
@@ -28,7 +30,13 @@ export interface ServiceOptions {
 const readyPollMs = 2;
 const readyTimeoutMs = 30_000;
 
-export async function startService({ program, home, providerUrl, profile }: ServiceOptions): Promise<Service> {
+export async function startService({
+  program,
+  home,
+  providerUrl,
+  processes = 1,
+  profile,
+}: ServiceOptions): Promise<Service> {
   const startedMs = performance.now();
   const child = await startChild({
     program: pathToFileURL(program),
@@ -36,7 +44,7 @@ export async function startService({ program, home, providerUrl, profile }: Serv
     nodeFlags: profile === undefined ? [] : profileFlags(profile),
     environment: {
       RUNNEL_SERVER_HOST: "127.0.0.1",
-      RUNNEL_SERVER_PROCESSES: "1",
+      RUNNEL_SERVER_PROCESSES: String(processes),
       RUNNEL_AUTH_API_KEYS: `${benchClient}=${benchKey}`,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_LOG_LEVEL: "warn",

@@ -17,7 +17,7 @@ export interface Stage {
    * Starts a service process of its own, so that no variant profits from the warm code or the memory of another. It uses the
    * stage's home by default.
    */
-  startService(name: string, home?: Home): Promise<Service>;
+  startService(name: string, options?: { readonly home?: Home; readonly processes?: number }): Promise<Service>;
   /** Starts servers that only answer: what Node itself costs for the same bytes. */
   startBareServer(): Promise<BareServer>;
   /** Starts the least that a durable service of the Agent Runner document could be. */
@@ -48,9 +48,9 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
     quick,
     home,
     provider,
-    startService: (name, itsHome = home) => {
+    startService: (name, choice = {}) => {
       const profile = directory === undefined ? {} : { profile: { directory, name } };
-      return kept.keep(() => startService({ program, home: itsHome, providerUrl: provider.url, ...profile }));
+      return kept.keep(() => startService({ program, home, providerUrl: provider.url, ...profile, ...choice }));
     },
     startBareServer: () => kept.keep(startBareServer),
     startBareAgentRunner: () => kept.keep(() => startBareAgentRunner(home, provider.url)),

@@ -1,7 +1,7 @@
 // The benches, in the order in which they run. The last one leaves its many sessions in the database that all benches share.
 
 import type { Bench } from "./bench.ts";
-import { burstRuns, pacedRuns } from "./benches/agent-runs.ts";
+import { burstRuns, pacedRuns, shortRuns } from "./benches/agent-runs.ts";
 import { appendPath } from "./benches/append-path.ts";
 import { bashRoundTrip } from "./benches/bash-round-trip.ts";
 import { createSessions } from "./benches/create-sessions.ts";
@@ -17,12 +17,14 @@ import { peer } from "./benches/peer.ts";
 import { processes } from "./benches/processes.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
+import { runQueue } from "./benches/run-queue.ts";
 import { runners } from "./benches/runners.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
 import { unaryCalls } from "./benches/unary-calls.ts";
 import { waitingExchanges } from "./benches/waiting-exchanges.ts";
+import { wakeUps } from "./benches/wake-ups.ts";
 
 export const benches: readonly Bench[] = [
   timeToReady,
@@ -33,12 +35,15 @@ export const benches: readonly Bench[] = [
   peer,
   processes,
   burstRuns,
+  shortRuns,
   pacedRuns,
   pacedTools,
   fanOut,
   replayLog,
   appendPath,
   logChain,
+  wakeUps,
+  runQueue,
   fileTools,
   bashRoundTrip,
   signedSpecs,

@@ -37,6 +37,21 @@ export const burstRuns: Bench = {
   },
 };
 
+/** A run is mostly its fixed cost here: three calls, one request to the provider, and its end. */
+export const shortRuns: Bench = {
+  name: "short",
+  title: `${burstConcurrency} runs at a time, one delta each`,
+  notMeasured: "a network, TLS, signed requests, tools, several replicas.",
+  roundsMax: 3,
+  async *measure(stage) {
+    await using ways = await openWays(stage, "short");
+    const load = { concurrency: burstConcurrency, count: stage.quick ? 200 : 1_000, limitMs };
+    for (;;) {
+      yield await compareWays(ways, { deltas: 1, gapMs: 0 }, load, "");
+    }
+  },
+};
+
 export const pacedRuns: Bench = {
   name: "paced",
   title: `${pacedConcurrencies.join(", ")} runs at a time, ${deltas} deltas each (--quick: ${quickDeltas}), one per 5 ms`,

@@ -13,12 +13,14 @@ export interface Target {
 export const targets: readonly Target[] = [
   ...startTargets(),
   ...burstTargets(),
+  ...shortTargets(),
   ...pacedTargets(),
   ...pacedToolsTargets(),
   ...callTargets(),
   ...firstResultTargets(),
   ...fanOutTargets(),
   ...logTargets(),
+  ...queueTargets(),
   ...toolTargets(),
   ...bashTargets(),
   ...specTargets(),
@@ -46,6 +48,16 @@ function burstTargets(): Target[] {
       { ...burst, work: `${work}: CPU`, metric: "service CPU per delta, µs", most: 10 },
     ];
   });
+}
+
+function shortTargets(): Target[] {
+  return ["gRPC", "REST + SSE"].map((variant) => ({
+    bench: "short",
+    variant,
+    work: `one delta, 64 at a time, ${variant}`,
+    metric: "runs/s",
+    least: 500,
+  }));
 }
 
 function pacedTargets(): Target[] {
@@ -132,6 +144,20 @@ function logTargets(): Target[] {
       most: 5,
     })),
     { bench: "replay", work: "replay to one gRPC reader", variant: "gRPC", metric: "results/s", least: 100_000 },
+  ];
+}
+
+function queueTargets(): Target[] {
+  const claim = { bench: "queue", work: "claim of ten runs, 100,000 queued", metric: "claim p50, ms" };
+  return [
+    { ...claim, variant: "100,000 queued, 1 claiming", most: 30 },
+    {
+      bench: "wake-ups",
+      work: "commits with wake-ups beside, against commits alone",
+      variant: "coalesced wake-ups beside",
+      metric: "commits/s, ratio to alone",
+      least: 0.9,
+    },
   ];
 }
 

@@ -2,6 +2,7 @@
 // bare statement.
 
 import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
 import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
 import { Hub } from "../../../src/engine/log/hub.ts";
 import { ResultLog } from "../../../src/engine/log/log.ts";
@@ -59,15 +60,24 @@ function compareWithBare(variant: Variant, bare: Variant): Variant {
   return { ...variant, metrics: { ...variant.metrics, "results/s, ratio to bare": ratio } };
 }
 
+interface StoredSize {
+  readonly wal: number;
+  readonly table: number;
+}
+
 export interface BenchLog extends AsyncDisposable {
   /** Troubles that the log reported; it continues after most of them. */
   readonly troubles: readonly string[];
   readonly postmasterPid: number | undefined;
-  readonly openRun: () => {
-    readonly writer: RunWriter;
-    /** Resolves when the result with this sequence is durable. Call it before the append. */
-    readonly durable: (sequence: number) => Promise<void>;
-  };
+  /** The bytes of WAL so far, and those of the table with its indexes. */
+  readonly size: () => Promise<StoredSize>;
+  readonly openRuns: (count: number) => Promise<readonly OpenRun[]>;
+}
+
+interface OpenRun {
+  readonly writer: RunWriter;
+  /** Resolves when the result with this sequence is durable. Call it before the append. */
+  readonly durable: (sequence: number) => Promise<void>;
 }
 
 export async function openLog({ home }: Stage): Promise<BenchLog> {
@@ -100,15 +110,33 @@ export async function openLog({ home }: Stage): Promise<BenchLog> {
   return {
     troubles,
     postmasterPid: home.postmasterPid(),
-    openRun: () => {
-      const runId = newUuid(systemClock.nowMs());
-      return {
+    size: async () => {
+      const { rows } = await sql<StoredSize>`
+        select (pg_current_wal_insert_lsn() - '0/0')::int8 as wal,
+          (select sum(pg_total_relation_size(relid)) from pg_partition_tree('run_result'))::int8 as table`.execute(db);
+      return rows[0] ?? { wal: Number.NaN, table: Number.NaN };
+    },
+    openRuns: async (count) => {
+      const { rows } = await insertRuns(count, replicaId).execute(db);
+      return rows.map(({ id: runId }) => ({
         writer: log.open({ runId, epoch: 1, replicaId, chain: new LogChain(startOfChain(runId)), onLost: note }),
         durable: (sequence) => announced.wait(runId, sequence),
-      };
+      }));
     },
     [Symbol.asyncDispose]: () => closers.disposeAsync(),
   };
+}
+
+/** Runs that the replica owns, each in a session of its own. */
+function insertRuns(count: number, replicaId: string) {
+  return sql<{ id: string }>`
+    with made as materialized (select uuidv7() as id, uuidv7() as run_id from generate_series(1, ${count}::int)),
+    sessions as (
+      insert into session (id, client, name, agent, latest_run_id) select id, 'bench', id::text, '', run_id from made
+    )
+    insert into run (id, client, session, driver, input, status, epoch, turn, owner, deadline)
+    select run_id, 'bench', id, 'llm-loop', '', 'running', 1, 0, ${replicaId}::uuid, now() + interval '1 day' from made
+    returning id`;
 }
 
 /** The real wake-up, with a tap: the log announces a result as soon as it is durable. */
@@ -151,15 +179,23 @@ export async function measureAppends(
   resultsPerRun: number,
   oneByOne: boolean,
 ): Promise<Variant> {
+  const before = await log.size();
   const { result: durableMs, cost } = await measure({ postmasterPid: log.postmasterPid }, () =>
     appendAll(log, resultsPerRun, oneByOne),
   );
-  return describe(name, log, { results: runs * resultsPerRun, durableMs, cost });
+  const after = await log.size();
+  const results = runs * resultsPerRun;
+  const variant = describe(name, log, { results, durableMs, cost });
+  const bytes = {
+    "WAL per result, B": (after.wal - before.wal) / results,
+    "table and index per result, B": (after.table - before.table) / results,
+  };
+  return { ...variant, metrics: { ...variant.metrics, ...bytes } };
 }
 
 /** Offers results at a fixed pace, however long the log takes for them. */
 async function measurePaced(log: BenchLog, durationMs: number): Promise<Variant> {
-  const open = Array.from({ length: pacedRuns }, () => ({ ...log.openRun(), appended: 0 }));
+  const open = (await log.openRuns(pacedRuns)).map((run) => ({ ...run, appended: 0 }));
   const count = (pacedPerSecond * durationMs) / 1_000;
   const { result: durableMs, cost } = await measure({ postmasterPid: log.postmasterPid }, async () => {
     const startedMs = performance.now();
@@ -208,8 +244,7 @@ function describe(name: string, log: BenchLog, { results, durableMs, cost }: App
  */
 export async function appendAll(log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<number[]> {
   const sampleEvery = oneByOne ? 1 : sampledInterval;
-  const perRun = Array.from({ length: runs }, async () => {
-    const { writer, durable } = log.openRun();
+  const perRun = (await log.openRuns(runs)).map(async ({ writer, durable }) => {
     const sampled: Promise<number>[] = [];
     for (let index = 0; index < resultsPerRun; index++) {
       // No deltas merge, so the sequence of the result is known.

@@ -125,7 +125,7 @@ function callOf(client: HttpClient, prompt: Prompt | undefined): () => Promise<O
   };
 }
 
-/** Returns what is wrong with the measured answers. */
+/** Returns the faults of the measured answers. */
 export function findFaults({ metrics }: Measured): string[] {
   return metrics["whole, %"] === 100 ? [] : [`${metrics["whole, %"]} % arrived whole`];
 }

@@ -18,14 +18,18 @@ import { nextPageToken, pageSize } from "./page.ts";
 
 /** Returns the handlers of AuthService. */
 export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthService> {
-  const { db, cursors } = deps;
+  const { db, clock, cursors, config } = deps;
+  const cell = config.authCell;
   return {
     createApiKey: async ({ clientId, displayName, expireTime }) => {
-      const { row, key } = await makeApiKey(deps, {
-        client: clientId,
-        displayName,
-        expireTime: expireTime && timestampDate(expireTime),
-      });
+      const { row, key } = await makeApiKey(
+        { db, clock, cell },
+        {
+          client: clientId,
+          displayName,
+          expireTime: expireTime && timestampDate(expireTime),
+        },
+      );
       return { apiKey: keyToProto(row), key };
     },
     listApiKeys: async ({ clientId, pageSize: requested, pageToken }) => {
@@ -49,7 +53,7 @@ export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthSer
       const { client } = requireClient(context.values);
       const wanted = streamTarget(target);
       await assertExists(db, client, wanted);
-      const { ticket, expireTime } = await makeTicket(db, { client, target: wanted });
+      const { ticket, expireTime } = await makeTicket(db, { client, target: wanted, cell });
       return { ticket, expireTime: timestampFromDate(expireTime) };
     },
   };

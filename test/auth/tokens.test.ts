@@ -42,6 +42,19 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
 }
 
 describe("API keys", () => {
+  test("of a cell begin with its name, as its tickets do, and work as any others", async () => {
+    const service = await startService({ authAdminToken, authCell: "eu1" });
+    const { key } = await new GrpcClient(service.target, asAdmin).call(createApiKey, { clientId: "ada" });
+    expect(key).toMatch(/^rk_eu1\.[A-Za-z0-9_-]{43}$/);
+    const ada = new GrpcClient(service.target, bearer(key));
+    const { sessionId, runId } = await finishRun(ada);
+    const { ticket } = await ada.call(createStreamTicket, { target: { target: { case: "runId", value: runId } } });
+    expect(ticket).toMatch(/^rt_eu1\.[A-Za-z0-9_-]{43}$/);
+    const tail = new GrpcClient(service.target, bearer(ticket)).stream(RunService.method.tailRun, { runId });
+    expect(await Array.fromAsync(tail)).not.toEqual([]);
+    expect((await statusOf(`${service.url}/v1/sessions/${sessionId}`, bearer(`rk_eu2.${key.slice(7)}`)))[0]).toBe(401);
+  });
+
   test("are shown once, work on every surface as their client, and become invalid at once when revoked", async () => {
     const { service, admin } = await openStage();
     const made = await admin.call(createApiKey, { clientId: "ada", displayName: "laptop" });

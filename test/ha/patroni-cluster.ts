@@ -4,13 +4,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { inject } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { familyOf, readPid } from "../fault/database/process-family.ts";
+import { findFreePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/wait.ts";
 
 const startMaxMs = 120_000;
@@ -258,14 +258,4 @@ async function readMembers(apiPort: number): Promise<Membership | undefined> {
   } catch {
     return undefined;
   }
-}
-
-async function findFreePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  for (const server of servers) {
-    server.close();
-  }
-  return ports;
 }

@@ -58,6 +58,7 @@ test("text in the form of a key is removed, although the key is unknown", () => 
     "sk-proj-AbCdEf0123456789_-xyz",
     "rk_0123456789abcdefghijklmnopqrstuvwxyzABCDEF",
     "rt_0123456789abcdefghijklmnopqrstuvwxyzABCDEF",
+    "rk_eu1.0123456789abcdefghijklmnopqrstuvwxyzABCDEF",
     "rrun_01a2079e-9bde-76d7-bc24-6b86ba3c23f6.1.0123456789abcdefghijklmnopqrstuvwxyzABCDEF",
   ]) {
     expect(scrubText(`of "${text}", it said`)).toBe('of "[redacted]", it said');

@@ -1,14 +1,13 @@
 // Stream tickets: one minute to open a stream, fifteen minutes to reconnect to it. The service stores only their hashes.
 
-import { randomBytes } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 import type { Db } from "../database/database.ts";
 import type { Caller, StreamTarget } from "./caller.ts";
+import { makeCredential } from "./credential.ts";
 import { hashToken } from "./key-ring.ts";
 import { insertStreamTicket, useStreamTicket } from "./storage/stream-ticket.ts";
 
 const ticketPrefix = "rt_";
-const ticketBytes = 32;
 /** The time to open the stream, in milliseconds. A page opens its stream at once; a URL that leaks later is useless. */
 const openMs = 60_000;
 /** The lifetime of a ticket, in milliseconds: long enough for a flaky network, short enough for a URL in a browser history. */
@@ -17,9 +16,9 @@ const lifeMs = 15 * 60_000;
 /** Creates a ticket for one stream. */
 export async function makeTicket(
   db: Db,
-  { client, target }: { client: string; target: StreamTarget },
+  { client, target, cell }: { client: string; target: StreamTarget; cell: string },
 ): Promise<{ ticket: string; expireTime: Date }> {
-  const ticket = `${ticketPrefix}${randomBytes(ticketBytes).toString("base64url")}`;
+  const ticket = makeCredential(ticketPrefix, cell);
   const session = "sessionId" in target ? target.sessionId : null;
   const run = "runId" in target ? target.runId : null;
   const { createTime } = await insertStreamTicket(db, { client, session, run, hash: hashToken(ticket) });

@@ -65,7 +65,7 @@ function isEscaped(text: string, at: number): boolean {
  * its match, so that a hostile text costs no more than any long one.
  */
 const patterns =
-  /\b(?:sk-|rk_|rt_)[\w-]{16,}|\brrun_[\w.-]{16,}|(?<=\bbearer(?:%20|\+| ){1,4})[\w.~+/=-]{8,}|(?<=:\/\/)[^\s/?#@"'<>\\]{1,512}@/gi;
+  /\b(?:sk-|r[kt]_(?:[a-z0-9]{1,16}\.)?)[\w-]{16,}|\brrun_[\w.-]{16,}|(?<=\bbearer(?:%20|\+| ){1,4})[\w.~+/=-]{8,}|(?<=:\/\/)[^\s/?#@"'<>\\]{1,512}@/gi;
 
 function replacePatterns(text: string): string {
   return text.replace(patterns, (match) => (match.endsWith("@") ? `${redacted}@` : redacted));

@@ -37,7 +37,18 @@ export const authKeys = {
     },
     keyCharsMin,
   ),
+  authCell: cellName(),
 } as const;
+
+/** The name is in keys and tickets, so that a router can read it: docs/operations/cells.md. */
+function cellName(): Key<string> {
+  const about =
+    "Name of this cell of a deployment in several cells, such as `eu1`; keys and tickets that it makes begin with `rk_eu1.` and `rt_eu1.`.";
+  const row = { path: "auth.cell", fallback: "", about };
+  return makeKey(row, (text) =>
+    /^[a-z0-9]{1,16}$/.test(text) ? text : new Expected("1 to 16 lower-case letters and digits"),
+  );
+}
 
 function clientKeys(): Key<readonly ClientKey[]> {
   const about =

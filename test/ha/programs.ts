@@ -1,4 +1,4 @@
-// Finds the programs of a cluster: Postgres, etcd and HAProxy of Debian, and Patroni, which is installed beside this file.
+// Finds the programs of a cluster: Postgres, etcd, HAProxy and PgBouncer of Debian, and Patroni, which is installed beside this file.
 
 import { execFile } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
@@ -20,10 +20,10 @@ const patroni = join(environment, "bin/patroni");
 
 export async function setup(project: TestProject): Promise<void> {
   const [newest] = globSync("/usr/lib/postgresql/*/bin").sort().reverse();
-  const missing = ["etcd", "haproxy"].filter((name) => !isInstalled(name));
+  const missing = ["etcd", "haproxy", "pgbouncer"].filter((name) => !isInstalled(name));
   if (newest === undefined || missing.length > 0) {
     throw new Error(
-      "npm run ha needs Postgres, etcd and HAProxy: apt-get install -y --no-install-recommends postgresql etcd-server haproxy",
+      "npm run ha needs programs: apt-get install -y --no-install-recommends postgresql etcd-server haproxy pgbouncer",
     );
   }
   if (!existsSync(patroni)) {

@@ -24,6 +24,8 @@ export interface Peer {
   readonly client: GrpcClient;
   readonly log: () => string;
   kill(): Promise<void>;
+  /** Sends SIGTERM; resolves when the process has ended. */
+  stop(): Promise<void>;
 }
 
 export interface TwoVersions {
@@ -45,12 +47,12 @@ export async function startBoth(): Promise<TwoVersions> {
     RUNNEL_SESSIONS_WORK_ROOT: workRoot,
   };
   const previous = await startPrevious(environment);
-  const { target, log, kill } = await startProcess(environment);
-  return {
-    databaseUrl: environment.RUNNEL_DATABASE_URL,
-    previous,
-    current: { client: new GrpcClient(target), log, kill },
-  };
+  return { databaseUrl: environment.RUNNEL_DATABASE_URL, previous, current: await startCurrent(environment) };
+}
+
+export async function startCurrent(environment: Readonly<Record<string, string>>): Promise<Peer> {
+  const { target, log, kill, stop } = await startProcess(environment);
+  return { client: new GrpcClient(target), log, kill, stop: async () => void (await stop()) };
 }
 
 /** Returns false in a shallow clone, which does not hold the previous version. */
@@ -89,7 +91,7 @@ function runGit(args: readonly string[]): Buffer {
  * A folder with the source of that version. It runs with today's packages; a package that only that version needs stays
  * among the dev dependencies until the next migration.
  */
-function extractPrevious(): string {
+export function extractPrevious(): string {
   const folder = mkdtempSync(join(tmpdir(), "runnel-previous-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const input = runGit(["archive", "--format=tar", previousCommit(), "src", "gen", "migrations", "package.json"]);
@@ -101,8 +103,11 @@ function extractPrevious(): string {
   return folder;
 }
 
-async function startPrevious(environment: Readonly<Record<string, string>>): Promise<Peer> {
-  const main = join(extractPrevious(), "src", "main.ts");
+export async function startPrevious(
+  environment: Readonly<Record<string, string>>,
+  folder = extractPrevious(),
+): Promise<Peer> {
+  const main = join(folder, "src", "main.ts");
   const child = spawn(process.execPath, [main, "serve", "--no-config", "--port", "0"], {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
@@ -122,10 +127,11 @@ async function startPrevious(environment: Readonly<Record<string, string>>): Pro
     text += chunk.toString();
   });
   const exited = once(child, "exit");
-  const kill = async (): Promise<void> => {
-    child.kill("SIGKILL");
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
     await exited;
   };
+  const kill = (): Promise<void> => end("SIGKILL");
   onTestFinished(kill);
   const url = await until("the previous version to serve", () => {
     if (child.exitCode !== null) {
@@ -133,5 +139,5 @@ async function startPrevious(environment: Readonly<Record<string, string>>): Pro
     }
     return /serves on (http:\/\/\S+)/.exec(text)?.[1];
   });
-  return { client: new GrpcClient(new URL(url).host), log: () => text, kill };
+  return { client: new GrpcClient(new URL(url).host), log: () => text, kill, stop: () => end("SIGTERM") };
 }

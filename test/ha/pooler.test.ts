@@ -1,4 +1,4 @@
-// Runnel behind a real PgBouncer: refused with the reason in each mode, whatever PgBouncer ignores.
+// Runnel behind a real PgBouncer: refused with the reason in each mode, also when PgBouncer ignores unknown settings.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -9,7 +9,7 @@ import { repositoryRoot, runCommand } from "./run-command.ts";
 /** The names of main, in order of authority: the remote one comes first, because clients already build against it. */
 const mainReferences = ["origin/main", "main"];
 
-/** Returns what was compared. Throws when a change breaks a client. Needs a filled third_party/. */
+/** Returns what was compared. Throws when a change breaks a client. */
 export async function checkBreaking(): Promise<string> {
   const base = await findBase();
   const baseProtos = base === undefined ? [] : await listProtos(base);
@@ -22,7 +22,6 @@ export async function checkBreaking(): Promise<string> {
   await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-breaking-"));
   const image = join(folder.path, "base.binpb");
   await extractFiles(base, [...baseProtos, "buf.yaml"], folder.path);
-  // The base imports the same third-party protos, which git does not have.
   await symlink(join(repositoryRoot, "third_party"), join(folder.path, "third_party"), "junction");
   // Only `proto`, because an image of the whole workspace cannot be compared with one of several modules.
   await runCommand("buf", ["build", join(folder.path, "proto"), "--output", image]);

@@ -5,7 +5,6 @@ import { checkBreaking } from "./breaking.ts";
 import { checkPythonContractIsFresh } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
 import { checkGenIsFresh } from "./stale-gen.ts";
-import { fillThirdParty } from "./third-party.ts";
 
 interface Step {
   readonly name: string;
@@ -14,7 +13,6 @@ interface Step {
 }
 
 const steps: readonly Step[] = [
-  { name: "third-party protos", run: () => silent(fillThirdParty()) },
   { name: "gen/ is fresh", run: checkGenIsFresh },
   { name: "Python's contract is fresh", run: checkPythonContractIsFresh },
   // Loaded after the check of gen/, which the settings need.

@@ -15,7 +15,7 @@ const types = [
   "google.rpc.Status",
 ];
 
-/** Writes the descriptors to `output`. Needs a filled third_party/. */
+/** Writes the descriptors to `output`. */
 export async function writePythonContract(output: string = path): Promise<void> {
   const named = types.flatMap((type) => ["--type", type]);
   await runCommand("buf", ["build", "--as-file-descriptor-set", "--exclude-source-info", ...named, "--output", output]);

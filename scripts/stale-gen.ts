@@ -9,7 +9,7 @@ import { repositoryRoot, runCommand } from "./run-command.ts";
 /** The maximum number of files in a message. A stale tree is usually stale as a whole, so a few names are enough. */
 const namedFilesMax = 10;
 
-/** Throws when gen/ lacks a file, has one too many, or differs in one. Needs a filled third_party/. */
+/** Throws when gen/ lacks a file, has one too many, or differs in one. */
 export async function checkGenIsFresh(): Promise<string> {
   await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-gen-"));
   await runCommand("buf", ["generate", "--output", folder.path]);

@@ -2,8 +2,7 @@
 // breaks.
 
 import { Code } from "@connectrpc/connect";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { fillThirdParty } from "../../scripts/third-party.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type ReasonName, reasons } from "../../src/platform/base/fault.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
@@ -21,9 +20,6 @@ import { startTicketServer } from "./ticket-server.ts";
 /** Three services and a program that loads the contract start, on a machine with other work. */
 const programStartMaxMs = 40_000;
 vi.setConfig({ testTimeout: 120_000 });
-
-// The program of the page reads the contract from the repository.
-beforeAll(() => fillThirdParty());
 
 // The replica that owns the run is killed in mid-sentence, another one takes over, and the killed one comes back on its port.
 // Readers of either replica have text that is void: readers of the killed one from before the break, the others within one

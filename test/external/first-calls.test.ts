@@ -3,9 +3,8 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
+import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-import { fillThirdParty } from "../../scripts/third-party.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { startService } from "../harness/service.ts";
@@ -17,8 +16,6 @@ vi.setConfig({ testTimeout: 240_000 });
 const python = inject("python");
 const readme = readFileSync(join(repositoryRoot, "README.md"), "utf8");
 const goPage = readFileSync(join(repositoryRoot, "docs/call/go.md"), "utf8");
-
-beforeAll(() => fillThirdParty());
 
 interface Place {
   readonly folder: string;

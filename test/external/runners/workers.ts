@@ -1,12 +1,10 @@
 // The runners of the tests as programs, one in each language. They have the same conversation: see README.md.
 
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { inject, onTestFinished } from "vitest";
 import { repositoryRoot, runCommand } from "../../../scripts/run-command.ts";
-import { fillThirdParty } from "../../../scripts/third-party.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { type Running, runProgram, startProgram } from "../program.ts";
 
@@ -43,7 +41,6 @@ export const go: Language = {
   isHere: inject("hasGo"),
   hasArtifacts: true,
   prepare: async () => {
-    await ensureThirdParty();
     await runCommand("buf", ["generate", "--template", "test/external/runners/go/buf.gen.yaml"]);
   },
   start: async (url) => {
@@ -89,13 +86,6 @@ export function pluginOf(plugin: string): string {
 
 export function environmentOf(url: string): NodeJS.ProcessEnv {
   return { RUNNEL_URL: url, RUNNEL_API_KEY: keyOf(), PYTHONDONTWRITEBYTECODE: "1" };
-}
-
-/** Usually filled already by `npm run generate`. */
-async function ensureThirdParty(): Promise<void> {
-  if (!existsSync(join(repositoryRoot, "third_party"))) {
-    await fillThirdParty();
-  }
 }
 
 function pathOf(file: string): string {

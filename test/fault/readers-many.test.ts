@@ -89,6 +89,8 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
 /** Writes pieces at a pace, once `start` has resolved. */
 function saySlowly(start: Promise<void>, count: number): Script {
   return async (wire) => {
+    // A service that gets no answer for 30 s counts the provider as hung.
+    wire.raw(": waiting\n\n");
     await start;
     for (let piece = 0; piece < count; piece++) {
       await delay(paceMs);

@@ -31,7 +31,7 @@ test("they are in the log in the order in which the driver appended and yielded"
     expect(tryAppend(turn(5))).toBe(true);
     return over;
   });
-  await openReplica(store, { drivers: [mixed] });
+  await openReplica(store, { drivers: [mixed], clock: systemClock });
   const { id } = await addRun(store.db);
   await reached(store, id, "failed");
   expect(await resultsOf(store, id)).toEqual([1, 2, 3, 4, 5, 6, "runFailed"]);
@@ -47,7 +47,7 @@ test("a driver that has fallen behind the log is refused, and its step waits for
     expect(tryAppend(turn(++taken))).toBe(true);
     return { ...over, results: [] };
   });
-  await openReplica(store, { drivers: [eager] });
+  await openReplica(store, { drivers: [eager], clock: systemClock });
   const { id } = await addRun(store.db);
   await reached(store, id, "failed");
   expect(taken).toBeGreaterThan(100);
@@ -62,7 +62,7 @@ test("a driver that was left behind appends nothing after the end of its run", a
     context = given;
     return await new Promise<DriverEnd>(() => {});
   });
-  const { dispatcher, log, wakeup } = await openReplica(store, { drivers: [stuck] });
+  const { dispatcher, log, wakeup } = await openReplica(store, { drivers: [stuck], clock: systemClock });
   const { id } = await addRun(store.db);
   const { tryAppend } = await until("the driver to be stuck", () => context);
   expect(tryAppend(turn(2))).toBe(true);

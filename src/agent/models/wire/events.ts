@@ -41,7 +41,8 @@ export class EventStream<Part> implements Disposable {
     this.#response = response;
     this.#options = options;
     this.#bounds = new StreamBounds(options.provider);
-    response.on("data", (chunk: Buffer) => this.#readChunk(chunk));
+    // The chunks of one socket read come together, and flowing mode would give each one alone.
+    response.on("readable", () => this.#readChunks());
     finished(response, (error) => this.#end(error));
   }
 
@@ -58,9 +59,11 @@ export class EventStream<Part> implements Disposable {
         await this.#awaitEnd();
         return undefined;
       }
-      this.#waiting = Promise.withResolvers();
-      this.#response.resume();
-      await this.#waiting.promise;
+      this.#readChunks();
+      if (this.#parts.length === 0 && !this.#isOver) {
+        this.#waiting = Promise.withResolvers();
+        await this.#waiting.promise;
+      }
     }
     const parts = this.#parts;
     this.#parts = [];
@@ -74,8 +77,10 @@ export class EventStream<Part> implements Disposable {
     }
   }
 
-  #readChunk(chunk: Buffer): void {
-    if (this.#isOver) {
+  /** Reads what has arrived, unless parts wait for the caller. */
+  #readChunks(): void {
+    const chunk: Buffer | null = this.#parts.length === 0 ? this.#response.read() : null;
+    if (chunk === null || this.#isOver) {
       return;
     }
     try {
@@ -92,7 +97,6 @@ export class EventStream<Part> implements Disposable {
       return;
     }
     if (this.#parts.length > 0 || this.#isOver) {
-      this.#response.pause();
       this.#wake();
     }
   }
@@ -123,7 +127,9 @@ export class EventStream<Part> implements Disposable {
       return;
     }
     const ended = new AbortController();
-    this.#response.once("close", () => ended.abort(over)).resume();
+    this.#response.once("close", () => ended.abort(over));
+    // The end of a response counts as read only after a read.
+    this.#response.read();
     await this.#options.clock.sleep(endGraceMs, ended.signal);
   }
 }

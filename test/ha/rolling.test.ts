@@ -67,7 +67,7 @@ class Callers {
         if ((error as ServiceError).code !== status.UNAVAILABLE) {
           throw error;
         }
-        const reason = reasonOf(error as ServiceError) ?? "the connection broke";
+        const reason = reasonOf(error as ServiceError) ?? (error as Error).message.replace(/ [\d.:]+/, "");
         this.repeated.set(reason, (this.repeated.get(reason) ?? 0) + 1);
         await delay(retryMs);
       }

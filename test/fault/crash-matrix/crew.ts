@@ -120,7 +120,11 @@ export async function deathOf(member: Member): Promise<number> {
 }
 
 function asMiss(member: Member, message: string): Error {
-  return /"lease\.lost"|"queueWaitMs":[1-9]/.test(member.log()) ? new Missed(message) : new Error(message);
+  const log = member.log();
+  // The machine was too busy for the plan: the run was queued, and perhaps another process took it.
+  const isElsewhere = log.includes("/SendMessage") && !log.includes('"run.started"');
+  const isMiss = isElsewhere || /"lease\.lost"|"queueWaitMs":[1-9]/.test(log);
+  return isMiss ? new Missed(message) : new Error(message);
 }
 
 export function isAlive({ pid }: ServiceProcess): boolean {

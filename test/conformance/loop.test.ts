@@ -200,6 +200,7 @@ const usage = (prompt: number, completion: number) => ({
 test("a cancelled run has its usage so far, with its own count marked as an estimate", async () => {
   const { provider, api } = await setStage(rest, { defaultModel: "gpt-4o" });
   const workDir = await folderWith({});
+  const spoke = Promise.withResolvers<void>();
   provider.respond(
     (wire) => {
       wire.toolCalls({ index: 0, ...list("1") });
@@ -209,12 +210,15 @@ test("a cancelled run has its usage so far, with its own count marked as an esti
     },
     async (wire) => {
       wire.text("four");
+      await spoke.promise;
       wire.text("more");
       await wire.hang();
     },
   );
   const runId = await begin(api, { workDir, builtin: ["list_dir"] });
-  await until("the run to speak", async () => (await provider.request(1)) && (await hasSaid(api, runId, "more")));
+  await until("the run to speak", async () => (await provider.request(1)) && (await hasSaid(api, runId, "four")));
+  spoke.resolve();
+  await until("the run to go on", () => hasSaid(api, runId, "more"));
   await api.cancelRun(runId);
   const { usage: used, state } = await ended(api, runId);
   expect(state).toBe("cancelled");

@@ -537,6 +537,13 @@ describe("a refused request", () => {
 });
 
 describe("a caller that takes parts without a pull", () => {
+  /** Enough for what was written to arrive. */
+  async function nextTurns(): Promise<void> {
+    for (let turn = 0; turn < 50; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   /** Sends the pieces one by one, each after the caller has the piece before it. */
   function sayInSteps(pieces: readonly string[], arrived: () => string): Script {
     return async (wire) => {
@@ -578,6 +585,57 @@ describe("a caller that takes parts without a pull", () => {
     expect(arrived).toBe("abcdef");
     expect(shares).toEqual(expected);
     expect(last).toMatchObject({ type: "finish", usage: { completionTokens: 2 } });
+  });
+
+  test("pulls the first text, also when it waited for it", async () => {
+    const asked = Promise.withResolvers<void>();
+    fake.respond(async (wire) => {
+      wire.raw(": the headers\n\n");
+      await asked.promise;
+      await nextTurns();
+      wire.text("a");
+      wire.finish("stop");
+    });
+    const parts = open({ takePart: () => true });
+    const first = parts.next();
+    asked.resolve();
+    expect(await first).toMatchObject({ value: { type: "text", text: "a" } });
+    expect(await parts.next()).toMatchObject({ value: { type: "finish" } });
+  });
+
+  test("gets nothing while it holds a part, and everything after it", async () => {
+    const [hasFirst, hasSecond, isWritten] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    fake.respond(async (wire) => {
+      wire.text("a");
+      await hasFirst?.promise;
+      wire.text("b");
+      await hasSecond?.promise;
+      wire.text("c");
+      wire.finish("stop");
+      wire.done();
+      // The end of the response comes alone, and nothing is read then.
+      await nextTurns();
+      wire.end();
+      isWritten?.resolve();
+    });
+    const taken: string[] = [];
+    const parts = open({
+      takePart: (part) => {
+        const text = textOf([part]);
+        return text !== "b" && taken.push(text) > 0;
+      },
+    });
+    await parts.next();
+    hasFirst?.resolve();
+    expect(await parts.next()).toMatchObject({ value: { type: "text", text: "b" } });
+    hasSecond?.resolve();
+    await isWritten?.promise;
+    // Everything arrives meanwhile.
+    await nextTurns();
+    expect(taken).toEqual([]);
+    expect(await parts.next()).toMatchObject({ value: { type: "text", text: "c" } });
+    // The clock of this test stands still: the end of the response is noticed without a time limit.
+    expect(await parts.next()).toMatchObject({ value: { type: "finish" } });
   });
 
   test("pulls the failure when the connection breaks", async () => {

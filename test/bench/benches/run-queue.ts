@@ -27,7 +27,6 @@ export const runQueue: Bench = {
     await using _closing = { [Symbol.asyncDispose]: () => connections.close() };
     const { db } = connections;
     await migrate(db);
-    await fill(home, 1);
     for (;;) {
       const variants: Variant[] = [];
       for (const depth of depths) {

@@ -6542,6 +6542,14 @@ export const comments = new Map(
   "Name of the agent, for logs and people."
  ],
  [
+  "runnel.v1.Agent.reasoning_effort",
+  "How much the model reasons before it answers, where it can; unset leaves it to the provider."
+ ],
+ [
+  "runnel.v1.Agent.response_format",
+  "Form of the model's answers; unset means text. A model that does not support the form answers with text."
+ ],
+ [
   "runnel.v1.Agent.system_prompt",
   "System prompt: the instruction at the start of every request to the model."
  ],
@@ -6560,6 +6568,10 @@ export const comments = new Map(
  [
   "runnel.v1.AgentTools.builtin",
   "Names of built-in tools, such as `list_dir` and `read_file`. Checked when a message is sent."
+ ],
+ [
+  "runnel.v1.AgentTools.functions",
+  "Tools that the caller runs itself. A response that calls one ends the run with the finish reason `tool-calls`, after the other tools of that response have run. `RunCompleted.pending_tool_calls` has the calls; the caller sends their results as the next `messages` of SendMessage."
  ],
  [
   "runnel.v1.AgentTools.remote",
@@ -6815,11 +6827,15 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.CreateSessionRequest.agent",
-  "Configuration of the agent."
+  "Configuration of the agent. For a fork: its fields replace those of the origin's agent."
  ],
  [
   "runnel.v1.CreateSessionRequest.callback",
   "Endpoint that receives status callbacks and remote tool calls."
+ ],
+ [
+  "runnel.v1.CreateSessionRequest.fork",
+  "The place in another session from which the new one continues; unset means an empty session. A fork has the callback of its origin unless `callback` is set, and a work directory of its own."
  ],
  [
   "runnel.v1.CreateSessionRequest.request_id",
@@ -6922,6 +6938,38 @@ export const comments = new Map(
   "Dotted name of the type."
  ],
  [
+  "runnel.v1.Fork",
+  "The place in another session from which a session continues. Set `run_id`, `message_count` or neither."
+ ],
+ [
+  "runnel.v1.Fork.message_count",
+  "Number of messages to copy, from the first one on; 0 means all that the session has now. SessionService.ListMessages shows the messages."
+ ],
+ [
+  "runnel.v1.Fork.run_id",
+  "Copies the messages up to the end of this run, which must have ended."
+ ],
+ [
+  "runnel.v1.Fork.session_id",
+  "Id of the session to continue, of the same client."
+ ],
+ [
+  "runnel.v1.FunctionTool",
+  "A tool that the caller runs itself."
+ ],
+ [
+  "runnel.v1.FunctionTool.description",
+  "Description of the tool, for the model."
+ ],
+ [
+  "runnel.v1.FunctionTool.name",
+  "Name that the model uses to call the tool: letters, digits, `_` and `-`."
+ ],
+ [
+  "runnel.v1.FunctionTool.parameters",
+  "JSON Schema of the arguments; unset means no arguments."
+ ],
+ [
   "runnel.v1.GetJwksRequest",
   "Request of GetJwks."
  ],
@@ -7008,6 +7056,34 @@ export const comments = new Map(
  [
   "runnel.v1.GetReceiptResponse.statement",
   "The statement as a JSON object, for people. It is not signed: a program that relies on the statement reads it from `jws`."
+ ],
+ [
+  "runnel.v1.GetRunInputRequest",
+  "Request of GetRunInput."
+ ],
+ [
+  "runnel.v1.GetRunInputRequest.run_id",
+  "Id of the run."
+ ],
+ [
+  "runnel.v1.GetRunInputResponse",
+  "Response of GetRunInput."
+ ],
+ [
+  "runnel.v1.GetRunInputResponse.agent",
+  "The effective settings of the agent: those of the session, with those that SendMessage replaced for this run. `model` is the model as it was resolved."
+ ],
+ [
+  "runnel.v1.GetRunInputResponse.annotations",
+  "The `annotations` of the SendMessage call; unset when it had none."
+ ],
+ [
+  "runnel.v1.GetRunInputResponse.messages",
+  "The messages that started the run, oldest first."
+ ],
+ [
+  "runnel.v1.GetRunInputResponse.run_id",
+  "Id of the run."
  ],
  [
   "runnel.v1.GetRunRequest",
@@ -7176,6 +7252,34 @@ export const comments = new Map(
  [
   "runnel.v1.ListCallbacksResponse.next_page_token",
   "Token of the next page; empty on the last page."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest",
+  "Request of ListMessages."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest.page_size",
+  "Maximum number of messages to return: 1 to 250; 0 means 50. A page of large messages may be shorter."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest.page_token",
+  "`next_page_token` of the previous page; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest.session_id",
+  "Id of the session."
+ ],
+ [
+  "runnel.v1.ListMessagesResponse",
+  "Response of ListMessages."
+ ],
+ [
+  "runnel.v1.ListMessagesResponse.messages",
+  "The messages, oldest first."
+ ],
+ [
+  "runnel.v1.ListMessagesResponse.next_page_token",
+  "Token of the next page; empty when there are no more messages for now."
  ],
  [
   "runnel.v1.ListProvidersRequest",
@@ -7454,6 +7558,30 @@ export const comments = new Map(
   "The new piece of text."
  ],
  [
+  "runnel.v1.ReasoningEffort",
+  "How much a model reasons before it answers."
+ ],
+ [
+  "runnel.v1.ReasoningEffort.REASONING_EFFORT_HIGH",
+  "Much."
+ ],
+ [
+  "runnel.v1.ReasoningEffort.REASONING_EFFORT_LOW",
+  "Little."
+ ],
+ [
+  "runnel.v1.ReasoningEffort.REASONING_EFFORT_MEDIUM",
+  "The usual amount."
+ ],
+ [
+  "runnel.v1.ReasoningEffort.REASONING_EFFORT_MINIMAL",
+  "As little as the model allows."
+ ],
+ [
+  "runnel.v1.ReasoningEffort.REASONING_EFFORT_UNSPECIFIED",
+  "Unspecified: the provider decides."
+ ],
+ [
   "runnel.v1.ReceiptService",
   "Works on receipts, the signed statements about the logs of ended runs, and on the public keys that verify them."
  ],
@@ -7496,6 +7624,26 @@ export const comments = new Map(
  [
   "runnel.v1.RemoteTool.parameters",
   "JSON Schema of the arguments; unset or an empty array means no arguments."
+ ],
+ [
+  "runnel.v1.ResponseFormat",
+  "The form of a model's answers: a JSON object, of a schema when one is set."
+ ],
+ [
+  "runnel.v1.ResponseFormat.description",
+  "Description of the answer, for the model."
+ ],
+ [
+  "runnel.v1.ResponseFormat.name",
+  "Name of the schema for the model: letters, digits, `_` and `-`; unset means `answer`."
+ ],
+ [
+  "runnel.v1.ResponseFormat.schema",
+  "JSON Schema of the answer, a JSON object; unset means any JSON object."
+ ],
+ [
+  "runnel.v1.ResponseFormat.strict",
+  "True when the provider must enforce the schema. Every object of the schema must then be closed and require all of its properties."
  ],
  [
   "runnel.v1.ResultLost",
@@ -7590,6 +7738,10 @@ export const comments = new Map(
   "Sequence of the terminal result; 0 while the run is active."
  ],
  [
+  "runnel.v1.Run.model",
+  "Model that the run works with, as `SendMessage` resolved it; empty for a run of another driver."
+ ],
+ [
   "runnel.v1.Run.output",
   "Output of the run; set when it has ended."
  ],
@@ -7648,6 +7800,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunCompleted.output",
   "The run's output when `message` is unset: the text of its chunks, at most 1,000,000 characters of it."
+ ],
+ [
+  "runnel.v1.RunCompleted.pending_tool_calls",
+  "Calls of `AgentTools.functions` that the caller has to answer with the next `messages` of SendMessage. The finish reason is then `tool-calls`."
  ],
  [
   "runnel.v1.RunCompleted.turns",
@@ -7790,6 +7946,10 @@ export const comments = new Map(
   "Returns one run."
  ],
  [
+  "runnel.v1.RunService.GetRunInput",
+  "Returns the messages that started a run, and the settings that it works with.\n\nAfter a purge of its session there are no messages."
+ ],
+ [
   "runnel.v1.RunService.ListRunResults",
   "Lists the stored results of a run, oldest first, without waiting for more."
  ],
@@ -7818,8 +7978,20 @@ export const comments = new Map(
   "Request of SendMessage."
  ],
  [
+  "runnel.v1.SendMessageRequest.agent",
+  "Settings of this run: each field that is set replaces that of the session's agent. They are kept with the run."
+ ],
+ [
+  "runnel.v1.SendMessageRequest.annotations",
+  "A JSON object of the caller's own. RunService.GetRunInput returns it."
+ ],
+ [
   "runnel.v1.SendMessageRequest.message",
   "The message to the agent: the task or question."
+ ],
+ [
+  "runnel.v1.SendMessageRequest.messages",
+  "Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result."
  ],
  [
   "runnel.v1.SendMessageRequest.request_id",
@@ -7894,6 +8066,10 @@ export const comments = new Map(
   "Why the latest run failed."
  ],
  [
+  "runnel.v1.Session.fork",
+  "The session that this one continues; unset for a session that began empty."
+ ],
+ [
   "runnel.v1.Session.latest_run_id",
   "Id of the latest run; unset before the first message."
  ],
@@ -7926,12 +8102,28 @@ export const comments = new Map(
   "Tokens that the latest run used, where its providers reported them."
  ],
  [
+  "runnel.v1.SessionMessage",
+  "A message of a session."
+ ],
+ [
+  "runnel.v1.SessionMessage.message",
+  "The message."
+ ],
+ [
+  "runnel.v1.SessionMessage.number",
+  "Number of the message in its session, from 1. `Fork.message_count` of this number copies up to this message."
+ ],
+ [
+  "runnel.v1.SessionMessage.run_id",
+  "Id of the run that received or produced the message. In a fork it may be a run of the origin."
+ ],
+ [
   "runnel.v1.SessionService",
   "Works on sessions: the API of the Agent Runner document, over every surface.\n\nA session belongs to the client that created it. Every other client gets NOT_FOUND with reason SESSION_NOT_FOUND, exactly as for an unknown id."
  ],
  [
   "runnel.v1.SessionService.CreateSession",
-  "Creates a session.\n\nThe session does nothing until a message is sent. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document."
+  "Creates a session, or a fork of one.\n\nThe session does nothing until a message is sent. A fork begins with messages of another session, which stays as it is. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document."
  ],
  [
   "runnel.v1.SessionService.DeleteSession",
@@ -7940,6 +8132,10 @@ export const comments = new Map(
  [
   "runnel.v1.SessionService.GetSession",
   "Returns one session with the state of its latest run."
+ ],
+ [
+  "runnel.v1.SessionService.ListMessages",
+  "Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is complete."
  ],
  [
   "runnel.v1.SessionService.ListSessions",

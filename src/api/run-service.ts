@@ -1,7 +1,8 @@
 // RunService: runs and their logs.
 
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import {
   type RunService,
@@ -9,12 +10,13 @@ import {
   type TailRunResponse,
   TailRunResponseSchema,
 } from "#gen/runnel/v1/run_service_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { decodeResult, type LogEntry } from "../engine/log/result.ts";
 import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
 import { cancelRun } from "../engine/runs/cancel.ts";
 import { runsToProto } from "../engine/runs/to-proto.ts";
-import { type ClientRun, findClientRun, isActive, listClientRuns } from "../engine/storage/run.ts";
+import { type ClientRun, findClientRun, isActive, listClientRuns, readRunInput } from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
@@ -31,6 +33,20 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
     getRun: async ({ runId }, context) => ({
       run: await show(await requireRun(deps.db, requireClient(context.values), runId)),
     }),
+    getRunInput: async ({ runId }, context) => {
+      const { id } = await requireRun(deps.db, requireClient(context.values), runId);
+      const input = await readRunInput(deps.db, id);
+      if (input === undefined) {
+        throw new Fault("RUN_NOT_FOUND", "run not found");
+      }
+      const agent = fromBinary(AgentSchema, input.agent);
+      return {
+        runId,
+        messages: input.messages.map((message) => fromBinary(MessageSchema, message)),
+        agent: { ...agent, model: input.model ?? agent.model },
+        annotations: input.annotations ?? "",
+      };
+    },
     listRuns: async (request, context) => {
       const { client } = requireClient(context.values);
       const scope = ["runs", client, request.sessionId];

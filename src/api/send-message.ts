@@ -1,8 +1,8 @@
-// SendMessage: checks the run that a message starts. The run is durable before the sender gets its answer.
+// SendMessage: checks the run that messages start. The run is durable before the sender gets its answer.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { AgentSchema, type Callback, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
+import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { type Agent, AgentSchema, type Callback, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type SendMessageRequest,
   SendMessageRequestSchema,
@@ -10,17 +10,22 @@ import {
   SendMessageResponseSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/budget/budget.ts";
+import { responseFormatOf } from "../agent/response/response-format.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
 import { findClientRun, isActive } from "../engine/storage/run.ts";
 import { findSession, lockSession, type SessionRow } from "../engine/storage/session.ts";
-import { Fault } from "../platform/base/fault.ts";
+import { readTranscript } from "../engine/storage/transcript.ts";
+import { Fault, invalidField } from "../platform/base/fault.ts";
+import { parseObject } from "../platform/base/json/parse-object.ts";
 import type { Transaction } from "../platform/database/database.ts";
+import { replaceSettings } from "./agent-settings.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { answerOnce } from "./idempotency.ts";
+import { beginsWithResult, checkMessages, openCallsOf, userMessage } from "./run-input.ts";
 
 /**
- * Sends a message to a session of the client and starts its run. Without a request id the fast path takes two statements.
+ * Sends messages to a session of the client and starts its run. One message without a request id takes two statements.
  * @throws Fault SESSION_NOT_FOUND, SESSION_ENDED, INVALID_ARGUMENT, and those of `startRun` and `answerOnce`.
  */
 export async function sendMessage(
@@ -37,10 +42,17 @@ export async function sendMessage(
     responseSchema: SendMessageResponseSchema,
   };
   const name = { client, name: request.sessionId };
-  const turnOf = (session: SessionRow | undefined) => nextTurn(deps, client, { session, request, traceParent });
+  const given = request.message === "" ? request.messages : [userMessage(request.message)];
+  const turnOf = (session: SessionRow | undefined, messages: readonly Message[]) =>
+    nextTurn(deps, client, { session, request, messages, traceParent });
   // The fast path for most messages: two statements. Without a run id the slow path, `startRun`, finds out why.
-  if (request.requestId === "" && !deps.config.sessionsSingleMessage) {
-    const turn = turnOf(await findSession(deps.db, name));
+  if (
+    request.requestId === "" &&
+    !deps.config.sessionsSingleMessage &&
+    given.length === 1 &&
+    !beginsWithResult(given)
+  ) {
+    const turn = turnOf(await findSession(deps.db, name), checkMessages(given, []));
     const runId = await startAlone(deps, turn.start);
     if (runId !== undefined) {
       return turn.answer(runId);
@@ -52,32 +64,58 @@ export async function sendMessage(
       if (deps.config.sessionsSingleMessage) {
         await assertFirstMessage(trx, requireFound(session));
       }
-      const turn = turnOf(session);
+      const openCalls = beginsWithResult(given) ? await readOpenCalls(trx, requireFound(session)) : [];
+      const turn = turnOf(requireFound(session), checkMessages(given, openCalls));
       return turn.answer(await start(turn.start));
     }),
   );
 }
+
+async function readOpenCalls(trx: Transaction, session: SessionRow): Promise<readonly ToolCall[]> {
+  const { messages } = await readTranscript(trx, { session: session.id, newestMax: answersMax });
+  return openCallsOf(messages.map(({ message }) => fromBinary(MessageSchema, message)));
+}
+
+/** More messages than a response with all its answers has. */
+const answersMax = 300;
 
 interface Turn {
   readonly start: StartRequest;
   readonly answer: (runId: string) => SendMessageResponse;
 }
 
-/** Checks a message and returns the run that it starts in its session. */
+/** Checks messages and returns the run that they start in their session. */
 function nextTurn(
   deps: ServiceDeps,
   client: string,
-  asked: { session: SessionRow | undefined; request: SendMessageRequest; traceParent: string | undefined },
+  asked: {
+    session: SessionRow | undefined;
+    request: SendMessageRequest;
+    messages: readonly Message[];
+    traceParent: string | undefined;
+  },
 ): Turn {
   const session = requireFound(asked.session);
+  const { request, traceParent } = asked;
   const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
   const problems: string[] = [];
-  const toolsRegistered = checkAgent(deps, session, { callback, tell: (problem) => problems.push(problem) });
-  const input = toBinary(MessageSchema, userMessage(asked.request.message));
+  const agent = replaceSettings(fromBinary(AgentSchema, session.agent), request.agent);
+  const toolsRegistered = checkAgent(deps, agent, { session, callback, tell: (problem) => problems.push(problem) });
   const { id, name: sessionId } = session;
-  const callbackUrl = callbackUrlOf(callback, deps.config.callbackBaseUrl);
+  const messages = asked.messages.map((message) => toBinary(MessageSchema, message));
   return {
-    start: { client, session: id, driver: "llm-loop", input, traceParent: asked.traceParent, callbackUrl },
+    start: {
+      client,
+      session: id,
+      driver: "llm-loop",
+      input: messages.at(-1) ?? new Uint8Array(),
+      inputBefore: messages.slice(0, -1),
+      agent: request.agent && toBinary(AgentSchema, agent),
+      model: agent.model || deps.models.defaultModel,
+      annotations: readAnnotations(request.annotations),
+      traceParent,
+      callbackUrl: callbackUrlOf(callback, deps.config.callbackBaseUrl),
+    },
     answer: (runId) => {
       if (problems.length > 0) {
         deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsLoggedMax) });
@@ -90,8 +128,12 @@ function nextTurn(
 /** The maximum number of tool problems logged for one message: the input of a client must not flood the log. */
 const problemsLoggedMax = 10;
 
-function userMessage(text: string): Message {
-  return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
+/** Returns the annotations; undefined for none. */
+function readAnnotations(json: string): string | undefined {
+  if (json !== "" && parseObject(json) === undefined) {
+    throw invalidField("annotations", "must be a JSON object");
+  }
+  return json || undefined;
 }
 
 /**
@@ -99,10 +141,9 @@ function userMessage(text: string): Message {
  */
 function checkAgent(
   deps: ServiceDeps,
-  session: SessionRow,
-  { callback, tell }: { readonly callback: Callback | undefined; readonly tell: (problem: string) => void },
+  agent: Agent,
+  { session, callback, tell }: { session: SessionRow; callback: Callback | undefined; tell: (problem: string) => void },
 ): string[] {
-  const agent = fromBinary(AgentSchema, session.agent);
   const model = deps.models.resolve(agent.model || deps.models.defaultModel);
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
   const { temperature } = agent;
@@ -113,8 +154,9 @@ function checkAgent(
     });
   }
   const { client, name } = session;
-  const tools = deps.selectTools(agent.tools, { client, name, callback }, tell);
-  return tools.map((tool) => tool.name);
+  responseFormatOf(agent);
+  const { tools, functions } = deps.selectTools(agent.tools, { client, name, callback }, tell);
+  return [...tools, ...functions].map((tool) => tool.name);
 }
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {

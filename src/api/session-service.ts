@@ -1,8 +1,9 @@
 // SessionService: sessions and their messages, over the run log.
 
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { AgentSchema, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { AgentSchema, CallbackSchema, type Fork, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type CreateSessionRequest,
   CreateSessionRequestSchema,
@@ -23,14 +24,16 @@ import {
   markSessionDeleted,
   type SessionWithRun,
 } from "../engine/storage/session.ts";
+import { readTranscriptPage } from "../engine/storage/transcript.ts";
 import { requireClient } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { newSessionId, newUuid } from "../platform/base/ids.ts";
 import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { copyMessages, openOrigin } from "./fork.ts";
 import { answerOnce } from "./idempotency.ts";
-import { nextPageToken, pageSize } from "./page.ts";
+import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
 import { requireFound, sendMessage } from "./send-message.ts";
 import { findInputFault } from "./validation.ts";
 
@@ -56,6 +59,24 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
       await deleteSession(deps, clientOf(context), sessionId);
       return { status: "deleted" };
     },
+    listMessages: async ({ sessionId, pageSize: asked, pageToken }, context) => {
+      const client = clientOf(context);
+      const { id } = await requireSession(deps.db, client, sessionId);
+      const scope = ["messages", client, id];
+      const from = Number(deps.cursors.decode(scope, pageToken) ?? 0);
+      const page = { session: id, from, rowsMax: pageSize(asked), bytesMax: pageBytesMax };
+      const { rows, hasMore } = await readTranscriptPage(deps.db, page);
+      return {
+        messages: rows.map(({ position, runId, message }) => ({
+          number: position + 1,
+          runId,
+          message: fromBinary(MessageSchema, message),
+        })),
+        nextPageToken: nextTokenOf({ rows, hasMore }, ({ position }) =>
+          deps.cursors.encode(scope, String(position + 1)),
+        ),
+      };
+    },
     purgeSession: async ({ sessionId: name }, context) => {
       const { runs, results } = await purgeSession(deps, { client: clientOf(context), name });
       deps.events.sessionPurged({ runs, results });
@@ -73,6 +94,9 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
   };
 }
 
+/** The maximum bytes of messages in a page, far below the message limit of clients. */
+const pageBytesMax = 1_048_576;
+
 function clientOf(context: HandlerContext): string {
   return requireClient(context.values).client;
 }
@@ -89,13 +113,36 @@ async function createSession(
     requestSchema: CreateSessionRequestSchema,
     responseSchema: CreateSessionResponseSchema,
   };
-  const insert = (db: Db | Transaction) => insertNewSession(db, deps, client, request);
-  // Without a request id the insert is a single statement, which needs no transaction.
+  const { requestId, fork } = request;
+  // Most inserts are a single statement, which needs no transaction.
   const response =
-    request.requestId === ""
-      ? await insert(deps.db)
-      : await deps.db.transaction().execute((trx) => answerOnce(trx, call, () => insert(trx)));
+    requestId === "" && fork === undefined
+      ? await insertNewSession(deps.db, deps, client, request)
+      : await deps.db
+          .transaction()
+          .execute((trx) =>
+            answerOnce(trx, call, () =>
+              fork === undefined
+                ? insertNewSession(trx, deps, client, request)
+                : insertFork(trx, deps, client, { ...request, fork }),
+            ),
+          );
   announceCallback(deps.wakeup, callbackUrlOf(request.callback, deps.config.callbackBaseUrl));
+  return response;
+}
+
+async function insertFork(
+  trx: Transaction,
+  deps: ServiceDeps,
+  client: string,
+  request: CreateSessionRequest & { readonly fork: Fork },
+): Promise<CreateSessionResponse> {
+  const origin = await openOrigin(trx, client, request.fork, request);
+  const { agent, callback } = origin;
+  const id = newUuid(deps.clock.nowMs());
+  const asked = { ...request, ...(agent && { agent }), ...(callback && { callback }) };
+  const response = await insertNewSession(trx, deps, client, asked, { id, fork: origin.encoded });
+  await copyMessages(trx, origin, id);
   return response;
 }
 
@@ -103,7 +150,8 @@ async function insertNewSession(
   db: Db | Transaction,
   deps: ServiceDeps,
   client: string,
-  request: CreateSessionRequest,
+  request: Pick<CreateSessionRequest, "sessionId" | "workDir" | "agent" | "callback">,
+  own: { readonly id?: string; readonly fork?: Uint8Array } = {},
 ): Promise<CreateSessionResponse> {
   if (request.workDir !== "") {
     await deps.workDirs.check(request.workDir);
@@ -113,6 +161,7 @@ async function insertNewSession(
   const callbackUrl = callbackUrlOf(request.callback, deps.config.callbackBaseUrl);
   const inserted = await insertSession(db, {
     id: newUuid(deps.clock.nowMs()),
+    ...own,
     client,
     name,
     agent: toBinary(AgentSchema, request.agent ?? create(AgentSchema)),

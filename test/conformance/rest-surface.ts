@@ -4,6 +4,7 @@ import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbui
 import { ListRunResultsRequestSchema, ListRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import {
   CreateSessionRequestSchema,
+  ListMessagesRequestSchema,
   ListSessionsRequestSchema,
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
@@ -62,6 +63,12 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
         yield { id: id ?? "", type: event, payload: plainJson(data) };
       }
     },
+    listMessages: (request) => {
+      const { session_id, ...query } = jsonOf(ListMessagesRequestSchema, request);
+      const path = `${sessionPath(String(session_id ?? ""))}/transcript`;
+      return call("GET", `${path}?${new URLSearchParams(query as Record<string, string>)}`);
+    },
+    getRunInput: (runId) => call("GET", `${runPath(runId)}/input`),
     getRun: (runId) => call("GET", runPath(runId)),
     listRuns: (request) => call("GET", `/v1/runs?${queryOf(ListRunsRequestSchema, request)}`),
     followRun: async function* (runId, after = 0) {

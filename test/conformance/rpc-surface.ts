@@ -38,6 +38,8 @@ export function rpcSurface(client: RpcClient): Surface {
         yield* plainEvents(message);
       }
     },
+    listMessages: (request) => call(sessions.listMessages, request),
+    getRunInput: (runId) => call(runs.getRunInput, { runId }),
     getRun: async (runId) => (await call<DescMethodUnary, { run: Plain }>(runs.getRun, { runId })).run,
     listRuns: (request) => call(runs.listRuns, request),
     followRun: async function* (runId, after = 0) {

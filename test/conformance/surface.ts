@@ -5,6 +5,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListRunResultsRequestSchema, ListRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import type {
   CreateSessionRequestSchema,
+  ListMessagesRequestSchema,
   ListSessionsRequestSchema,
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
@@ -19,7 +20,9 @@ export interface Surface {
   sendMessage(request: MessageInitShape<typeof SendMessageRequestSchema>): Promise<SentMessage>;
   /** Ends after a proper end of the stream and throws after any other. Leaving the loop cancels the stream. */
   followSession(sessionId: string, after?: string): AsyncGenerator<SessionEvent>;
+  listMessages(request: MessageInitShape<typeof ListMessagesRequestSchema>): Promise<MessagePage>;
   getRun(runId: string): Promise<Plain>;
+  getRunInput(runId: string): Promise<RunInput>;
   listRuns(request: MessageInitShape<typeof ListRunsRequestSchema>): Promise<RunPage>;
   /** As `followSession`. */
   followRun(runId: string, after?: number): AsyncGenerator<Result>;
@@ -45,6 +48,17 @@ export interface SentMessage {
 export interface SessionPage {
   readonly sessions: readonly Plain[];
   readonly next_page_token?: string;
+}
+
+export interface MessagePage {
+  readonly messages: readonly { readonly number: number; readonly run_id: string; readonly message: Plain }[];
+  readonly next_page_token?: string;
+}
+
+export interface RunInput {
+  readonly messages: readonly Plain[];
+  readonly agent: Plain;
+  readonly annotations?: unknown;
 }
 
 export interface RunPage {

@@ -83,6 +83,37 @@ test("tool calls that were running at a kill get one result each", async () => {
   await expectInvariants(cluster.databaseUrl);
 });
 
+// The model calls a tool of the service and a function of the caller at once, and the process dies while the tool runs. The
+// other process finishes the tool, ends the run with the function's call, and the model is not asked again.
+test("a kill beside a caller's function loses no call", async () => {
+  const { provider, environment } = await openProvider();
+  provider.respond(
+    callTools({ id: "one", name: "list_dir", arguments: "{}" }, { id: "two", name: "get_weather", arguments: "{}" }),
+  );
+  const cluster = await openCluster(environment);
+  const first = await cluster.start();
+  const gate = await holdToolOutcomes(cluster.databaseUrl);
+  const tools = { builtin: ["list_dir"], functions: [{ name: "get_weather" }] };
+  const { runId } = await startRun(first.client, "weather", { name: "fault", tools });
+  const reader = new LogReader(runId);
+  const following = reader.follow(first.client);
+  await until("the call to be announced", () => reader.count("toolCallStarted") === 1);
+  await gate.reached();
+  await first.kill();
+  await gate.open();
+  expect(await following).toBe(status.UNAVAILABLE);
+
+  const second = await cluster.start();
+  expect(await reader.follow(second.client)).toBe(status.OK);
+  expect(reader.count("toolCallCompleted")).toBe(1);
+  const end = reader.results.at(-1)?.payload;
+  expect(end).toMatchObject({ case: "runCompleted", value: { finishReason: "tool-calls" } });
+  expect(end?.case === "runCompleted" && end.value.pendingToolCalls.map(({ id }) => id)).toEqual(["two"]);
+  expect(provider.requests).toHaveLength(1);
+  await expectStored(cluster.databaseUrl, runId, reader.results);
+  await expectInvariants(cluster.databaseUrl);
+});
+
 // The process dies in the second turn, after the tools of the first are done. Only the second turn is void: the model is
 // called again with what the tools returned, and no tool runs again.
 test("a kill in the second turn repeats only that turn", async () => {

@@ -50,14 +50,29 @@ test("sending a message is fully described", () => {
           "application/json": {
             schema: {
               type: "object",
+              description:
+                "Refused otherwise: message is required. Refused otherwise: message and messages exclude each other: set one.",
               properties: {
+                agent: {
+                  $ref: "#/components/schemas/Agent",
+                  description: said("runnel.v1.SendMessageRequest.agent"),
+                },
+                annotations: {
+                  description: said(
+                    "runnel.v1.SendMessageRequest.annotations",
+                    "Any JSON value. At most 1048576 bytes of UTF-8.",
+                  ),
+                },
+                messages: {
+                  type: "array",
+                  items: { $ref: "#/components/schemas/Message" },
+                  maxItems: 10_000,
+                  description: said("runnel.v1.SendMessageRequest.messages"),
+                },
                 message: {
                   type: "string",
                   examples: ["Which files are here?"],
-                  description: said(
-                    "runnel.v1.SendMessageRequest.message",
-                    "At most 4000000 bytes of UTF-8. Refused otherwise: message is required.",
-                  ),
+                  description: said("runnel.v1.SendMessageRequest.message", "At most 4000000 bytes of UTF-8."),
                 },
                 request_id: {
                   type: "string",
@@ -66,7 +81,6 @@ test("sending a message is fully described", () => {
                   description: said("runnel.v1.SendMessageRequest.request_id", "At most 128 bytes of UTF-8."),
                 },
               },
-              required: ["message"],
             },
           },
         },

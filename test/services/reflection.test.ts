@@ -136,15 +136,15 @@ test("one stream sends each import once, and the requested file always", async (
   const stream = await openReflection(ServerReflection);
   const askFor = async (value: string): Promise<string[]> =>
     filesIn(await stream.ask({ messageRequest: { case: "fileContainingSymbol", value } })).map(({ name }) => name);
-  const first = await askFor("runnel.v1.RunService");
-  const second = await askFor("runnel.v1.SessionService");
-  const third = await askFor("runnel.v1.SessionService");
+  const first = await askFor("runnel.v1.SessionService");
+  const second = await askFor("runnel.v1.RunService");
+  const third = await askFor("runnel.v1.RunService");
   expect(first).toEqual([...new Set(first)]);
-  expect(first).toContain("runnel/v1/run.proto");
-  expect(second[0]).toBe("runnel/v1/session_service.proto");
-  expect(second).toContain("runnel/v1/session.proto");
+  expect(first).toContain("runnel/v1/session.proto");
+  expect(second[0]).toBe("runnel/v1/run_service.proto");
+  expect(second).toContain("runnel/v1/run.proto");
   expect(second.filter((name) => first.includes(name))).toEqual([]);
-  expect(third).toEqual(["runnel/v1/session_service.proto"]);
+  expect(third).toEqual(["runnel/v1/run_service.proto"]);
 });
 
 test("a client gets everything that it needs to build the contract, options included", async () => {

@@ -65,7 +65,7 @@ function setWork({ baseUrl, random = () => 0.5, timeoutSec = 0, parameters = "[]
   const remote = [create(RemoteToolSchema, { name: "search_docs", description: "Searches", parameters })];
   const callback = create(CallbackSchema, { baseUrl, timeoutSec });
   const session = { client: sharedClient("app"), name: "s-1", callback };
-  const [tool = expect.fail("no tool")] = selectTools(create(AgentToolsSchema, { remote }), session);
+  const [tool = expect.fail("no tool")] = selectTools(create(AgentToolsSchema, { remote }), session).tools;
   return {
     limits,
     delaysMs,

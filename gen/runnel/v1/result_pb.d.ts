@@ -6,7 +6,7 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Usage } from "./usage_pb.js";
-import type { Message as Message$1, MessageChunk } from "./message_pb.js";
+import type { Message as Message$1, MessageChunk, ToolCall } from "./message_pb.js";
 
 /**
  * Describes the file runnel/v1/result.proto.
@@ -543,6 +543,14 @@ export declare type RunCompleted = Message<"runnel.v1.RunCompleted"> & {
    * @generated from field: string output = 5;
    */
   output: string;
+
+  /**
+   * Calls of `AgentTools.functions` that the caller has to answer with the next `messages` of SendMessage. The finish reason is
+   * then `tool-calls`.
+   *
+   * @generated from field: repeated runnel.v1.ToolCall pending_tool_calls = 6;
+   */
+  pendingToolCalls: ToolCall[];
 };
 
 /**

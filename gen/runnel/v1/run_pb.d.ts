@@ -150,6 +150,13 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: string binding_id = 19;
    */
   bindingId: string;
+
+  /**
+   * Model that the run works with, as `SendMessage` resolved it; empty for a run of another driver.
+   *
+   * @generated from field: string model = 20;
+   */
+  model: string;
 };
 
 /**

@@ -5,6 +5,8 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Run } from "./run_pb.js";
+import type { Message as Message$1 } from "./message_pb.js";
+import type { Agent } from "./session_pb.js";
 import type { RunResult } from "./result_pb.js";
 
 /**
@@ -51,6 +53,68 @@ export declare type GetRunResponse = Message<"runnel.v1.GetRunResponse"> & {
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export declare const GetRunResponseSchema: GenMessage<GetRunResponse>;
+
+/**
+ * Request of GetRunInput.
+ *
+ * @generated from message runnel.v1.GetRunInputRequest
+ */
+export declare type GetRunInputRequest = Message<"runnel.v1.GetRunInputRequest"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message runnel.v1.GetRunInputRequest.
+ * Use `create(GetRunInputRequestSchema)` to create a new message.
+ */
+export declare const GetRunInputRequestSchema: GenMessage<GetRunInputRequest>;
+
+/**
+ * Response of GetRunInput.
+ *
+ * @generated from message runnel.v1.GetRunInputResponse
+ */
+export declare type GetRunInputResponse = Message<"runnel.v1.GetRunInputResponse"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The messages that started the run, oldest first.
+   *
+   * @generated from field: repeated runnel.v1.Message messages = 2;
+   */
+  messages: Message$1[];
+
+  /**
+   * The effective settings of the agent: those of the session, with those that SendMessage replaced for this run. `model` is the
+   * model as it was resolved.
+   *
+   * @generated from field: runnel.v1.Agent agent = 3;
+   */
+  agent?: Agent | undefined;
+
+  /**
+   * The `annotations` of the SendMessage call; unset when it had none.
+   *
+   * @generated from field: string annotations = 4;
+   */
+  annotations: string;
+};
+
+/**
+ * Describes the message runnel.v1.GetRunInputResponse.
+ * Use `create(GetRunInputResponseSchema)` to create a new message.
+ */
+export declare const GetRunInputResponseSchema: GenMessage<GetRunInputResponse>;
 
 /**
  * Request of ListRuns.
@@ -300,6 +364,18 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof GetRunRequestSchema;
     output: typeof GetRunResponseSchema;
+  },
+  /**
+   * Returns the messages that started a run, and the settings that it works with.
+   *
+   * After a purge of its session there are no messages.
+   *
+   * @generated from rpc runnel.v1.RunService.GetRunInput
+   */
+  getRunInput: {
+    methodKind: "unary";
+    input: typeof GetRunInputRequestSchema;
+    output: typeof GetRunInputResponseSchema;
   },
   /**
    * Lists the runs of the calling client, newest first.

@@ -6,14 +6,16 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import { file_runnel_options_v1_options } from "../options/v1/options_pb.js";
+import { file_runnel_v1_message } from "./message_pb.js";
 import { file_runnel_v1_result } from "./result_pb.js";
 import { file_runnel_v1_run } from "./run_pb.js";
+import { file_runnel_v1_session } from "./session_pb.js";
 
 /**
  * Describes the file runnel/v1/run_service.proto.
  */
 export const file_runnel_v1_run_service = /*@__PURE__*/
-  fileDesc("ChtydW5uZWwvdjEvcnVuX3NlcnZpY2UucHJvdG8SCXJ1bm5lbC52MSIpCg1HZXRSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiLQoOR2V0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4ucnVubmVsLnYxLlJ1biJsCg9MaXN0UnVuc1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgMogAESHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRj6ASgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIlIKEExpc3RSdW5zUmVzcG9uc2USJQoEcnVucxgBIAMoCzIOLnJ1bm5lbC52MS5SdW5CB6LZ9AcCEAESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlsKDlRhaWxSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQESLwoFYWZ0ZXIYAiABKANCILpIDSILGP////////8PKAC62fQHCwoJYWZ0ZXJfc2VxIjgKD1RhaWxSdW5SZXNwb25zZRIlCgdyZXN1bHRzGAEgAygLMhQucnVubmVsLnYxLlJ1blJlc3VsdCJuChVMaXN0UnVuUmVzdWx0c1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGPoBKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgiYQoWTGlzdFJ1blJlc3VsdHNSZXNwb25zZRIuCgdyZXN1bHRzGAEgAygLMhQucnVubmVsLnYxLlJ1blJlc3VsdEIHotn0BwIQARIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiLAoQQ2FuY2VsUnVuUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIjAKEUNhbmNlbFJ1blJlc3BvbnNlEhsKA3J1bhgBIAEoCzIOLnJ1bm5lbC52MS5SdW4iHwoMVGFpbFJ1bkJ5dGVzEg8KB3Jlc3VsdHMYASADKAwytwQKClJ1blNlcnZpY2USYAoGR2V0UnVuEhgucnVubmVsLnYxLkdldFJ1blJlcXVlc3QaGS5ydW5uZWwudjEuR2V0UnVuUmVzcG9uc2UiIZACAYLT5JMCGGIDcnVuEhEvdjEvcnVucy97cnVuX2lkfRJYCghMaXN0UnVucxIaLnJ1bm5lbC52MS5MaXN0UnVuc1JlcXVlc3QaGy5ydW5uZWwudjEuTGlzdFJ1bnNSZXNwb25zZSITkAIBgtPkkwIKEggvdjEvcnVucxJyCgdUYWlsUnVuEhkucnVubmVsLnYxLlRhaWxSdW5SZXF1ZXN0GhoucnVubmVsLnYxLlRhaWxSdW5SZXNwb25zZSIukAIB0Nn0BwSC0+STAiASHi92MS9ydW5zL3tydW5faWR9L3Jlc3VsdHM6dGFpbDABEnsKDkxpc3RSdW5SZXN1bHRzEiAucnVubmVsLnYxLkxpc3RSdW5SZXN1bHRzUmVxdWVzdBohLnJ1bm5lbC52MS5MaXN0UnVuUmVzdWx0c1Jlc3BvbnNlIiSQAgGC0+STAhsSGS92MS9ydW5zL3tydW5faWR9L3Jlc3VsdHMScwoJQ2FuY2VsUnVuEhsucnVubmVsLnYxLkNhbmNlbFJ1blJlcXVlc3QaHC5ydW5uZWwudjEuQ2FuY2VsUnVuUmVzcG9uc2UiK5ACAoLT5JMCIjoBKmIDcnVuIhgvdjEvcnVucy97cnVuX2lkfTpjYW5jZWwaB4rZ9AcCCAFCVgoNY29tLnJ1bm5lbC52MUIPUnVuU2VydmljZVByb3RvUAFaMmdpdGh1Yi5jb20vcnVubmVsL3J1bm5lbC9nZW4vZ28vcnVubmVsL3YxO3J1bm5lbHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_runnel_options_v1_options, file_runnel_v1_result, file_runnel_v1_run]);
+  fileDesc("ChtydW5uZWwvdjEvcnVuX3NlcnZpY2UucHJvdG8SCXJ1bm5lbC52MSIpCg1HZXRSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiLQoOR2V0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4ucnVubmVsLnYxLlJ1biIuChJHZXRSdW5JbnB1dFJlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASKTAQoTR2V0UnVuSW5wdXRSZXNwb25zZRIOCgZydW5faWQYASABKAkSLQoIbWVzc2FnZXMYAiADKAsyEi5ydW5uZWwudjEuTWVzc2FnZUIHotn0BwIQARIfCgVhZ2VudBgDIAEoCzIQLnJ1bm5lbC52MS5BZ2VudBIcCgthbm5vdGF0aW9ucxgEIAEoCUIHotn0BwIIASJsCg9MaXN0UnVuc1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgMogAESHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRj6ASgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIlIKEExpc3RSdW5zUmVzcG9uc2USJQoEcnVucxgBIAMoCzIOLnJ1bm5lbC52MS5SdW5CB6LZ9AcCEAESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlsKDlRhaWxSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQESLwoFYWZ0ZXIYAiABKANCILpIDSILGP////////8PKAC62fQHCwoJYWZ0ZXJfc2VxIjgKD1RhaWxSdW5SZXNwb25zZRIlCgdyZXN1bHRzGAEgAygLMhQucnVubmVsLnYxLlJ1blJlc3VsdCJuChVMaXN0UnVuUmVzdWx0c1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGPoBKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgiYQoWTGlzdFJ1blJlc3VsdHNSZXNwb25zZRIuCgdyZXN1bHRzGAEgAygLMhQucnVubmVsLnYxLlJ1blJlc3VsdEIHotn0BwIQARIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiLAoQQ2FuY2VsUnVuUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIjAKEUNhbmNlbFJ1blJlc3BvbnNlEhsKA3J1bhgBIAEoCzIOLnJ1bm5lbC52MS5SdW4iHwoMVGFpbFJ1bkJ5dGVzEg8KB3Jlc3VsdHMYASADKAwyqQUKClJ1blNlcnZpY2USYAoGR2V0UnVuEhgucnVubmVsLnYxLkdldFJ1blJlcXVlc3QaGS5ydW5uZWwudjEuR2V0UnVuUmVzcG9uc2UiIZACAYLT5JMCGGIDcnVuEhEvdjEvcnVucy97cnVuX2lkfRJwCgtHZXRSdW5JbnB1dBIdLnJ1bm5lbC52MS5HZXRSdW5JbnB1dFJlcXVlc3QaHi5ydW5uZWwudjEuR2V0UnVuSW5wdXRSZXNwb25zZSIikAIBgtPkkwIZEhcvdjEvcnVucy97cnVuX2lkfS9pbnB1dBJYCghMaXN0UnVucxIaLnJ1bm5lbC52MS5MaXN0UnVuc1JlcXVlc3QaGy5ydW5uZWwudjEuTGlzdFJ1bnNSZXNwb25zZSITkAIBgtPkkwIKEggvdjEvcnVucxJyCgdUYWlsUnVuEhkucnVubmVsLnYxLlRhaWxSdW5SZXF1ZXN0GhoucnVubmVsLnYxLlRhaWxSdW5SZXNwb25zZSIukAIB0Nn0BwSC0+STAiASHi92MS9ydW5zL3tydW5faWR9L3Jlc3VsdHM6dGFpbDABEnsKDkxpc3RSdW5SZXN1bHRzEiAucnVubmVsLnYxLkxpc3RSdW5SZXN1bHRzUmVxdWVzdBohLnJ1bm5lbC52MS5MaXN0UnVuUmVzdWx0c1Jlc3BvbnNlIiSQAgGC0+STAhsSGS92MS9ydW5zL3tydW5faWR9L3Jlc3VsdHMScwoJQ2FuY2VsUnVuEhsucnVubmVsLnYxLkNhbmNlbFJ1blJlcXVlc3QaHC5ydW5uZWwudjEuQ2FuY2VsUnVuUmVzcG9uc2UiK5ACAoLT5JMCIjoBKmIDcnVuIhgvdjEvcnVucy97cnVuX2lkfTpjYW5jZWwaB4rZ9AcCCAFCVgoNY29tLnJ1bm5lbC52MUIPUnVuU2VydmljZVByb3RvUAFaMmdpdGh1Yi5jb20vcnVubmVsL3J1bm5lbC9nZW4vZ28vcnVubmVsL3YxO3J1bm5lbHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_runnel_options_v1_options, file_runnel_v1_message, file_runnel_v1_result, file_runnel_v1_run, file_runnel_v1_session]);
 
 /**
  * Describes the message runnel.v1.GetRunRequest.
@@ -30,67 +32,81 @@ export const GetRunResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_v1_run_service, 1);
 
 /**
+ * Describes the message runnel.v1.GetRunInputRequest.
+ * Use `create(GetRunInputRequestSchema)` to create a new message.
+ */
+export const GetRunInputRequestSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_run_service, 2);
+
+/**
+ * Describes the message runnel.v1.GetRunInputResponse.
+ * Use `create(GetRunInputResponseSchema)` to create a new message.
+ */
+export const GetRunInputResponseSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_run_service, 3);
+
+/**
  * Describes the message runnel.v1.ListRunsRequest.
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 2);
+  messageDesc(file_runnel_v1_run_service, 4);
 
 /**
  * Describes the message runnel.v1.ListRunsResponse.
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 3);
+  messageDesc(file_runnel_v1_run_service, 5);
 
 /**
  * Describes the message runnel.v1.TailRunRequest.
  * Use `create(TailRunRequestSchema)` to create a new message.
  */
 export const TailRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 4);
+  messageDesc(file_runnel_v1_run_service, 6);
 
 /**
  * Describes the message runnel.v1.TailRunResponse.
  * Use `create(TailRunResponseSchema)` to create a new message.
  */
 export const TailRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 5);
+  messageDesc(file_runnel_v1_run_service, 7);
 
 /**
  * Describes the message runnel.v1.ListRunResultsRequest.
  * Use `create(ListRunResultsRequestSchema)` to create a new message.
  */
 export const ListRunResultsRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 6);
+  messageDesc(file_runnel_v1_run_service, 8);
 
 /**
  * Describes the message runnel.v1.ListRunResultsResponse.
  * Use `create(ListRunResultsResponseSchema)` to create a new message.
  */
 export const ListRunResultsResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 7);
+  messageDesc(file_runnel_v1_run_service, 9);
 
 /**
  * Describes the message runnel.v1.CancelRunRequest.
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 8);
+  messageDesc(file_runnel_v1_run_service, 10);
 
 /**
  * Describes the message runnel.v1.CancelRunResponse.
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 9);
+  messageDesc(file_runnel_v1_run_service, 11);
 
 /**
  * Describes the message runnel.v1.TailRunBytes.
  * Use `create(TailRunBytesSchema)` to create a new message.
  */
 export const TailRunBytesSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 10);
+  messageDesc(file_runnel_v1_run_service, 12);
 
 /**
  * Works on runs and their logs.

@@ -95,6 +95,13 @@ export declare type Session = Message<"runnel.v1.Session"> & {
    * @generated from field: runnel.v1.Usage usage = 11;
    */
   usage?: Usage | undefined;
+
+  /**
+   * The session that this one continues; unset for a session that began empty.
+   *
+   * @generated from field: runnel.v1.Fork fork = 12;
+   */
+  fork?: Fork | undefined;
 };
 
 /**
@@ -158,6 +165,41 @@ export enum Session_State {
 export declare const Session_StateSchema: GenEnum<Session_State>;
 
 /**
+ * The place in another session from which a session continues. Set `run_id`, `message_count` or neither.
+ *
+ * @generated from message runnel.v1.Fork
+ */
+export declare type Fork = Message<"runnel.v1.Fork"> & {
+  /**
+   * Id of the session to continue, of the same client.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Copies the messages up to the end of this run, which must have ended.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * Number of messages to copy, from the first one on; 0 means all that the session has now. SessionService.ListMessages shows
+   * the messages.
+   *
+   * @generated from field: int32 message_count = 3;
+   */
+  messageCount: number;
+};
+
+/**
+ * Describes the message runnel.v1.Fork.
+ * Use `create(ForkSchema)` to create a new message.
+ */
+export declare const ForkSchema: GenMessage<Fork>;
+
+/**
  * Configuration of a session's agent.
  *
  * @generated from message runnel.v1.Agent
@@ -219,6 +261,20 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: runnel.v1.Budget budget = 8;
    */
   budget?: Budget | undefined;
+
+  /**
+   * Form of the model's answers; unset means text. A model that does not support the form answers with text.
+   *
+   * @generated from field: runnel.v1.ResponseFormat response_format = 9;
+   */
+  responseFormat?: ResponseFormat | undefined;
+
+  /**
+   * How much the model reasons before it answers, where it can; unset leaves it to the provider.
+   *
+   * @generated from field: runnel.v1.ReasoningEffort reasoning_effort = 10;
+   */
+  reasoningEffort: ReasoningEffort;
 };
 
 /**
@@ -226,6 +282,48 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export declare const AgentSchema: GenMessage<Agent>;
+
+/**
+ * The form of a model's answers: a JSON object, of a schema when one is set.
+ *
+ * @generated from message runnel.v1.ResponseFormat
+ */
+export declare type ResponseFormat = Message<"runnel.v1.ResponseFormat"> & {
+  /**
+   * Name of the schema for the model: letters, digits, `_` and `-`; unset means `answer`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Description of the answer, for the model.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * JSON Schema of the answer, a JSON object; unset means any JSON object.
+   *
+   * @generated from field: string schema = 3;
+   */
+  schema: string;
+
+  /**
+   * True when the provider must enforce the schema. Every object of the schema must then be closed and require all of its
+   * properties.
+   *
+   * @generated from field: bool strict = 4;
+   */
+  strict: boolean;
+};
+
+/**
+ * Describes the message runnel.v1.ResponseFormat.
+ * Use `create(ResponseFormatSchema)` to create a new message.
+ */
+export declare const ResponseFormatSchema: GenMessage<ResponseFormat>;
 
 /**
  * Maximum spending of one run. The service's own budgets also apply: the lower limit counts.
@@ -274,6 +372,15 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: repeated runnel.v1.RemoteTool remote = 2;
    */
   remote: RemoteTool[];
+
+  /**
+   * Tools that the caller runs itself. A response that calls one ends the run with the finish reason `tool-calls`, after the
+   * other tools of that response have run. `RunCompleted.pending_tool_calls` has the calls; the caller sends their results as the
+   * next `messages` of SendMessage.
+   *
+   * @generated from field: repeated runnel.v1.FunctionTool functions = 3;
+   */
+  functions: FunctionTool[];
 };
 
 /**
@@ -281,6 +388,40 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
  * Use `create(AgentToolsSchema)` to create a new message.
  */
 export declare const AgentToolsSchema: GenMessage<AgentTools>;
+
+/**
+ * A tool that the caller runs itself.
+ *
+ * @generated from message runnel.v1.FunctionTool
+ */
+export declare type FunctionTool = Message<"runnel.v1.FunctionTool"> & {
+  /**
+   * Name that the model uses to call the tool: letters, digits, `_` and `-`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Description of the tool, for the model.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * JSON Schema of the arguments; unset means no arguments.
+   *
+   * @generated from field: string parameters = 3;
+   */
+  parameters: string;
+};
+
+/**
+ * Describes the message runnel.v1.FunctionTool.
+ * Use `create(FunctionToolSchema)` to create a new message.
+ */
+export declare const FunctionToolSchema: GenMessage<FunctionTool>;
 
 /**
  * A tool that the caller provides over HTTP.
@@ -343,4 +484,51 @@ export declare type Callback = Message<"runnel.v1.Callback"> & {
  * Use `create(CallbackSchema)` to create a new message.
  */
 export declare const CallbackSchema: GenMessage<Callback>;
+
+/**
+ * How much a model reasons before it answers.
+ *
+ * @generated from enum runnel.v1.ReasoningEffort
+ */
+export enum ReasoningEffort {
+  /**
+   * Unspecified: the provider decides.
+   *
+   * @generated from enum value: REASONING_EFFORT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * As little as the model allows.
+   *
+   * @generated from enum value: REASONING_EFFORT_MINIMAL = 1;
+   */
+  MINIMAL = 1,
+
+  /**
+   * Little.
+   *
+   * @generated from enum value: REASONING_EFFORT_LOW = 2;
+   */
+  LOW = 2,
+
+  /**
+   * The usual amount.
+   *
+   * @generated from enum value: REASONING_EFFORT_MEDIUM = 3;
+   */
+  MEDIUM = 3,
+
+  /**
+   * Much.
+   *
+   * @generated from enum value: REASONING_EFFORT_HIGH = 4;
+   */
+  HIGH = 4,
+}
+
+/**
+ * Describes the enum runnel.v1.ReasoningEffort.
+ */
+export declare const ReasoningEffortSchema: GenEnum<ReasoningEffort>;
 

@@ -13,7 +13,7 @@ import { file_runnel_v1_usage } from "./usage_pb.js";
  * Describes the file runnel/v1/session.proto.
  */
 export const file_runnel_v1_session = /*@__PURE__*/
-  fileDesc("ChdydW5uZWwvdjEvc2Vzc2lvbi5wcm90bxIJcnVubmVsLnYxIpkECgdTZXNzaW9uEhcKCnNlc3Npb25faWQYASABKAlCA+BBAxIRCgRuYW1lGAIgASgJQgPgQQMSGQoFbW9kZWwYAyABKAlCCuBBA6LZ9AcCEAESLQoGc3RhdHVzGAQgASgOMhgucnVubmVsLnYxLlNlc3Npb24uU3RhdGVCA+BBAxITCgZvdXRwdXQYBSABKAlCA+BBAxISCgVlcnJvchgGIAEoCUID4EEDEhIKBXR1cm5zGAcgASgFQgPgQQMSGAoLZHVyYXRpb25fbXMYCCABKANCA+BBAxIzCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhoKDWxhdGVzdF9ydW5faWQYCiABKAlCA+BBAxIkCgV1c2FnZRgLIAEoCzIQLnJ1bm5lbC52MS5Vc2FnZUID4EEDIskBCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEh8KDVNUQVRFX0NSRUFURUQQARoMwtn0BwdjcmVhdGVkEh8KDVNUQVRFX1JVTk5JTkcQAhoMwtn0BwdydW5uaW5nEiMKD1NUQVRFX0NPTVBMRVRFRBADGg7C2fQHCWNvbXBsZXRlZBIdCgxTVEFURV9GQUlMRUQQBBoLwtn0BwZmYWlsZWQSIwoPU1RBVEVfQ0FOQ0VMTEVEEAUaDsLZ9AcJY2FuY2VsbGVkIvQBCgVBZ2VudBIWCgRuYW1lGAEgASgJQgi6SAVyAyiAAhIXCgVtb2RlbBgCIAEoCUIIukgFcgMogAISIAoNc3lzdGVtX3Byb21wdBgDIAEoCUIJukgGcgQogIBAEhEKCW1heF90dXJucxgEIAEoBRISCgptYXhfdG9rZW5zGAUgASgFEhgKC3RlbXBlcmF0dXJlGAYgASgBSACIAQESJAoFdG9vbHMYByABKAsyFS5ydW5uZWwudjEuQWdlbnRUb29scxIhCgZidWRnZXQYCCABKAsyES5ydW5uZWwudjEuQnVkZ2V0Qg4KDF90ZW1wZXJhdHVyZSJCCgZCdWRnZXQSFwoGdG9rZW5zGAEgASgDQge6SAQiAigAEh8KDmNvc3RfbWljcm9fdXNkGAIgASgDQge6SAQiAigAImAKCkFnZW50VG9vbHMSIAoHYnVpbHRpbhgBIAMoCUIPukgMkgEJEEAiBXIDKIABEjAKBnJlbW90ZRgCIAMoCzIVLnJ1bm5lbC52MS5SZW1vdGVUb29sQgm6SAaSAQMQgAEiagoKUmVtb3RlVG9vbBIWCgRuYW1lGAEgASgJQgi6SAVyAyiAARIeCgtkZXNjcmlwdGlvbhgCIAEoCUIJukgGcgQogIAEEiQKCnBhcmFtZXRlcnMYAyABKAlCELpIBnIEKICAEKLZ9AcCCAEiMQoIQ2FsbGJhY2sSEAoIYmFzZV91cmwYASABKAkSEwoLdGltZW91dF9zZWMYAiABKAVCUwoNY29tLnJ1bm5lbC52MUIMU2Vzc2lvblByb3RvUAFaMmdpdGh1Yi5jb20vcnVubmVsL3J1bm5lbC9nZW4vZ28vcnVubmVsL3YxO3J1bm5lbHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_api_field_behavior, file_google_protobuf_timestamp, file_runnel_options_v1_options, file_runnel_v1_usage]);
+  fileDesc("ChdydW5uZWwvdjEvc2Vzc2lvbi5wcm90bxIJcnVubmVsLnYxIr0ECgdTZXNzaW9uEhcKCnNlc3Npb25faWQYASABKAlCA+BBAxIRCgRuYW1lGAIgASgJQgPgQQMSGQoFbW9kZWwYAyABKAlCCuBBA6LZ9AcCEAESLQoGc3RhdHVzGAQgASgOMhgucnVubmVsLnYxLlNlc3Npb24uU3RhdGVCA+BBAxITCgZvdXRwdXQYBSABKAlCA+BBAxISCgVlcnJvchgGIAEoCUID4EEDEhIKBXR1cm5zGAcgASgFQgPgQQMSGAoLZHVyYXRpb25fbXMYCCABKANCA+BBAxIzCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhoKDWxhdGVzdF9ydW5faWQYCiABKAlCA+BBAxIkCgV1c2FnZRgLIAEoCzIQLnJ1bm5lbC52MS5Vc2FnZUID4EEDEiIKBGZvcmsYDCABKAsyDy5ydW5uZWwudjEuRm9ya0ID4EEDIskBCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEh8KDVNUQVRFX0NSRUFURUQQARoMwtn0BwdjcmVhdGVkEh8KDVNUQVRFX1JVTk5JTkcQAhoMwtn0BwdydW5uaW5nEiMKD1NUQVRFX0NPTVBMRVRFRBADGg7C2fQHCWNvbXBsZXRlZBIdCgxTVEFURV9GQUlMRUQQBBoLwtn0BwZmYWlsZWQSIwoPU1RBVEVfQ0FOQ0VMTEVEEAUaDsLZ9AcJY2FuY2VsbGVkIlcKBEZvcmsSEgoKc2Vzc2lvbl9pZBgBIAEoCRIbCgZydW5faWQYAiABKAlCC7pICNgBAXIDsAEBEh4KDW1lc3NhZ2VfY291bnQYAyABKAVCB7pIBBoCKAAi6AIKBUFnZW50EhYKBG5hbWUYASABKAlCCLpIBXIDKIACEhcKBW1vZGVsGAIgASgJQgi6SAVyAyiAAhIgCg1zeXN0ZW1fcHJvbXB0GAMgASgJQgm6SAZyBCiAgEASEQoJbWF4X3R1cm5zGAQgASgFEhIKCm1heF90b2tlbnMYBSABKAUSGAoLdGVtcGVyYXR1cmUYBiABKAFIAIgBARIkCgV0b29scxgHIAEoCzIVLnJ1bm5lbC52MS5BZ2VudFRvb2xzEiEKBmJ1ZGdldBgIIAEoCzIRLnJ1bm5lbC52MS5CdWRnZXQSMgoPcmVzcG9uc2VfZm9ybWF0GAkgASgLMhkucnVubmVsLnYxLlJlc3BvbnNlRm9ybWF0Ej4KEHJlYXNvbmluZ19lZmZvcnQYCiABKA4yGi5ydW5uZWwudjEuUmVhc29uaW5nRWZmb3J0Qgi6SAWCAQIQAUIOCgxfdGVtcGVyYXR1cmUiowIKDlJlc3BvbnNlRm9ybWF0Er4BCgRuYW1lGAEgASgJQq8BukirAboBpwEKHHJlc3BvbnNlX2Zvcm1hdC5uYW1lLnBhdHRlcm4SUmludmFsaWQgcmVzcG9uc2VfZm9ybWF0Lm5hbWU6IG11c3QgYmUgMS02NCBsZXR0ZXJzLCBkaWdpdHMsIGRhc2hlcyBhbmQgdW5kZXJzY29yZXMaM3RoaXMgPT0gJycgfHwgdGhpcy5tYXRjaGVzKCdeW0EtWmEtejAtOV8tXXsxLDY0fSQnKRIeCgtkZXNjcmlwdGlvbhgCIAEoCUIJukgGcgQogIAEEiAKBnNjaGVtYRgDIAEoCUIQukgGcgQogIAQotn0BwIIARIOCgZzdHJpY3QYBCABKAgiQgoGQnVkZ2V0EhcKBnRva2VucxgBIAEoA0IHukgEIgIoABIfCg5jb3N0X21pY3JvX3VzZBgCIAEoA0IHukgEIgIoACKXAQoKQWdlbnRUb29scxIgCgdidWlsdGluGAEgAygJQg+6SAySAQkQQCIFcgMogAESMAoGcmVtb3RlGAIgAygLMhUucnVubmVsLnYxLlJlbW90ZVRvb2xCCbpIBpIBAxCAARI1CglmdW5jdGlvbnMYAyADKAsyFy5ydW5uZWwudjEuRnVuY3Rpb25Ub29sQgm6SAaSAQMQgAEihQIKDEZ1bmN0aW9uVG9vbBKuAQoEbmFtZRgBIAEoCUKfAbpIlAG6AZABChVmdW5jdGlvbi5uYW1lLnBhdHRlcm4SUGludmFsaWQgbmFtZSBvZiBhIGZ1bmN0aW9uOiBtdXN0IGJlIDEtNjQgbGV0dGVycywgZGlnaXRzLCBkYXNoZXMgYW5kIHVuZGVyc2NvcmVzGiV0aGlzLm1hdGNoZXMoJ15bQS1aYS16MC05Xy1dezEsNjR9JCcpotn0BwIQARIeCgtkZXNjcmlwdGlvbhgCIAEoCUIJukgGcgQogIAEEiQKCnBhcmFtZXRlcnMYAyABKAlCELpIBnIEKICAEKLZ9AcCCAEiagoKUmVtb3RlVG9vbBIWCgRuYW1lGAEgASgJQgi6SAVyAyiAARIeCgtkZXNjcmlwdGlvbhgCIAEoCUIJukgGcgQogIAEEiQKCnBhcmFtZXRlcnMYAyABKAlCELpIBnIEKICAEKLZ9AcCCAEiMQoIQ2FsbGJhY2sSEAoIYmFzZV91cmwYASABKAkSEwoLdGltZW91dF9zZWMYAiABKAUq0wEKD1JlYXNvbmluZ0VmZm9ydBIgChxSRUFTT05JTkdfRUZGT1JUX1VOU1BFQ0lGSUVEEAASKgoYUkVBU09OSU5HX0VGRk9SVF9NSU5JTUFMEAEaDMLZ9AcHbWluaW1hbBIiChRSRUFTT05JTkdfRUZGT1JUX0xPVxACGgjC2fQHA2xvdxIoChdSRUFTT05JTkdfRUZGT1JUX01FRElVTRADGgvC2fQHBm1lZGl1bRIkChVSRUFTT05JTkdfRUZGT1JUX0hJR0gQBBoJwtn0BwRoaWdoQlMKDWNvbS5ydW5uZWwudjFCDFNlc3Npb25Qcm90b1ABWjJnaXRodWIuY29tL3J1bm5lbC9ydW5uZWwvZ2VuL2dvL3J1bm5lbC92MTtydW5uZWx2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_field_behavior, file_google_protobuf_timestamp, file_runnel_options_v1_options, file_runnel_v1_usage]);
 
 /**
  * Describes the message runnel.v1.Session.
@@ -37,37 +37,72 @@ export const Session_State = /*@__PURE__*/
   tsEnum(Session_StateSchema);
 
 /**
+ * Describes the message runnel.v1.Fork.
+ * Use `create(ForkSchema)` to create a new message.
+ */
+export const ForkSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_session, 1);
+
+/**
  * Describes the message runnel.v1.Agent.
  * Use `create(AgentSchema)` to create a new message.
  */
 export const AgentSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_session, 1);
+  messageDesc(file_runnel_v1_session, 2);
+
+/**
+ * Describes the message runnel.v1.ResponseFormat.
+ * Use `create(ResponseFormatSchema)` to create a new message.
+ */
+export const ResponseFormatSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_session, 3);
 
 /**
  * Describes the message runnel.v1.Budget.
  * Use `create(BudgetSchema)` to create a new message.
  */
 export const BudgetSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_session, 2);
+  messageDesc(file_runnel_v1_session, 4);
 
 /**
  * Describes the message runnel.v1.AgentTools.
  * Use `create(AgentToolsSchema)` to create a new message.
  */
 export const AgentToolsSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_session, 3);
+  messageDesc(file_runnel_v1_session, 5);
+
+/**
+ * Describes the message runnel.v1.FunctionTool.
+ * Use `create(FunctionToolSchema)` to create a new message.
+ */
+export const FunctionToolSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_session, 6);
 
 /**
  * Describes the message runnel.v1.RemoteTool.
  * Use `create(RemoteToolSchema)` to create a new message.
  */
 export const RemoteToolSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_session, 4);
+  messageDesc(file_runnel_v1_session, 7);
 
 /**
  * Describes the message runnel.v1.Callback.
  * Use `create(CallbackSchema)` to create a new message.
  */
 export const CallbackSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_session, 5);
+  messageDesc(file_runnel_v1_session, 8);
+
+/**
+ * Describes the enum runnel.v1.ReasoningEffort.
+ */
+export const ReasoningEffortSchema = /*@__PURE__*/
+  enumDesc(file_runnel_v1_session, 0);
+
+/**
+ * How much a model reasons before it answers.
+ *
+ * @generated from enum runnel.v1.ReasoningEffort
+ */
+export const ReasoningEffort = /*@__PURE__*/
+  tsEnum(ReasoningEffortSchema);
 

@@ -4,7 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Agent, Callback, Session, Session_State } from "./session_pb.js";
+import type { Agent, Callback, Fork, Session, Session_State } from "./session_pb.js";
+import type { Message as Message$1 } from "./message_pb.js";
 
 /**
  * Describes the file runnel/v1/session_service.proto.
@@ -34,7 +35,7 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
   workDir: string;
 
   /**
-   * Configuration of the agent.
+   * Configuration of the agent. For a fork: its fields replace those of the origin's agent.
    *
    * @generated from field: runnel.v1.Agent agent = 3;
    */
@@ -53,6 +54,14 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
    * @generated from field: string request_id = 4;
    */
   requestId: string;
+
+  /**
+   * The place in another session from which the new one continues; unset means an empty session. A fork has the callback of its
+   * origin unless `callback` is set, and a work directory of its own.
+   *
+   * @generated from field: runnel.v1.Fork fork = 6;
+   */
+  fork?: Fork | undefined;
 };
 
 /**
@@ -295,6 +304,30 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
    * @generated from field: string request_id = 3;
    */
   requestId: string;
+
+  /**
+   * Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or
+   * files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages
+   * of a tool answer the calls of the assistant's message before them. When the session's last run ended with
+   * `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result.
+   *
+   * @generated from field: repeated runnel.v1.Message messages = 4;
+   */
+  messages: Message$1[];
+
+  /**
+   * Settings of this run: each field that is set replaces that of the session's agent. They are kept with the run.
+   *
+   * @generated from field: runnel.v1.Agent agent = 5;
+   */
+  agent?: Agent | undefined;
+
+  /**
+   * A JSON object of the caller's own. RunService.GetRunInput returns it.
+   *
+   * @generated from field: string annotations = 6;
+   */
+  annotations: string;
 };
 
 /**
@@ -343,6 +376,101 @@ export declare type SendMessageResponse = Message<"runnel.v1.SendMessageResponse
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export declare const SendMessageResponseSchema: GenMessage<SendMessageResponse>;
+
+/**
+ * Request of ListMessages.
+ *
+ * @generated from message runnel.v1.ListMessagesRequest
+ */
+export declare type ListMessagesRequest = Message<"runnel.v1.ListMessagesRequest"> & {
+  /**
+   * Id of the session.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Maximum number of messages to return: 1 to 250; 0 means 50. A page of large messages may be shorter.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page; unset means the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message runnel.v1.ListMessagesRequest.
+ * Use `create(ListMessagesRequestSchema)` to create a new message.
+ */
+export declare const ListMessagesRequestSchema: GenMessage<ListMessagesRequest>;
+
+/**
+ * Response of ListMessages.
+ *
+ * @generated from message runnel.v1.ListMessagesResponse
+ */
+export declare type ListMessagesResponse = Message<"runnel.v1.ListMessagesResponse"> & {
+  /**
+   * The messages, oldest first.
+   *
+   * @generated from field: repeated runnel.v1.SessionMessage messages = 1;
+   */
+  messages: SessionMessage[];
+
+  /**
+   * Token of the next page; empty when there are no more messages for now.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message runnel.v1.ListMessagesResponse.
+ * Use `create(ListMessagesResponseSchema)` to create a new message.
+ */
+export declare const ListMessagesResponseSchema: GenMessage<ListMessagesResponse>;
+
+/**
+ * A message of a session.
+ *
+ * @generated from message runnel.v1.SessionMessage
+ */
+export declare type SessionMessage = Message<"runnel.v1.SessionMessage"> & {
+  /**
+   * Number of the message in its session, from 1. `Fork.message_count` of this number copies up to this message.
+   *
+   * @generated from field: int32 number = 1;
+   */
+  number: number;
+
+  /**
+   * Id of the run that received or produced the message. In a fork it may be a run of the origin.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * The message.
+   *
+   * @generated from field: runnel.v1.Message message = 3;
+   */
+  message?: Message$1 | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.SessionMessage.
+ * Use `create(SessionMessageSchema)` to create a new message.
+ */
+export declare const SessionMessageSchema: GenMessage<SessionMessage>;
 
 /**
  * Request of StreamSession.
@@ -631,9 +759,10 @@ export declare const DoneEventSchema: GenMessage<DoneEvent>;
  */
 export declare const SessionService: GenService<{
   /**
-   * Creates a session.
+   * Creates a session, or a fork of one.
    *
-   * The session does nothing until a message is sent. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that
+   * The session does nothing until a message is sent. A fork begins with messages of another session, which stays as it is.
+   * ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that
    * id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document.
    *
    * @generated from rpc runnel.v1.SessionService.CreateSession
@@ -704,6 +833,17 @@ export declare const SessionService: GenService<{
     methodKind: "unary";
     input: typeof SendMessageRequestSchema;
     output: typeof SendMessageResponseSchema;
+  },
+  /**
+   * Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
+   * complete.
+   *
+   * @generated from rpc runnel.v1.SessionService.ListMessages
+   */
+  listMessages: {
+    methodKind: "unary";
+    input: typeof ListMessagesRequestSchema;
+    output: typeof ListMessagesResponseSchema;
   },
   /**
    * Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.

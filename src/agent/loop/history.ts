@@ -5,17 +5,27 @@ import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { messageText } from "../../engine/sessions/message-text.ts";
+import { readElement } from "../models/media/element.ts";
 import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 
 const unanswered = "Error: interrupted: the run ended before the call did";
 /** The text that a model reads when a tool returned nothing. */
 const emptyContent = "Operation completed";
 
+/** Returns the texts of the system's and the developer's messages, which join the system prompt. */
+export function systemTexts(transcript: readonly Message[]): string[] {
+  return transcript.filter(isSystem).map(messageText);
+}
+
+function isSystem({ role }: Message): boolean {
+  return role === "system" || role === "developer";
+}
+
 /** Returns the messages for a model. Every tool call of an assistant message has a result. */
 export function modelMessages(transcript: readonly Message[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let open: ToolCall[] = [];
-  for (const message of transcript) {
+  for (const message of transcript.filter((each) => !isSystem(each))) {
     if (message.role === "tool") {
       open = open.filter((call) => call.id !== message.toolCallId);
     } else {
@@ -42,8 +52,13 @@ function modelMessage(message: Message): ModelMessage {
       return { role: "tool", toolCallId, toolName, text, isError };
     }
     default:
-      return { role: "user", text };
+      return userContent(message, text);
   }
+}
+
+function userContent({ content }: Message, text: string): ModelMessage {
+  const parts = content.case === "parts" ? content.value.elements.map(readElement) : [];
+  return { role: "user", text, ...(parts.some((part) => "data" in part) && { parts }) };
 }
 
 function modelToolCall({ id, name, arguments: argumentsJson }: ToolCall): ModelToolCall {

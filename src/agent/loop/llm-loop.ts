@@ -1,13 +1,22 @@
-// The agent loop: asks the model, runs the tools it calls, and repeats until the model answers with text only. The checkpoint
-// and the transcript hold the run's state, so any replica can continue after any failure.
+// The agent loop: asks the model, runs the tools it calls, and repeats until the model answers with text only, or calls a function
+// that the caller runs. The checkpoint and the transcript hold the run's state, so any replica can continue after any failure.
 //
 //   model ──text only──→ completed
-//     ↑ └──tool calls──→ tools ─┐
-//     └───────results───────────┘
+//     ↑ └──tool calls──→ tools ──functions too──→ completed, with the calls of functions pending
+//     └───────results──────┘
 
-import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
-import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext } from "../../engine/runs/driver.ts";
+import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
+import type {
+  CompletedEnd,
+  Driver,
+  DriverEnd,
+  DriverStep,
+  FailedEnd,
+  OpenToolCall,
+  RunContext,
+} from "../../engine/runs/driver.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
@@ -16,13 +25,15 @@ import { assertBudgetKnown, runBudgetOf } from "../budget/budget.ts";
 import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
-import type { Model, ModelRequest } from "../models/model.ts";
+import type { Model, ModelRequest, ResponseFormat } from "../models/model.ts";
 import { failed, parkOrFail, stopped } from "../response/failure.ts";
 import { type Response, respond } from "../response/respond.ts";
+import { responseFormatOf } from "../response/response-format.ts";
+import type { CallerTool } from "../tools/select-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
-import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
-import { checkpointOf, type Progress, readProgress } from "./progress.ts";
+import { assistantMessage, modelMessages, systemTexts, toolMessage } from "./history.ts";
+import { checkpointOf, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
 import { commitCalls, commitOutcomes, runToolBatch } from "./tool-batch.ts";
 import { fitMessages } from "./window.ts";
@@ -53,6 +64,9 @@ interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "
   readonly context: RunContext;
   readonly model: Model;
   readonly tools: readonly Tool[];
+  /** The tools that the caller runs. */
+  readonly functions: readonly CallerTool[];
+  readonly responseFormat: ResponseFormat | undefined;
   readonly maxTurns: number;
   readonly maxTokens: number;
   readonly runMax: Amount;
@@ -73,6 +87,9 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
   let next: Next = { progress: readProgress(context), calls: context.openToolCalls };
   for (let resumed = true; ; resumed = false) {
     if (next.progress.phase === "model") {
+      if (next.progress.pending.length > 0) {
+        return endWithPending(loop, next.progress);
+      }
       const turn = yield* takeTurn(loop, next.progress);
       if ("kind" in turn) {
         return turn;
@@ -104,7 +121,8 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       toolbox,
       model,
       runMax,
-      tools: toolbox.select(agent.tools, { client, ...session }),
+      ...toolbox.select(agent.tools, { client, ...session }),
+      responseFormat: responseFormatOf(agent),
       // Without a maximum from the session or the service a run has one turn, like the service of the Agent Runner document.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
       maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
@@ -150,16 +168,24 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
     });
   }
   const spent = { ...progress, turns: turn, usage };
-  if (response.toolCalls.length === 0) {
-    return endOfTalk(response, spent);
+  const { calls = [], pending = [] } = Object.groupBy(response.toolCalls, ({ name }) =>
+    loop.functions.some((each) => each.name === name) ? "pending" : "calls",
+  );
+  if (calls.length === 0) {
+    return endOfTalk(response, { ...spent, pending });
   }
-  const reached: Progress = { ...spent, phase: "tools" };
+  const reached: Progress = { ...spent, phase: "tools", pending: pending.map(plainCall) };
   const message = assistantMessage(response);
   loop.transcript.push(message);
   const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
-  yield commitCalls(turn, response.toolCalls, completedMessage(message, response), effects);
+  yield commitCalls(turn, calls, completedMessage(message, response), effects);
   failpoint("calls.committed");
-  return { progress: reached, calls: response.toolCalls.map((call) => ({ call, outcome: undefined })) };
+  return { progress: reached, calls: calls.map((call) => ({ call, outcome: undefined })) };
+}
+
+/** Returns a call as a checkpoint stores it. */
+function plainCall({ id, name, arguments: json }: ToolCall): PendingCall {
+  return { id, name, arguments: json };
 }
 
 /** Answers the calls of a turn. Returns undefined when the run was stopped meanwhile. */
@@ -203,11 +229,28 @@ async function* answerCalls(
 /** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */
 const contextShare = 0.75;
 
-function modelRequest({ context, model, transcript, tools, maxTokens }: Loop): ModelRequest {
-  const { systemPrompt: system, temperature } = context.agent;
+function modelRequest(loop: Loop): ModelRequest {
+  const { context, model, transcript, maxTokens, responseFormat } = loop;
+  const { systemPrompt, temperature, reasoningEffort } = context.agent;
   const messagesMax = contextTokensOf(model) * contextShare - maxTokens;
-  return { system, messages: fitMessages(modelMessages(transcript), messagesMax), tools, maxTokens, temperature };
+  return {
+    system: [systemPrompt, ...systemTexts(transcript)].filter((text) => text !== "").join("\n\n"),
+    messages: fitMessages(modelMessages(transcript), messagesMax),
+    tools: [...loop.tools, ...loop.functions],
+    maxTokens,
+    temperature,
+    responseFormat,
+    reasoningEffort: efforts[reasoningEffort],
+  };
 }
+
+const efforts: Readonly<Record<ReasoningEffort, ModelRequest["reasoningEffort"]>> = {
+  [ReasoningEffort.UNSPECIFIED]: undefined,
+  [ReasoningEffort.MINIMAL]: "minimal",
+  [ReasoningEffort.LOW]: "low",
+  [ReasoningEffort.MEDIUM]: "medium",
+  [ReasoningEffort.HIGH]: "high",
+};
 
 function endOfTalk(response: Response, progress: Progress): DriverEnd {
   const usage = usageMessage(progress.usage);
@@ -218,12 +261,25 @@ function endOfTalk(response: Response, progress: Progress): DriverEnd {
   const message = assistantMessage(response);
   return {
     kind: "completed",
-    finishReason: response.finishReason,
+    finishReason: progress.pending.length > 0 ? "tool-calls" : response.finishReason,
     message,
     turns: progress.turns,
     usage,
+    pendingToolCalls: progress.pending,
     results: [completedMessage(message, response)],
     transcript: [message],
+  };
+}
+
+/** Ends a run whose own calls have their results: the caller makes the other calls of that response. */
+function endWithPending({ transcript }: Loop, { turns, usage, pending }: Progress): CompletedEnd {
+  return {
+    kind: "completed",
+    finishReason: "tool-calls",
+    message: transcript.findLast(({ role }) => role === "assistant"),
+    turns,
+    usage: usageMessage(usage),
+    pendingToolCalls: pending,
   };
 }
 

@@ -1,8 +1,12 @@
 // The state of a run of the loop, as its checkpoints store it.
 
+import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { RunContext } from "../../engine/runs/driver.ts";
 import type { UsageTotals } from "../budget/usage.ts";
 import type { CallCounts } from "./repetition.ts";
+
+/** A call that the caller makes. */
+export type PendingCall = Pick<ToolCall, "id" | "name" | "arguments">;
 
 /** The state of a run between two steps of the loop. */
 export interface Progress {
@@ -13,11 +17,13 @@ export interface Progress {
   /** True when the log already holds `turnStarted` for the next turn. */
   readonly announced: boolean;
   readonly usage: UsageTotals;
+  /** The calls of the last response that its caller makes. */
+  readonly pending: readonly PendingCall[];
   /** How often each call was answered, to detect repetition. */
   readonly callCounts: CallCounts;
 }
 
-const start: Progress = { turns: 0, phase: "model", announced: false, usage: {}, callCounts: {} };
+const start: Progress = { turns: 0, phase: "model", announced: false, usage: {}, pending: [], callCounts: {} };
 
 /** Reads the checkpoint. Returns the initial state when there is no checkpoint yet. */
 export function readProgress({ checkpoint }: RunContext): Progress {

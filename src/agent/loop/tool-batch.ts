@@ -7,6 +7,7 @@ import type { ResultInit } from "../../engine/log/result.ts";
 import type { DriverStep, OpenToolCall, RunContext, StepEffects } from "../../engine/runs/driver.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
+import { parseObject } from "../../platform/base/json/parse-object.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { callTimeoutMs, runCall, unknownTool } from "../tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tools/tool.ts";
@@ -83,18 +84,9 @@ export function commitOutcomes(turn: number, outcomes: readonly ToolCallComplete
 }
 
 function startedCall({ id, name, arguments: json }: ToolCall): ResultInit {
-  const value = { toolCallId: id, toolName: name, parameters: isObject(json) ? json : "{}" };
+  // A model may write invalid JSON, and the log holds only JSON.
+  const value = { toolCallId: id, toolName: name, parameters: parseObject(json) === undefined ? "{}" : json };
   return { payload: { case: "toolCallStarted", value } };
-}
-
-/** Returns whether the text is a JSON object. A model may write invalid JSON, and the log holds only JSON. */
-function isObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 async function runOne(batch: ToolBatch, position: number): Promise<{ position: number; outcome: ToolCallCompleted }> {

@@ -74,6 +74,9 @@ export type ResponseFormat =
       readonly strict: boolean;
     };
 
+/** How much a model reasons. */
+export type ReasoningEffort = "minimal" | "low" | "medium" | "high";
+
 /** A request for one response. */
 export interface ModelRequest {
   readonly system: string;
@@ -84,6 +87,8 @@ export interface ModelRequest {
   readonly temperature: number | undefined;
   /** Undefined means text. */
   readonly responseFormat?: ResponseFormat | undefined;
+  /** How much the model reasons before it answers; undefined leaves it to the provider. */
+  readonly reasoningEffort?: ReasoningEffort | undefined;
   /** Asks for each piece as its own part, even when several arrive together, so that the caller can stop after any of them. */
   readonly isPiecewise?: boolean;
   /**

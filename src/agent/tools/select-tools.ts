@@ -1,7 +1,8 @@
-// Selects the tools of one session: the built-in tools that its agent names, and its client's own. All errors are found before
+// Selects the tools of one session: the built-in tools that its agent names, those that its client provides over HTTP, and the
+// functions that its client runs itself. All errors are found before
 // a model sees any tool, in the words of the Agent Runner document.
 
-import type { AgentTools, Callback, RemoteTool } from "#gen/runnel/v1/session_pb.js";
+import type { AgentTools, Callback, FunctionTool, RemoteTool } from "#gen/runnel/v1/session_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Egress } from "../../platform/egress/post.ts";
@@ -18,6 +19,17 @@ export interface ToolSession {
   readonly callback: Callback | undefined;
 }
 
+/** A tool that the caller runs, as the model sees it. */
+export type CallerTool = Pick<Tool, "name" | "description" | "parameters">;
+
+/** The tools of a run. */
+export interface SelectedTools {
+  /** The tools that the service runs. */
+  readonly tools: readonly Tool[];
+  /** The tools that the caller runs. */
+  readonly functions: readonly CallerTool[];
+}
+
 /**
  * Returns the tools: built-in tools first, each kind in the given order, by which providers cache. A remote tool whose schema
  * no provider accepts is left out. Calls `tell` for each tool and each part of a schema that is left out.
@@ -27,7 +39,7 @@ export type SelectTools = (
   tools: AgentTools | undefined,
   session: ToolSession,
   tell?: (problem: string) => void,
-) => readonly Tool[];
+) => SelectedTools;
 
 /** What the selection needs. */
 export interface SelectToolsOptions {
@@ -61,16 +73,42 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
         { host, leftMs, tell: (problem) => tell(`${name}: ${problem}`) },
         options,
       );
-      if (names.has(name)) {
-        throw failed(`register remote ${name}: tool already registered: ${name}`);
-      }
-      names.add(name);
+      claimName(names, name, `register remote ${name}`);
       if (tool !== undefined) {
         selected.set(name, tool);
       }
     }
-    return [...selected.values()];
+    const functions = (tools?.functions ?? []).flatMap((each) => {
+      claimName(names, each.name, `register function ${each.name}`);
+      const leftMs = compileTimeMs - (options.clock.monotonicMs() - startMs);
+      return openFunction(each, leftMs, (problem) => tell(`${each.name}: ${problem}`));
+    });
+    return { tools: [...selected.values()], functions };
   };
+}
+
+function claimName(names: Set<string>, name: string, what: string): void {
+  if (names.has(name)) {
+    throw failed(`${what}: tool already registered: ${name}`);
+  }
+  names.add(name);
+}
+
+/** Returns the function as the model sees it; nothing when no provider would accept its schema. */
+function openFunction(
+  { name, description, parameters }: FunctionTool,
+  leftMs: number,
+  tell: (problem: string) => void,
+): CallerTool[] {
+  const schema = readSchema(parameters, leftMs);
+  if (!("problem" in schema)) {
+    return [{ name, description, parameters: schema.parameters }];
+  }
+  if (schema.isInvalid) {
+    throw failed(`create function ${name}: ${schema.problem}`, "agent.tools.functions");
+  }
+  tell(`the function was left out: ${schema.problem}`);
+  return [];
 }
 
 /** The time limit for all new schemas of a session. A normal schema takes a few milliseconds. */

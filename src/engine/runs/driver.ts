@@ -2,7 +2,7 @@
 // never writes to the database or a socket. Its context holds everything that it needs to continue after a crash.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
+import type { Message, ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
@@ -152,6 +152,8 @@ export interface CompletedEnd extends EndOfRun {
   readonly output?: string;
   readonly turns: number;
   readonly transcript?: readonly Message[];
+  /** Calls that the caller of the run has to make. */
+  readonly pendingToolCalls?: readonly MessageInitShape<typeof ToolCallSchema>[];
 }
 
 /** The run failed, or was cancelled. */

@@ -35,7 +35,7 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
     context: {
       runId: run.id,
       client: run.client,
-      agent: fromBinary(AgentSchema, run.agent),
+      agent: { ...fromBinary(AgentSchema, run.agent), ...(run.model !== null && { model: run.model }) },
       session: {
         name: run.session_name,
         callback: run.callback === null ? undefined : fromBinary(CallbackSchema, run.callback),

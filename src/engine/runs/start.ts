@@ -7,7 +7,9 @@ import { Fault } from "../../platform/base/fault.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { Wakeup } from "../log/wakeup.ts";
+import { hasActiveRunOf } from "../storage/run.ts";
 import { insertRun, type StartedRun } from "../storage/run-start.ts";
+import { appendInput } from "../storage/transcript.ts";
 import { admit, freelyBelow, type RunLimits } from "./admission.ts";
 import { announceCallback } from "./callback.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
@@ -27,6 +29,12 @@ export interface StartRequest {
   readonly session: string;
   readonly driver: string;
   readonly input: Uint8Array;
+  /** Messages of the input before `input`. A start with any is part of a transaction that has locked the session. */
+  readonly inputBefore?: readonly Uint8Array[];
+  /** The settings of this run alone; undefined for those of its session. */
+  readonly agent?: Uint8Array | undefined;
+  readonly model?: string | undefined;
+  readonly annotations?: string | undefined;
   /** The trace of the call that starts the run; undefined when it has no trace. */
   readonly traceParent?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
@@ -83,18 +91,36 @@ async function insert(
   slot: Reservation | undefined,
 ): Promise<StartedRun> {
   await admit(trx, deps, request.client);
-  const run = await insertRun(trx, newRun(deps, request, slot));
+  const { inputBefore = [], session } = request;
+  const asked = newRun(deps, request, slot);
+  if (inputBefore.length > 0) {
+    await assertIdle(trx, session);
+    await appendInput(trx, { session, runId: asked.id, messages: inputBefore });
+  }
+  const run = await insertRun(trx, asked);
   if (run === undefined) {
-    throw new Fault("SESSION_BUSY", "session already running");
+    throw busy();
   }
   failpoint("start.written");
   return run;
+}
+
+/** Throws SESSION_BUSY while a run of the session is active: only that run writes to the transcript. */
+async function assertIdle(trx: Transaction, session: string): Promise<void> {
+  if (await hasActiveRunOf(trx, session)) {
+    throw busy();
+  }
+}
+
+function busy(): Fault {
+  return new Fault("SESSION_BUSY", "session already running");
 }
 
 function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Reservation | undefined) {
   return {
     ...request,
     id: newUuid(clock.nowMs()),
+    inputLength: 1 + (request.inputBefore?.length ?? 0),
     timeoutMs: request.timeoutMs ?? timeoutMs,
     owner: slot?.replicaId,
   };

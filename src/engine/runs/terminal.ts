@@ -196,8 +196,15 @@ async function terminalResult(
 }
 
 function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
-  const { finishReason, message, output = "" } = end;
-  const value = { finishReason, ...(message && { message }), output, turns, durationMs: wholeMs(durationMs) };
+  const { finishReason, message, output = "", pendingToolCalls = [] } = end;
+  const value = {
+    finishReason,
+    ...(message && { message }),
+    output,
+    turns,
+    durationMs: wholeMs(durationMs),
+    pendingToolCalls: [...pendingToolCalls],
+  };
   return { ...extrasOf(end), payload: { case: "runCompleted", value } };
 }
 

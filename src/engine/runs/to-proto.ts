@@ -50,6 +50,7 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
     turns: row.turn,
     takeovers: row.takeovers,
     waitReason: row.wait_reason ?? "",
+    model: row.model ?? "",
     lastSequence: BigInt(row.last_sequence),
     ...timeField("createTime", row.create_time),
     ...timeField("startTime", row.start_time),

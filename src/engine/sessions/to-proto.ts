@@ -2,7 +2,7 @@
 
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { AgentSchema, type Session, Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, ForkSchema, type Session, Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
 import { decodeResult } from "../log/result.ts";
 import type { RunStatus } from "../storage/schema.ts";
 import type { SessionWithRun } from "../storage/session.ts";
@@ -29,6 +29,7 @@ export function sessionToProto(row: SessionWithRun): Session {
     createdAt: timestampFromDate(row.create_time),
     latestRunId: row.latest_run_id ?? "",
     turns: row.run_turn ?? 0,
+    ...(row.fork !== null && { fork: fromBinary(ForkSchema, row.fork) }),
     ...(row.run_terminal !== null && terminalToProto(row.run_terminal)),
   });
 }

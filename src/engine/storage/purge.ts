@@ -73,11 +73,16 @@ export async function replaceResults(
     where run_result.run_id = ${args.runId} and run_result.sequence = purged.sequence`.execute(trx);
 }
 
-/** Replaces a run's input with an empty message, and its terminal result with `terminal`. */
+/** Replaces a run's input with an empty message, drops its settings, and replaces its terminal result with `terminal`. */
 export async function emptyRun(trx: Transaction, args: { id: string; terminal: Uint8Array | null }): Promise<void> {
   await trx
     .updateTable("run")
-    .set({ input: Buffer.alloc(0), terminal: args.terminal === null ? null : Buffer.from(args.terminal) })
+    .set({
+      input: Buffer.alloc(0),
+      agent: null,
+      annotations: null,
+      terminal: args.terminal === null ? null : Buffer.from(args.terminal),
+    })
     .where("id", "=", args.id)
     .execute();
 }

@@ -27,6 +27,12 @@ export interface NewRun {
   readonly session: string;
   readonly driver: string;
   readonly input: Uint8Array;
+  /** The number of messages in the input, `input` included; unset means 1. */
+  readonly inputLength?: number;
+  /** The settings of this run alone; undefined for those of its session. */
+  readonly agent?: Uint8Array | undefined;
+  readonly model?: string | undefined;
+  readonly annotations?: string | undefined;
   readonly timeoutMs: number;
   /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
   readonly owner: string | undefined;
@@ -95,6 +101,10 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           owner: ["uuid", ({ owner }) => owner],
           trace_parent: ["text", ({ traceParent }) => traceParent],
           callback_url: ["text", ({ callbackUrl }) => callbackUrl],
+          agent: ["bytea", ({ agent }) => agent],
+          model: ["text", ({ model }) => model],
+          input_length: ["int4", ({ inputLength = 1 }) => inputLength],
+          annotations: ["text", ({ annotations }) => annotations],
         })} as given
       ), held as materialized (
         select id from replica where id in (select owner from asked) and lease_until > now() for key share
@@ -105,16 +115,17 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
         ) as session
       ), inserted as (
         insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
-          owner, status, epoch, wake_at, start_time)
+          agent, model, input_length, annotations, owner, status, epoch, wake_at, start_time)
         select asked.id, asked.client, owned.id, asked.driver, asked.input, asked.trace_parent, asked.callback_url,
           now() + asked.timeout_ms * interval '1 millisecond',
+          asked.agent, asked.model, asked.input_length, asked.annotations,
           held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
           case when held.id is null then now() end, case when held.id is not null then now() end
         from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
         where owned.delete_time is null and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
           and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}
         on conflict (session) where status in ('queued', 'running', 'waiting') do nothing
-        returning ${runValues}
+        returning ${runValues}, agent as own_agent
       ), latest as (
         update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
       ), said as (
@@ -123,7 +134,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
         from inserted
         returning session, position
       )${called}
-      select inserted.*, owned.name as session_name, owned.agent, owned.work_dir, owned.callback,
+      select inserted.*, owned.name as session_name, coalesce(own_agent, owned.agent) as agent, owned.work_dir, owned.callback,
         said.position + 1 as transcript_length
       from inserted join owned on owned.id = inserted.session join said on said.session = inserted.session`.execute(db);
     const started = new Map(rows.map((row) => [row.id, row]));
@@ -213,10 +224,11 @@ export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
         start_time = coalesce(run.start_time, now())
       from chosen where run.id = chosen.id
         and exists (select 1 from replica where id = ${owner} and lease_until > now())
-      returning ${runValues}
+      returning ${runValues}, agent as own_agent
     )
     select claimed.*, session.*, null::int8 as transcript_length from claimed cross join lateral (
-      select name as session_name, agent, work_dir, callback from session where id = claimed.session limit 1
+      select name as session_name, coalesce(claimed.own_agent, agent) as agent, work_dir, callback
+      from session where id = claimed.session limit 1
     ) as session`.execute(db);
   return rows;
 }

@@ -7,7 +7,7 @@ import { type Db, isStorableText, type Transaction } from "../../platform/databa
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
-export interface RunRow extends Selectable<RunTable> {
+export interface RunRow extends Pick<Selectable<RunTable>, RunColumn> {
   /** The time since the run was created. */
   readonly age_ms: number;
   /** The time until its deadline; negative after it. */
@@ -38,7 +38,9 @@ const runColumns = [
   "run.trace_parent",
   "run.callback_url",
   "run.log_hash",
+  "run.model",
 ] as const;
+type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
 const runSelection = [...runColumns, age, timeLeft] as const;
@@ -55,6 +57,14 @@ const activeStatuses = ["queued", "running", "waiting"] as const satisfies reado
 /** Returns whether a run with this status has not ended. */
 export function isActive(status: RunStatus): boolean {
   return (activeStatuses as readonly RunStatus[]).includes(status);
+}
+
+/** Returns whether a session has an active run. */
+export async function hasActiveRunOf(trx: Transaction, session: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from run where session = ${session} and status in (${sql.join(activeStatuses.map(literal))})
+    limit 1`.execute(trx);
+  return rows.length > 0;
 }
 
 /** Returns a run; undefined when it does not exist. */
@@ -100,6 +110,26 @@ export async function listClientRuns(
     query = query.where("run.id", "<", args.before);
   }
   return await query.execute();
+}
+
+/** The settings of a run, and the messages that started it. */
+export interface RunInput {
+  readonly agent: Uint8Array;
+  readonly model: string | null;
+  readonly annotations: string | null;
+  readonly messages: readonly Uint8Array[];
+}
+
+/** Returns the input of a run. */
+export async function readRunInput(db: Db, runId: string): Promise<RunInput | undefined> {
+  const { rows } = await sql<RunInput>`
+    select coalesce(run.agent, session.agent) as agent, run.model, run.annotations,
+      case when octet_length(run.input) = 0 then '{}' when run.input_length = 1 then array[run.input] else array(
+        select message from transcript where transcript.session = run.session and transcript.run_id = run.id
+        order by position limit run.input_length
+      ) end as messages
+    from run join session on session.id = run.session where run.id = ${runId}`.execute(db);
+  return rows[0];
 }
 
 function clientRuns(db: Db | Transaction, client: string) {

@@ -42,6 +42,7 @@ export interface SessionTable {
   agent: Uint8Array;
   work_dir: string | null;
   callback: Uint8Array | null;
+  fork: Uint8Array | null;
   latest_run_id: string | null;
   create_time: Generated<Date>;
   delete_time: Date | null;
@@ -73,6 +74,12 @@ export interface RunTable {
   trace_parent: string | null;
   callback_url: string | null;
   log_hash: Uint8Array | null;
+  /** The settings of this run alone; null for those of its session. */
+  agent: Uint8Array | null;
+  model: string | null;
+  /** The number of messages in the run's input; the last of them is `input`. */
+  input_length: Generated<number>;
+  annotations: string | null;
 }
 
 /** One entry of a log. */

@@ -14,6 +14,7 @@ const sessionColumns = [
   "session.agent",
   "session.work_dir",
   "session.callback",
+  "session.fork",
   "session.latest_run_id",
   "session.create_time",
   "session.delete_time",
@@ -47,6 +48,8 @@ export interface NewSession {
   readonly agent: Uint8Array;
   readonly workDir: string | undefined;
   readonly callback: Uint8Array | undefined;
+  /** The place in another session from which it continues; unset for a session that begins empty. */
+  readonly fork?: Uint8Array | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
   readonly callbackUrl?: string | undefined;
 }
@@ -66,11 +69,12 @@ export const insertSession = gathered(async (db, sessions: readonly NewSession[]
         agent: ["bytea", ({ agent }) => agent],
         work_dir: ["text", ({ workDir }) => workDir],
         callback: ["bytea", ({ callback }) => callback],
+        fork: ["bytea", ({ fork }) => fork],
         callback_url: ["text", ({ callbackUrl }) => callbackUrl],
       })} as given
     ), inserted as (
-      insert into session (id, client, name, agent, work_dir, callback)
-      select id, client, name, agent, work_dir, callback from asked order by client, name
+      insert into session (id, client, name, agent, work_dir, callback, fork)
+      select id, client, name, agent, work_dir, callback, fork from asked order by client, name
       on conflict (client, name) where delete_time is null do nothing
       returning id, client
     ), called as (

@@ -2,6 +2,7 @@
 // locks the row of that run. So the owner of that run counts the positions; the primary key is the backstop.
 
 import { sql } from "kysely";
+import { byteaArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
 /** A message of a session. */
@@ -38,6 +39,41 @@ export async function readTranscript(db: Db, args: { session: string; newestMax:
       where session = ${session} and position > (select position from bound))
     order by position`.execute(db);
   return { messages, length: (messages.at(-1)?.position ?? -1) + 1 };
+}
+
+/** Returns the next messages of a session, oldest first, up to about `bytesMax` bytes: at least one, if there is one. */
+export async function readTranscriptPage(
+  db: Db,
+  args: { session: string; from: number; rowsMax: number; bytesMax: number },
+): Promise<{ rows: readonly TranscriptMessage[]; hasMore: boolean }> {
+  const { session, from, rowsMax, bytesMax } = args;
+  const { rows } = await sql<TranscriptMessage & { bytes_before: number }>`
+    select position, run_id as "runId", message,
+      (sum(octet_length(message)) over (order by position) - octet_length(message))::float8 as bytes_before
+    from (
+      select position, run_id, message from transcript
+      where session = ${session} and position >= ${from}::int8 order by position limit ${rowsMax + 1}
+    ) as following`.execute(db);
+  const fitting = rows.filter((row, index) => index < rowsMax && row.bytes_before < bytesMax);
+  return { rows: fitting, hasMore: fitting.length < rows.length };
+}
+
+/**
+ * Copies the first messages of a session into an empty one: `length` of them, those up to the end of a run, or all. Returns how
+ * many there were.
+ */
+export async function copyTranscript(
+  trx: Transaction,
+  args: { from: string; to: string; length: number | undefined; throughRun: string | undefined },
+): Promise<number> {
+  const { from, to, length = null, throughRun = null } = args;
+  const { numAffectedRows = 0n } = await sql`
+    insert into transcript (session, position, run_id, message)
+    select ${to}::uuid, position, run_id, message from transcript
+    where session = ${from} and position < coalesce(${length}::int8, (
+      select max(position) + 1 from transcript where session = ${from} and run_id = coalesce(${throughRun}::uuid, run_id)
+    ))`.execute(trx);
+  return Number(numAffectedRows);
 }
 
 /** Returns the messages that one run has added, newest first. */
@@ -88,6 +124,18 @@ export async function appendTranscript(
     return;
   }
   throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
+}
+
+/** Appends messages that start a run, in a session that is locked and has no active run. */
+export async function appendInput(
+  trx: Transaction,
+  args: { session: string; runId: string; messages: readonly Uint8Array[] },
+): Promise<void> {
+  await sql`
+    insert into transcript (session, position, run_id, message)
+    select ${args.session}::uuid, coalesce((select max(position) from transcript where session = ${args.session}), -1) + place,
+      ${args.runId}::uuid, message
+    from unnest(${byteaArray(args.messages)}::bytea[]) with ordinality as given (message, place)`.execute(trx);
 }
 
 /** Deletes a session's messages, at most `rowsMax` in a statement. */

@@ -16,7 +16,7 @@ import { readState } from "./state.ts";
 
 /** Returns the body for a streamed response. */
 export function chatBody(model: string, provider: string, request: ModelRequest): object {
-  const { system, messages, tools, maxTokens, temperature, responseFormat } = request;
+  const { system, messages, tools, maxTokens, temperature, responseFormat, reasoningEffort } = request;
   const said = messages.map((message) => chatMessage(message, provider));
   return adaptParameters({
     model,
@@ -24,6 +24,7 @@ export function chatBody(model: string, provider: string, request: ModelRequest)
     ...(temperature !== undefined && { temperature }),
     messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...said],
     ...(tools.length > 0 && { tools: tools.map(chatTool) }),
+    ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
     ...(responseFormat !== undefined && { response_format: chatFormat(responseFormat) }),
     stream: true,
     stream_options: { include_usage: true },

@@ -21,7 +21,8 @@ function isOf(families: readonly string[], modelName: string): boolean {
 /** Returns the Chat Completions body with the parameters that its model accepts. */
 export function adaptParameters(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (!isReasoningModel(String(body.model))) {
-    return { ...body };
+    const { reasoning_effort: _unknown, ...rest } = body;
+    return rest;
   }
   const { max_tokens, temperature: _refused, ...rest } = body;
   return { ...rest, max_completion_tokens: max_tokens };

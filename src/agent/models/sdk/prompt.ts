@@ -22,6 +22,7 @@ export function toCallOptions(
       description: tool.description,
       inputSchema: tool.parameters,
     })),
+    ...(request.reasoningEffort && { reasoning: request.reasoningEffort }),
     ...(request.responseFormat && { responseFormat: toResponseFormat(request.responseFormat) }),
   };
 }

@@ -20,8 +20,7 @@ export function createResourceFinder({
     findTool: (name) =>
       unlessRefused("TOOL_UNKNOWN", () =>
         unlessRefused("TOOL_UNSUPPORTED", () => {
-          const [tool] = selectTools(create(AgentToolsSchema, { builtin: [name] }), noSession);
-          return tool;
+          return selectTools(create(AgentToolsSchema, { builtin: [name] }), noSession).tools[0];
         }),
       ),
     findKnowledgeBases: async (client, ids) => {

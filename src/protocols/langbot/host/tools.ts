@@ -104,7 +104,7 @@ async function runMeasured(
 function selectTool({ select }: Pick<Toolbox, "select">, name: string): Tool | undefined {
   try {
     const tools = create(AgentToolsSchema, { builtin: [name] });
-    return select(tools, { client: "", name: "", callback: undefined })[0];
+    return select(tools, { client: "", name: "", callback: undefined }).tools[0];
   } catch (error) {
     if (error instanceof Fault && (error.reason === "TOOL_UNKNOWN" || error.reason === "TOOL_UNSUPPORTED")) {
       return undefined;

@@ -1,0 +1,274 @@
+// Runs that callers shape: settings of one run, given histories, functions that the caller runs, forks; and what can be read of
+// them afterwards.
+
+import { describe, expect, test } from "vitest";
+import { answer, callTools } from "../fakes/provider.ts";
+import { query } from "../harness/database.ts";
+import { expectRefused, readSession, setStage } from "./stage.ts";
+import type { Surface } from "./surface.ts";
+import { findSurface } from "./surfaces.ts";
+
+const kinds = ["gRPC", "REST", "Connect, HTTP/1.1, JSON"].map(findSurface);
+
+function text(role: string, value: string) {
+  return { role, content: { case: "text" as const, value } };
+}
+
+const weather = { name: "get_weather", description: "Tells the weather", parameters: '{"type":"object"}' };
+
+async function endOf(api: Surface, runId: string) {
+  return (await Array.fromAsync(api.followRun(runId))).at(-1);
+}
+
+describe.each(kinds)("over $name", (kind) => {
+  test("a run has settings of its own, which the next run does not have", async () => {
+    const { provider, api } = await setStage(kind);
+    provider.respond(answer("one"), answer("two"));
+    const { session_id: sessionId } = await api.createSession({
+      agent: { name: "tester", systemPrompt: "Be kind.", maxTokens: 50 },
+    });
+    const { run_id: runId } = await api.sendMessage({
+      sessionId,
+      message: "hello",
+      agent: { model: "gpt-4o", systemPrompt: "Be brief.", temperature: 0 },
+    });
+    await readSession(api, sessionId);
+    const { run_id: nextId } = await api.sendMessage({ sessionId, message: "again" });
+    await readSession(api, sessionId);
+    const [shaped, plain] = provider.requests.map(({ body }) => body);
+    expect(shaped).toMatchObject({ model: "gpt-4o", temperature: 0, max_tokens: 50 });
+    expect(shaped?.messages[0]).toMatchObject({ content: "Be brief." });
+    expect(plain).toMatchObject({ model: "gpt-4o-mini", max_tokens: 50 });
+    expect(plain).not.toHaveProperty("temperature");
+    expect(plain?.messages[0]).toMatchObject({ content: "Be kind." });
+    expect((await api.getRunInput(runId)).agent).toMatchObject({ name: "tester", model: "gpt-4o", max_tokens: 50 });
+    expect((await api.getRunInput(nextId)).agent).toMatchObject({ model: "gpt-4o-mini", system_prompt: "Be kind." });
+    expect(await api.getRun(runId)).toMatchObject({ model: "gpt-4o" });
+  });
+
+  test("a run can begin with a given history", async () => {
+    const { provider, api } = await setStage(kind);
+    provider.respond(answer("Ada"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", systemPrompt: "First." } });
+    const messages = [
+      text("system", "Second."),
+      text("user", "I am Ada"),
+      text("assistant", "Hi"),
+      text("user", "Who?"),
+    ];
+    const { run_id: runId } = await api.sendMessage({ sessionId, messages });
+    expect((await endOf(api, runId))?.payload).toMatchObject({ finish_reason: "stop" });
+    expect((await provider.request(0)).body.messages.map(({ role, content }) => [role, content])).toEqual([
+      ["system", "First.\n\nSecond."],
+      ["user", "I am Ada"],
+      ["assistant", "Hi"],
+      ["user", "Who?"],
+    ]);
+    const { messages: read } = await api.getRunInput(runId);
+    expect(read.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    const first = await api.listMessages({ sessionId, pageSize: 3 });
+    expect(first.messages.map(({ number, message }) => [number, message.role])).toEqual([
+      [1, "system"],
+      [2, "user"],
+      [3, "assistant"],
+    ]);
+    const rest = await api.listMessages({ sessionId, pageSize: 3, pageToken: first.next_page_token ?? "" });
+    expect(rest.messages.map(({ number, run_id, message }) => [number, run_id, message.text])).toEqual([
+      [4, runId, "Who?"],
+      [5, runId, "Ada"],
+    ]);
+    expect(rest).not.toHaveProperty("next_page_token", expect.stringMatching(/./));
+  });
+
+  test("a fork continues from its place, and leaves its origin as it is", async () => {
+    const { provider, api } = await setStage(kind);
+    provider.respond(answer("one"), answer("two"), answer("other two"));
+    const { session_id: origin } = await api.createSession({ agent: { name: "tester", systemPrompt: "Be kind." } });
+    const { run_id: first } = await api.sendMessage({ sessionId: origin, message: "1" });
+    await endOf(api, first);
+    const { run_id: second } = await api.sendMessage({ sessionId: origin, message: "2" });
+    await endOf(api, second);
+    const { session_id: forked } = await api.createSession({ fork: { sessionId: origin, runId: first } });
+    const { run_id: third } = await api.sendMessage({ sessionId: forked, message: "2, but better" });
+    await endOf(api, third);
+    expect((await provider.request(2)).body.messages.map(({ content }) => content)).toEqual([
+      "Be kind.",
+      "1",
+      "one",
+      "2, but better",
+    ]);
+    expect(await api.getSession(forked)).toMatchObject({ fork: { session_id: origin, run_id: first } });
+    const told = async (sessionId: string) =>
+      (await api.listMessages({ sessionId })).messages.map(({ message }) => message.text);
+    expect(await told(origin)).toEqual(["1", "one", "2", "two"]);
+    expect(await told(forked)).toEqual(["1", "one", "2, but better", "other two"]);
+    const { session_id: earlier } = await api.createSession({ fork: { sessionId: origin, messageCount: 3 } });
+    expect(await told(earlier)).toEqual(["1", "one", "2"]);
+    await expectRefused(api.createSession({ fork: { sessionId: origin, messageCount: 5 } }), {
+      grpcCode: "INVALID_ARGUMENT",
+      httpStatus: 400,
+      reason: "INVALID_ARGUMENT",
+      text: "invalid fork.message_count: the session has 4 messages",
+    });
+    await expectRefused(api.createSession({ fork: { sessionId: forked, runId: second } }), {
+      grpcCode: "NOT_FOUND",
+      httpStatus: 404,
+      reason: "RUN_NOT_FOUND",
+      text: /has no messages of run/,
+    });
+  });
+
+  test("another client forks nothing", async () => {
+    const { service, api } = await setStage(kind);
+    const { session_id: origin } = await api.createSession({ agent: { name: "tester" } });
+    const stranger = kind.connect(service, "stranger");
+    await expectRefused(stranger.createSession({ fork: { sessionId: origin } }), {
+      grpcCode: "NOT_FOUND",
+      httpStatus: 404,
+      reason: "SESSION_NOT_FOUND",
+      text: "session not found",
+    });
+    await expectRefused(stranger.listMessages({ sessionId: origin }), {
+      grpcCode: "NOT_FOUND",
+      httpStatus: 404,
+      reason: "SESSION_NOT_FOUND",
+      text: "session not found",
+    });
+  });
+
+  test.each([
+    [[text("user", "")], "invalid messages[0].content: is missing: give text or parts"],
+    [[text("alien", "x")], /^invalid messages\[0\].role: must be one of/],
+    [[text("assistant", "x")], /^invalid messages\[0\].role: must be user or tool/],
+    [[{ ...text("tool", "x"), toolCallId: "c1" }], /answers no open call; open calls: none/],
+  ])("bad messages are refused by name: %j", async (messages, problem) => {
+    const { api, service } = await setStage(kind);
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    await expectRefused(api.sendMessage({ sessionId, messages }), {
+      grpcCode: "INVALID_ARGUMENT",
+      httpStatus: 400,
+      reason: "INVALID_ARGUMENT",
+      text: problem,
+    });
+    expect(await query(service.databaseUrl, "select from transcript")).toEqual([]);
+  });
+});
+
+describe("functions that the caller runs", () => {
+  const kind = findSurface("gRPC");
+
+  test("end the run, and their results continue the conversation", async () => {
+    const { provider, api } = await setStage(kind);
+    provider.respond(callTools({ id: "call_1", name: "get_weather", arguments: '{"city":"Rome"}' }), answer("Sunny"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const tools = { functions: [weather] };
+    const sent = await api.sendMessage({ sessionId, message: "Weather?", agent: { tools } });
+    expect(sent.tools_registered).toEqual(["get_weather"]);
+    const results = await Array.fromAsync(api.followRun(sent.run_id));
+    expect(results.map(({ type }) => type)).toEqual(["turn.started", "message.completed", "run.completed"]);
+    expect(results.at(-1)?.payload).toMatchObject({
+      finish_reason: "tool-calls",
+      pending_tool_calls: [{ id: "call_1", name: "get_weather", arguments: '{"city":"Rome"}' }],
+    });
+    const result = { ...text("tool", "25 degrees"), toolCallId: "call_1" };
+    const { run_id: nextId } = await api.sendMessage({ sessionId, messages: [result], agent: { tools } });
+    expect((await endOf(api, nextId))?.payload).toMatchObject({ finish_reason: "stop", message: { text: "Sunny" } });
+    const { body } = await provider.request(1);
+    expect(body.messages.slice(1)).toMatchObject([
+      { role: "assistant", tool_calls: [{ id: "call_1" }] },
+      { role: "tool", tool_call_id: "call_1", content: "25 degrees" },
+    ]);
+  });
+
+  test("run beside tools of the service, whose results come first", async () => {
+    const { provider, api } = await setStage(kind);
+    provider.respond(
+      callTools(
+        { id: "call_1", name: "get_weather", arguments: "{}" },
+        { id: "call_2", name: "list_dir", arguments: "{}" },
+        { id: "call_3", name: "get_weather", arguments: "{}" },
+      ),
+      answer("done"),
+    );
+    const { session_id: sessionId } = await api.createSession({
+      agent: { name: "tester", tools: { builtin: ["list_dir"], functions: [weather] } },
+    });
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "Weather?" });
+    const results = await Array.fromAsync(api.followRun(runId));
+    expect(results.map(({ type }) => type)).toEqual([
+      "turn.started",
+      "message.completed",
+      "tool.call.started",
+      "tool.call.completed",
+      "run.completed",
+    ]);
+    expect(results.at(-1)?.payload).toMatchObject({ pending_tool_calls: [{ id: "call_1" }, { id: "call_3" }] });
+    const resultOf = (toolCallId: string) => ({ ...text("tool", "25"), toolCallId });
+    await expectRefused(api.sendMessage({ sessionId, messages: [resultOf("call_1"), text("user", "so?")] }), {
+      grpcCode: "INVALID_ARGUMENT",
+      httpStatus: 400,
+      reason: "INVALID_ARGUMENT",
+      text: 'invalid messages[1]: answer all open calls or none: "call_3" has no result',
+    });
+    const messages = [resultOf("call_3"), resultOf("call_1"), text("user", "so?")];
+    const { run_id: nextId } = await api.sendMessage({ sessionId, messages });
+    expect((await endOf(api, nextId))?.payload).toMatchObject({ message: { text: "done" } });
+    const { body } = await provider.request(1);
+    expect(body.messages.map(({ role, tool_call_id }) => tool_call_id ?? role)).toEqual([
+      "user",
+      "assistant",
+      "call_2",
+      "call_3",
+      "call_1",
+      "user",
+    ]);
+  });
+
+  test("may be left without a result", async () => {
+    const { provider, api } = await setStage(kind);
+    provider.respond(callTools({ id: "call_1", name: "get_weather", arguments: "{}" }), answer("never mind"));
+    const { session_id: sessionId } = await api.createSession({
+      agent: { name: "tester", tools: { functions: [weather] } },
+    });
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "Weather?" });
+    await endOf(api, runId);
+    const { run_id: nextId } = await api.sendMessage({ sessionId, message: "forget it" });
+    await endOf(api, nextId);
+    expect((await provider.request(1)).body.messages.at(2)).toMatchObject({
+      role: "tool",
+      content: "Error: interrupted: the run ended before the call did",
+    });
+  });
+});
+
+test("the model gets images, a schema and an effort", async () => {
+  const { provider, api } = await setStage(findSurface("gRPC"));
+  provider.respond(answer("{}"));
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", model: "gpt-5" } });
+  const image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const elements = [
+    { type: "text", text: "What is this?" },
+    { type: "image_base64", imageBase64: image },
+  ];
+  const { run_id: runId } = await api.sendMessage({
+    sessionId,
+    messages: [{ role: "user", content: { case: "parts", value: { elements } } }],
+    agent: {
+      reasoningEffort: 2,
+      responseFormat: {
+        name: "thing",
+        schema: '{"type":"object","properties":{},"additionalProperties":false}',
+        strict: true,
+      },
+    },
+    annotations: '{"ticket":7}',
+  });
+  await endOf(api, runId);
+  const { body } = await provider.request(0);
+  expect(body).toMatchObject({
+    reasoning_effort: "low",
+    response_format: { type: "json_schema", json_schema: { name: "thing", strict: true } },
+  });
+  expect(JSON.stringify(body.messages)).toContain(`data:image/png;base64,${image}`);
+  expect((await api.getRunInput(runId)).annotations).toEqual({ ticket: 7 });
+});

@@ -6830,6 +6830,10 @@ export const comments = new Map(
   "Configuration of the agent. For a fork: its fields replace those of the origin's agent."
  ],
  [
+  "runnel.v1.CreateSessionRequest.annotations",
+  "A JSON object of the caller's own. GetSession returns it."
+ ],
+ [
   "runnel.v1.CreateSessionRequest.callback",
   "Endpoint that receives status callbacks and remote tool calls."
  ],
@@ -6880,6 +6884,18 @@ export const comments = new Map(
  [
   "runnel.v1.CreateStreamTicketResponse.ticket",
   "The ticket."
+ ],
+ [
+  "runnel.v1.DeleteRunRequest",
+  "Request of DeleteRun."
+ ],
+ [
+  "runnel.v1.DeleteRunRequest.run_id",
+  "Id of the run."
+ ],
+ [
+  "runnel.v1.DeleteRunResponse",
+  "Response of DeleteRun."
  ],
  [
   "runnel.v1.DeleteSessionRequest",
@@ -7194,6 +7210,22 @@ export const comments = new Map(
   "The public key in base64url."
  ],
  [
+  "runnel.v1.KnownModel",
+  "A model that an agent may name."
+ ],
+ [
+  "runnel.v1.KnownModel.context_tokens",
+  "Size of its context in tokens."
+ ],
+ [
+  "runnel.v1.KnownModel.name",
+  "Name of the model, as `Agent.model` takes it."
+ ],
+ [
+  "runnel.v1.KnownModel.provider",
+  "Name of its provider."
+ ],
+ [
   "runnel.v1.ListApiKeysRequest",
   "Request of ListApiKeys."
  ],
@@ -7280,6 +7312,18 @@ export const comments = new Map(
  [
   "runnel.v1.ListMessagesResponse.next_page_token",
   "Token of the next page; empty when there are no more messages for now."
+ ],
+ [
+  "runnel.v1.ListModelsRequest",
+  "Request of ListModels."
+ ],
+ [
+  "runnel.v1.ListModelsResponse",
+  "Response of ListModels."
+ ],
+ [
+  "runnel.v1.ListModelsResponse.models",
+  "The models; the default model of the service is the first."
  ],
  [
   "runnel.v1.ListProvidersRequest",
@@ -7523,7 +7567,11 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ProviderService",
-  "Works on model providers, as seen by the replica that answers."
+  "Works on model providers and their models, as seen by the replica that answers."
+ ],
+ [
+  "runnel.v1.ProviderService.ListModels",
+  "Lists the models that are known in advance, of the configured providers, and the default model. Other names work too."
  ],
  [
   "runnel.v1.ProviderService.ListProviders",
@@ -7942,6 +7990,10 @@ export const comments = new Map(
   "Requests the cancellation of a run and returns the run without waiting for its end.\n\nA queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code `cancelled`. Cancelling an ended run changes nothing. May be retried."
  ],
  [
+  "runnel.v1.RunService.DeleteRun",
+  "Deletes a run for its client, and cancels it when it is active.\n\nFrom then on every call gives RUN_NOT_FOUND for it. Open streams still get the end of the run. Its messages stay in the transcript of its session; PurgeSession erases them."
+ ],
+ [
   "runnel.v1.RunService.GetRun",
   "Returns one run."
  ],
@@ -7976,6 +8028,10 @@ export const comments = new Map(
  [
   "runnel.v1.SendMessageRequest",
   "Request of SendMessage."
+ ],
+ [
+  "runnel.v1.SendMessageRequest.after_run_id",
+  "Id of the session's latest run: when it is another one, the call gives FAILED_PRECONDITION (SESSION_MOVED) and starts nothing. Unset means any."
  ],
  [
   "runnel.v1.SendMessageRequest.agent",
@@ -8052,6 +8108,10 @@ export const comments = new Map(
  [
   "runnel.v1.Session.State.STATE_UNSPECIFIED",
   "Unspecified: not a valid state."
+ ],
+ [
+  "runnel.v1.Session.annotations",
+  "The `annotations` of the CreateSession call; unset when it had none."
  ],
  [
   "runnel.v1.Session.created_at",

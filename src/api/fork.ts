@@ -32,7 +32,7 @@ export interface Origin extends SessionSettings {
 
 /**
  * Locks the origin of a fork.
- * @throws Fault SESSION_NOT_FOUND, RUN_NOT_FOUND, SESSION_BUSY while the run is active, INVALID_ARGUMENT.
+ * @throws Fault SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_ACTIVE, INVALID_ARGUMENT.
  */
 export async function openOrigin(
   trx: Transaction,
@@ -46,7 +46,7 @@ export async function openOrigin(
   const session = requireFound(await lockSession(trx, { client, name: fork.sessionId }));
   const run = fork.runId === "" ? undefined : await findClientRun(trx, { client, id: fork.runId });
   if (run !== undefined && isActive(run.status)) {
-    throw new Fault("SESSION_BUSY", `run ${run.id} is active: fork after its end`);
+    throw new Fault("RUN_ACTIVE", `run ${run.id} is active: fork after its end`);
   }
   const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
   return {

@@ -4,7 +4,10 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Provider_Circuit, type ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import type { CircuitState } from "../agent/models/breaker.ts";
-import type { ProviderStatus } from "../agent/models/open.ts";
+import { catalogue, contextTokensOf } from "../agent/models/catalogue.ts";
+import { demoModelName } from "../agent/models/demo/demo-model.ts";
+import type { Models, ProviderStatus } from "../agent/models/open.ts";
+import { Fault } from "../platform/base/fault.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** Returns the handlers of ProviderService. */
@@ -13,7 +16,33 @@ export function createProviderService({ models, clock }: ServiceDeps): ServiceIm
     listProviders: () => ({
       providers: models.listProviders().map((status) => providerToProto(status, clock.nowMs())),
     }),
+    listModels: () => ({ models: knownModels(models) }),
   };
+}
+
+function knownModels(models: Models) {
+  const configured = new Set<string>(
+    models.listProviders().flatMap(({ name, circuit }) => (circuit === undefined ? [] : [name])),
+  );
+  const names = [
+    models.defaultModel,
+    ...catalogue().flatMap(({ provider, name }) => (configured.has(provider) ? [name] : [])),
+    demoModelName,
+  ];
+  return [...new Set(names)].flatMap((name) => describeModel(models, name));
+}
+
+/** Returns nothing for a default model whose provider is not configured. */
+function describeModel(models: Models, name: string) {
+  try {
+    const model = models.resolve(name);
+    return [{ name, provider: model.provider, contextTokens: contextTokensOf(model) }];
+  } catch (error) {
+    if (error instanceof Fault) {
+      return [];
+    }
+    throw error;
+  }
 }
 
 const circuits = {

@@ -14,9 +14,16 @@ import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { decodeResult, type LogEntry } from "../engine/log/result.ts";
 import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
-import { cancelRun } from "../engine/runs/cancel.ts";
+import { cancelRun, cancelRunWithin } from "../engine/runs/cancel.ts";
 import { runsToProto } from "../engine/runs/to-proto.ts";
-import { type ClientRun, findClientRun, isActive, listClientRuns, readRunInput } from "../engine/storage/run.ts";
+import {
+  type ClientRun,
+  findClientRun,
+  isActive,
+  listClientRuns,
+  markRunDeleted,
+  readRunInput,
+} from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
@@ -62,6 +69,11 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
+    deleteRun: async ({ runId }, context) => {
+      const { id } = await requireRun(deps.db, requireClient(context.values), runId);
+      await deleteRun(deps, id);
+      return {};
+    },
     tailRun: (request, context) => responses(followRun(deps, request, context)),
     listRunResults: async (request, context) => {
       const run = await requireRun(deps.db, requireClient(context.values), request.runId);
@@ -85,6 +97,16 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       return { run: await show(await requireRun(deps.db, requireClient(context.values), runId)) };
     },
   };
+}
+
+/** Deletes a run for its client, and cancels it. */
+async function deleteRun(deps: ServiceDeps, runId: string): Promise<void> {
+  const announce = await deps.db.transaction().execute(async (trx) => {
+    const announceCancel = await cancelRunWithin(trx, deps, runId);
+    await markRunDeleted(trx, runId);
+    return announceCancel;
+  });
+  announce();
 }
 
 /** Returns a run of the client. Throws RUN_NOT_FOUND for an unknown run and for a run of another client. */

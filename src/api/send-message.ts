@@ -46,12 +46,7 @@ export async function sendMessage(
   const turnOf = (session: SessionRow | undefined, messages: readonly Message[]) =>
     nextTurn(deps, client, { session, request, messages, traceParent });
   // The fast path for most messages: two statements. Without a run id the slow path, `startRun`, finds out why.
-  if (
-    request.requestId === "" &&
-    !deps.config.sessionsSingleMessage &&
-    given.length === 1 &&
-    !beginsWithResult(given)
-  ) {
+  if (isPlain(request, given) && !deps.config.sessionsSingleMessage) {
     const turn = turnOf(await findSession(deps.db, name), checkMessages(given, []));
     const runId = await startAlone(deps, turn.start);
     if (runId !== undefined) {
@@ -61,6 +56,7 @@ export async function sendMessage(
   return await startRun(deps, (trx, start) =>
     answerOnce(trx, call, async () => {
       const session = await lockSession(trx, name);
+      assertLatest(requireFound(session), request.afterRunId);
       if (deps.config.sessionsSingleMessage) {
         await assertFirstMessage(trx, requireFound(session));
       }
@@ -69,6 +65,18 @@ export async function sendMessage(
       return turn.answer(await start(turn.start));
     }),
   );
+}
+
+/** Whether a message needs nothing but its session. */
+function isPlain({ requestId, afterRunId }: SendMessageRequest, given: readonly Message[]): boolean {
+  return requestId === "" && afterRunId === "" && given.length === 1 && !beginsWithResult(given);
+}
+
+/** Throws SESSION_MOVED when the session has another latest run; an empty id means any. */
+function assertLatest({ name, latest_run_id: latest }: SessionRow, runId: string): void {
+  if (runId !== "" && latest !== runId) {
+    throw new Fault("SESSION_MOVED", `the latest run of session "${name}" is ${latest ?? "none"}, not ${runId}`);
+  }
 }
 
 async function readOpenCalls(trx: Transaction, session: SessionRow): Promise<readonly ToolCall[]> {
@@ -128,8 +136,8 @@ function nextTurn(
 /** The maximum number of tool problems logged for one message: the input of a client must not flood the log. */
 const problemsLoggedMax = 10;
 
-/** Returns the annotations; undefined for none. */
-function readAnnotations(json: string): string | undefined {
+/** Returns the annotations; undefined for none. Throws Fault INVALID_ARGUMENT when they are no JSON object. */
+export function readAnnotations(json: string): string | undefined {
   if (json !== "" && parseObject(json) === undefined) {
     throw invalidField("annotations", "must be a JSON object");
   }

@@ -34,7 +34,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
 import { answerOnce } from "./idempotency.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
-import { requireFound, sendMessage } from "./send-message.ts";
+import { readAnnotations, requireFound, sendMessage } from "./send-message.ts";
 import { findInputFault } from "./validation.ts";
 
 /** Returns the handlers of SessionService, except `streamSession`, which belongs to the Agent Runner protocol. */
@@ -150,7 +150,7 @@ async function insertNewSession(
   db: Db | Transaction,
   deps: ServiceDeps,
   client: string,
-  request: Pick<CreateSessionRequest, "sessionId" | "workDir" | "agent" | "callback">,
+  request: Pick<CreateSessionRequest, "sessionId" | "workDir" | "agent" | "callback" | "annotations">,
   own: { readonly id?: string; readonly fork?: Uint8Array } = {},
 ): Promise<CreateSessionResponse> {
   if (request.workDir !== "") {
@@ -167,6 +167,7 @@ async function insertNewSession(
     agent: toBinary(AgentSchema, request.agent ?? create(AgentSchema)),
     workDir: request.workDir === "" ? undefined : request.workDir,
     callback: request.callback && toBinary(CallbackSchema, request.callback),
+    annotations: readAnnotations(request.annotations),
     callbackUrl,
   });
   if (!inserted) {

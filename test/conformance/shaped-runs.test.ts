@@ -1,12 +1,18 @@
 // Runs that callers shape: settings of one run, given histories, functions that the caller runs, forks; and what can be read of
 // them afterwards.
 
+import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { answer, callTools } from "../fakes/provider.ts";
+import { expectInvariants } from "../fault/invariants.ts";
+import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
-import { expectRefused, readSession, setStage } from "./stage.ts";
+import { expectRefused, readSession, runNotFound, setStage } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
+import { connectHttp2Transport } from "./transports.ts";
 
 const kinds = ["gRPC", "REST", "Connect, HTTP/1.1, JSON"].map(findSurface);
 
@@ -271,4 +277,59 @@ test("the model gets images, a schema and an effort", async () => {
   });
   expect(JSON.stringify(body.messages)).toContain(`data:image/png;base64,${image}`);
   expect((await api.getRunInput(runId)).annotations).toEqual({ ticket: 7 });
+});
+
+describe("runs and sessions of programs", () => {
+  const openApi = async () => {
+    const stage = await setStage(findSurface("gRPC"));
+    const transport = connectHttp2Transport(stage.service.url);
+    const headers = credentialsOf();
+    return {
+      ...stage,
+      headers,
+      runs: createClient(RunService, transport),
+      providers: createClient(ProviderService, transport),
+    };
+  };
+
+  test("a message can name the run that it follows", async () => {
+    const { provider, api } = await setStage(findSurface("gRPC"));
+    provider.respond(answer("one"), answer("two"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" }, annotations: '{"page":3}' });
+    const { run_id: first } = await api.sendMessage({ sessionId, message: "1" });
+    await endOf(api, first);
+    const { run_id: second } = await api.sendMessage({ sessionId, message: "2", afterRunId: first });
+    await endOf(api, second);
+    await expectRefused(api.sendMessage({ sessionId, message: "3", afterRunId: first }), {
+      grpcCode: "FAILED_PRECONDITION",
+      httpStatus: 409,
+      reason: "SESSION_MOVED",
+      text: `the latest run of session "${sessionId}" is ${second}, not ${first}`,
+    });
+    expect(await api.getSession(sessionId)).toMatchObject({ latest_run_id: second, annotations: { page: 3 } });
+  });
+
+  test("a deleted run is cancelled, and gone for every call", async () => {
+    const { provider, api, service, runs, headers } = await openApi();
+    provider.respond((wire) => wire.hang());
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "1" });
+    await provider.request(0);
+    const following = Array.fromAsync(api.followRun(runId));
+    await runs.deleteRun({ runId }, { headers });
+    expect((await following).at(-1)).toMatchObject({ type: "run.failed", payload: { code: "cancelled" } });
+    await expectRefused(api.getRun(runId), runNotFound);
+    await expectRefused(api.getRunInput(runId), runNotFound);
+    await expectRefused(Array.fromAsync(api.followRun(runId)), runNotFound);
+    expect(await api.listRuns({ sessionId })).toEqual({ runs: [] });
+    await expect(runs.deleteRun({ runId }, { headers })).rejects.toMatchObject({ rawMessage: "run not found" });
+    await expectInvariants(service.databaseUrl);
+  });
+
+  test("the known models are those of configured providers, the default first", async () => {
+    const { providers, headers } = await openApi();
+    const { models } = await providers.listModels({}, { headers });
+    expect(models[0]).toMatchObject({ name: "gpt-4o-mini", provider: "openai", contextTokens: 128_000 });
+    expect(new Set(models.map(({ provider }) => provider))).toEqual(new Set(["openai", "demo"]));
+  });
 });

@@ -53,6 +53,11 @@ test("sending a message is fully described", () => {
               description:
                 "Refused otherwise: message is required. Refused otherwise: message and messages exclude each other: set one.",
               properties: {
+                after_run_id: {
+                  type: "string",
+                  format: "uuid",
+                  description: said("runnel.v1.SendMessageRequest.after_run_id"),
+                },
                 agent: {
                   $ref: "#/components/schemas/Agent",
                   description: said("runnel.v1.SendMessageRequest.agent"),

@@ -100,6 +100,74 @@ export enum Provider_Circuit {
 export declare const Provider_CircuitSchema: GenEnum<Provider_Circuit>;
 
 /**
+ * A model that an agent may name.
+ *
+ * @generated from message runnel.v1.KnownModel
+ */
+export declare type KnownModel = Message<"runnel.v1.KnownModel"> & {
+  /**
+   * Name of the model, as `Agent.model` takes it.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Name of its provider.
+   *
+   * @generated from field: string provider = 2;
+   */
+  provider: string;
+
+  /**
+   * Size of its context in tokens.
+   *
+   * @generated from field: int32 context_tokens = 3;
+   */
+  contextTokens: number;
+};
+
+/**
+ * Describes the message runnel.v1.KnownModel.
+ * Use `create(KnownModelSchema)` to create a new message.
+ */
+export declare const KnownModelSchema: GenMessage<KnownModel>;
+
+/**
+ * Request of ListModels.
+ *
+ * @generated from message runnel.v1.ListModelsRequest
+ */
+export declare type ListModelsRequest = Message<"runnel.v1.ListModelsRequest"> & {
+};
+
+/**
+ * Describes the message runnel.v1.ListModelsRequest.
+ * Use `create(ListModelsRequestSchema)` to create a new message.
+ */
+export declare const ListModelsRequestSchema: GenMessage<ListModelsRequest>;
+
+/**
+ * Response of ListModels.
+ *
+ * @generated from message runnel.v1.ListModelsResponse
+ */
+export declare type ListModelsResponse = Message<"runnel.v1.ListModelsResponse"> & {
+  /**
+   * The models; the default model of the service is the first.
+   *
+   * @generated from field: repeated runnel.v1.KnownModel models = 1;
+   */
+  models: KnownModel[];
+};
+
+/**
+ * Describes the message runnel.v1.ListModelsResponse.
+ * Use `create(ListModelsResponseSchema)` to create a new message.
+ */
+export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
+
+/**
  * Request of ListProviders.
  *
  * @generated from message runnel.v1.ListProvidersRequest
@@ -134,7 +202,7 @@ export declare type ListProvidersResponse = Message<"runnel.v1.ListProvidersResp
 export declare const ListProvidersResponseSchema: GenMessage<ListProvidersResponse>;
 
 /**
- * Works on model providers, as seen by the replica that answers.
+ * Works on model providers and their models, as seen by the replica that answers.
  *
  * @generated from service runnel.v1.ProviderService
  */
@@ -149,6 +217,16 @@ export declare const ProviderService: GenService<{
     methodKind: "unary";
     input: typeof ListProvidersRequestSchema;
     output: typeof ListProvidersResponseSchema;
+  },
+  /**
+   * Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
+   *
+   * @generated from rpc runnel.v1.ProviderService.ListModels
+   */
+  listModels: {
+    methodKind: "unary";
+    input: typeof ListModelsRequestSchema;
+    output: typeof ListModelsResponseSchema;
   },
 }>;
 

@@ -12,7 +12,7 @@ import { file_runnel_options_v1_options } from "../options/v1/options_pb.js";
  * Describes the file runnel/v1/provider_service.proto.
  */
 export const file_runnel_v1_provider_service = /*@__PURE__*/
-  fileDesc("CiBydW5uZWwvdjEvcHJvdmlkZXJfc2VydmljZS5wcm90bxIJcnVubmVsLnYxIs0CCghQcm92aWRlchIRCgRuYW1lGAEgASgJQgPgQQMSHgoKY29uZmlndXJlZBgCIAEoCEIK4EEDotn0BwIQARIxCgdjaXJjdWl0GAMgASgOMhsucnVubmVsLnYxLlByb3ZpZGVyLkNpcmN1aXRCA+BBAxIcCghmYWlsdXJlcxgEIAEoBUIK4EEDotn0BwIQARIzCgpyZXRyeV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIocBCgdDaXJjdWl0EhcKE0NJUkNVSVRfVU5TUEVDSUZJRUQQABIfCg5DSVJDVUlUX0NMT1NFRBABGgvC2fQHBmNsb3NlZBIbCgxDSVJDVUlUX09QRU4QAhoJwtn0BwRvcGVuEiUKEUNJUkNVSVRfSEFMRl9PUEVOEAMaDsLZ9AcJaGFsZl9vcGVuIhYKFExpc3RQcm92aWRlcnNSZXF1ZXN0IkgKFUxpc3RQcm92aWRlcnNSZXNwb25zZRIvCglwcm92aWRlcnMYASADKAsyEy5ydW5uZWwudjEuUHJvdmlkZXJCB6LZ9AcCEAEyjQEKD1Byb3ZpZGVyU2VydmljZRJxCg1MaXN0UHJvdmlkZXJzEh8ucnVubmVsLnYxLkxpc3RQcm92aWRlcnNSZXF1ZXN0GiAucnVubmVsLnYxLkxpc3RQcm92aWRlcnNSZXNwb25zZSIdkAIB0Nn0BwOC0+STAg8SDS92MS9wcm92aWRlcnMaB4rZ9AcCCAFCWwoNY29tLnJ1bm5lbC52MUIUUHJvdmlkZXJTZXJ2aWNlUHJvdG9QAVoyZ2l0aHViLmNvbS9ydW5uZWwvcnVubmVsL2dlbi9nby9ydW5uZWwvdjE7cnVubmVsdjFiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_runnel_options_v1_options]);
+  fileDesc("CiBydW5uZWwvdjEvcHJvdmlkZXJfc2VydmljZS5wcm90bxIJcnVubmVsLnYxIs0CCghQcm92aWRlchIRCgRuYW1lGAEgASgJQgPgQQMSHgoKY29uZmlndXJlZBgCIAEoCEIK4EEDotn0BwIQARIxCgdjaXJjdWl0GAMgASgOMhsucnVubmVsLnYxLlByb3ZpZGVyLkNpcmN1aXRCA+BBAxIcCghmYWlsdXJlcxgEIAEoBUIK4EEDotn0BwIQARIzCgpyZXRyeV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIocBCgdDaXJjdWl0EhcKE0NJUkNVSVRfVU5TUEVDSUZJRUQQABIfCg5DSVJDVUlUX0NMT1NFRBABGgvC2fQHBmNsb3NlZBIbCgxDSVJDVUlUX09QRU4QAhoJwtn0BwRvcGVuEiUKEUNJUkNVSVRfSEFMRl9PUEVOEAMaDsLZ9AcJaGFsZl9vcGVuIlMKCktub3duTW9kZWwSEQoEbmFtZRgBIAEoCUID4EEDEhUKCHByb3ZpZGVyGAIgASgJQgPgQQMSGwoOY29udGV4dF90b2tlbnMYAyABKAVCA+BBAyITChFMaXN0TW9kZWxzUmVxdWVzdCJEChJMaXN0TW9kZWxzUmVzcG9uc2USLgoGbW9kZWxzGAEgAygLMhUucnVubmVsLnYxLktub3duTW9kZWxCB6LZ9AcCEAEiFgoUTGlzdFByb3ZpZGVyc1JlcXVlc3QiSAoVTGlzdFByb3ZpZGVyc1Jlc3BvbnNlEi8KCXByb3ZpZGVycxgBIAMoCzITLnJ1bm5lbC52MS5Qcm92aWRlckIHotn0BwIQATL7AQoPUHJvdmlkZXJTZXJ2aWNlEnEKDUxpc3RQcm92aWRlcnMSHy5ydW5uZWwudjEuTGlzdFByb3ZpZGVyc1JlcXVlc3QaIC5ydW5uZWwudjEuTGlzdFByb3ZpZGVyc1Jlc3BvbnNlIh2QAgHQ2fQHA4LT5JMCDxINL3YxL3Byb3ZpZGVycxJsCgpMaXN0TW9kZWxzEhwucnVubmVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0Gh0ucnVubmVsLnYxLkxpc3RNb2RlbHNSZXNwb25zZSIhkAIBgtPkkwIYEhYvdjEvcHJvdmlkZXJzLy0vbW9kZWxzGgeK2fQHAggBQlsKDWNvbS5ydW5uZWwudjFCFFByb3ZpZGVyU2VydmljZVByb3RvUAFaMmdpdGh1Yi5jb20vcnVubmVsL3J1bm5lbC9nZW4vZ28vcnVubmVsL3YxO3J1bm5lbHYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_runnel_options_v1_options]);
 
 /**
  * Describes the message runnel.v1.Provider.
@@ -36,21 +36,42 @@ export const Provider_Circuit = /*@__PURE__*/
   tsEnum(Provider_CircuitSchema);
 
 /**
+ * Describes the message runnel.v1.KnownModel.
+ * Use `create(KnownModelSchema)` to create a new message.
+ */
+export const KnownModelSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_provider_service, 1);
+
+/**
+ * Describes the message runnel.v1.ListModelsRequest.
+ * Use `create(ListModelsRequestSchema)` to create a new message.
+ */
+export const ListModelsRequestSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_provider_service, 2);
+
+/**
+ * Describes the message runnel.v1.ListModelsResponse.
+ * Use `create(ListModelsResponseSchema)` to create a new message.
+ */
+export const ListModelsResponseSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_provider_service, 3);
+
+/**
  * Describes the message runnel.v1.ListProvidersRequest.
  * Use `create(ListProvidersRequestSchema)` to create a new message.
  */
 export const ListProvidersRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_provider_service, 1);
+  messageDesc(file_runnel_v1_provider_service, 4);
 
 /**
  * Describes the message runnel.v1.ListProvidersResponse.
  * Use `create(ListProvidersResponseSchema)` to create a new message.
  */
 export const ListProvidersResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_provider_service, 2);
+  messageDesc(file_runnel_v1_provider_service, 5);
 
 /**
- * Works on model providers, as seen by the replica that answers.
+ * Works on model providers and their models, as seen by the replica that answers.
  *
  * @generated from service runnel.v1.ProviderService
  */

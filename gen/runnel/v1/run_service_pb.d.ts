@@ -326,6 +326,40 @@ export declare type CancelRunResponse = Message<"runnel.v1.CancelRunResponse"> &
 export declare const CancelRunResponseSchema: GenMessage<CancelRunResponse>;
 
 /**
+ * Request of DeleteRun.
+ *
+ * @generated from message runnel.v1.DeleteRunRequest
+ */
+export declare type DeleteRunRequest = Message<"runnel.v1.DeleteRunRequest"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message runnel.v1.DeleteRunRequest.
+ * Use `create(DeleteRunRequestSchema)` to create a new message.
+ */
+export declare const DeleteRunRequestSchema: GenMessage<DeleteRunRequest>;
+
+/**
+ * Response of DeleteRun.
+ *
+ * @generated from message runnel.v1.DeleteRunResponse
+ */
+export declare type DeleteRunResponse = Message<"runnel.v1.DeleteRunResponse"> & {
+};
+
+/**
+ * Describes the message runnel.v1.DeleteRunResponse.
+ * Use `create(DeleteRunResponseSchema)` to create a new message.
+ */
+export declare const DeleteRunResponseSchema: GenMessage<DeleteRunResponse>;
+
+/**
  * TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
  * on the wire, so a client may decode the responses of TailRun as this message.
  *
@@ -386,6 +420,19 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof ListRunsRequestSchema;
     output: typeof ListRunsResponseSchema;
+  },
+  /**
+   * Deletes a run for its client, and cancels it when it is active.
+   *
+   * From then on every call gives RUN_NOT_FOUND for it. Open streams still get the end of the run. Its messages stay in the
+   * transcript of its session; PurgeSession erases them.
+   *
+   * @generated from rpc runnel.v1.RunService.DeleteRun
+   */
+  deleteRun: {
+    methodKind: "unary";
+    input: typeof DeleteRunRequestSchema;
+    output: typeof DeleteRunResponseSchema;
   },
   /**
    * Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.

@@ -102,6 +102,13 @@ export declare type Session = Message<"runnel.v1.Session"> & {
    * @generated from field: runnel.v1.Fork fork = 12;
    */
   fork?: Fork | undefined;
+
+  /**
+   * The `annotations` of the CreateSession call; unset when it had none.
+   *
+   * @generated from field: string annotations = 13;
+   */
+  annotations: string;
 };
 
 /**

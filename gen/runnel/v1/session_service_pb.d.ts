@@ -62,6 +62,13 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
    * @generated from field: runnel.v1.Fork fork = 6;
    */
   fork?: Fork | undefined;
+
+  /**
+   * A JSON object of the caller's own. GetSession returns it.
+   *
+   * @generated from field: string annotations = 7;
+   */
+  annotations: string;
 };
 
 /**
@@ -328,6 +335,14 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
    * @generated from field: string annotations = 6;
    */
   annotations: string;
+
+  /**
+   * Id of the session's latest run: when it is another one, the call gives FAILED_PRECONDITION (SESSION_MOVED) and starts nothing.
+   * Unset means any.
+   *
+   * @generated from field: string after_run_id = 7;
+   */
+  afterRunId: string;
 };
 
 /**

@@ -41,6 +41,11 @@ const families: readonly Family[] = [
   ...anthropic(200_000, ["claude-3-5-haiku", 0.8, 0.08, 4], ["claude-3-haiku", 0.25, 0.03, 1.25]),
 ];
 
+/** Returns the known models with the names of their providers. */
+export function catalogue(): readonly { readonly provider: string; readonly name: string }[] {
+  return families.map(({ provider, prefix }) => ({ provider, name: prefix }));
+}
+
 /** The assumed context size of a model that is not in the table. */
 const contextTokensDefault = 128_000;
 

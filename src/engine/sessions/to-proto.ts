@@ -29,6 +29,7 @@ export function sessionToProto(row: SessionWithRun): Session {
     createdAt: timestampFromDate(row.create_time),
     latestRunId: row.latest_run_id ?? "",
     turns: row.run_turn ?? 0,
+    annotations: row.annotations ?? "",
     ...(row.fork !== null && { fork: fromBinary(ForkSchema, row.fork) }),
     ...(row.run_terminal !== null && terminalToProto(row.run_terminal)),
   });

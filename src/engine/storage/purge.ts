@@ -93,7 +93,7 @@ export async function emptyRun(trx: Transaction, args: { id: string; terminal: U
 export async function emptySession(db: Db, id: string): Promise<void> {
   await db
     .updateTable("session")
-    .set({ agent: Buffer.alloc(0), callback: null, work_dir: null })
+    .set({ agent: Buffer.alloc(0), callback: null, work_dir: null, annotations: null })
     .where("id", "=", id)
     .execute();
 }

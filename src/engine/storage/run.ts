@@ -138,7 +138,13 @@ function clientRuns(db: Db | Transaction, client: string) {
     .innerJoin("session", "session.id", "run.session")
     .select(runSelection)
     .select("session.name as session_name")
-    .where("run.client", "=", client);
+    .where("run.client", "=", client)
+    .where("run.delete_time", "is", null);
+}
+
+/** Marks a run as deleted: its client does not find it any more. */
+export async function markRunDeleted(trx: Transaction, id: string): Promise<void> {
+  await trx.updateTable("run").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
 }
 
 /**

@@ -43,6 +43,7 @@ export interface SessionTable {
   work_dir: string | null;
   callback: Uint8Array | null;
   fork: Uint8Array | null;
+  annotations: string | null;
   latest_run_id: string | null;
   create_time: Generated<Date>;
   delete_time: Date | null;
@@ -80,6 +81,8 @@ export interface RunTable {
   /** The number of messages in the run's input; the last of them is `input`. */
   input_length: Generated<number>;
   annotations: string | null;
+  /** When the client deleted the run; null for a run that the client sees. */
+  delete_time: Date | null;
 }
 
 /** One entry of a log. */

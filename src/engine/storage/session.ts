@@ -15,6 +15,7 @@ const sessionColumns = [
   "session.work_dir",
   "session.callback",
   "session.fork",
+  "session.annotations",
   "session.latest_run_id",
   "session.create_time",
   "session.delete_time",
@@ -50,6 +51,7 @@ export interface NewSession {
   readonly callback: Uint8Array | undefined;
   /** The place in another session from which it continues; unset for a session that begins empty. */
   readonly fork?: Uint8Array | undefined;
+  readonly annotations?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
   readonly callbackUrl?: string | undefined;
 }
@@ -70,11 +72,12 @@ export const insertSession = gathered(async (db, sessions: readonly NewSession[]
         work_dir: ["text", ({ workDir }) => workDir],
         callback: ["bytea", ({ callback }) => callback],
         fork: ["bytea", ({ fork }) => fork],
+        annotations: ["text", ({ annotations }) => annotations],
         callback_url: ["text", ({ callbackUrl }) => callbackUrl],
       })} as given
     ), inserted as (
-      insert into session (id, client, name, agent, work_dir, callback, fork)
-      select id, client, name, agent, work_dir, callback, fork from asked order by client, name
+      insert into session (id, client, name, agent, work_dir, callback, fork, annotations)
+      select id, client, name, agent, work_dir, callback, fork, annotations from asked order by client, name
       on conflict (client, name) where delete_time is null do nothing
       returning id, client
     ), called as (

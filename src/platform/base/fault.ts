@@ -88,6 +88,7 @@ export const reasons = {
   REQUEST_ID_REUSED: { code: Code.AlreadyExists, httpStatus: 409 },
   BUSY: { code: Code.Aborted, httpStatus: 409 },
   SESSION_BUSY: { code: Code.FailedPrecondition, httpStatus: 409 },
+  SESSION_MOVED: { code: Code.FailedPrecondition, httpStatus: 409 },
   SESSION_ENDED: { code: Code.FailedPrecondition, httpStatus: 409 },
   CONCURRENCY_EXHAUSTED: { code: Code.ResourceExhausted, httpStatus: 429 },
   RESULTS_EXPIRED: { code: Code.NotFound, httpStatus: 410 },

@@ -18,6 +18,7 @@ import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
 import { UnverifiedBodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
+import { createOpenAiSurface } from "../surfaces/openai/surface.ts";
 import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
@@ -92,6 +93,14 @@ export async function openServer(
   const handler = createRequestListener({
     handlers,
     rest,
+    surfaces: [
+      createOpenAiSurface({
+        handlers: restHandlers,
+        bodyBytesMax: config.serverMaxBodyBytes,
+        clock,
+        reportError: (error) => events.requestFailed({ method: "OpenAI", error }),
+      }),
+    ],
     // Clients without credentials may ask too, and one answer counts all sessions.
     probes: { whyNotReady, countSessions: joined(() => countSessions(db)) },
     documents: new Map([

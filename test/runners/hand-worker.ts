@@ -1,5 +1,6 @@
 // A worker that does each step when the test says so, and the client whose events it works on.
 
+import { status } from "@grpc/grpc-js";
 import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import {
   type AcceptRunResponse,
@@ -120,13 +121,22 @@ export async function start(client: GrpcClient, event: object = {}): Promise<str
   return run?.runId ?? "";
 }
 
-/** Reads the log to its end. */
+/** Reads the log to its end. Calls again, as clients do, when the service is too busy. */
 export async function readLog(client: GrpcClient, runId: string, after = 0n): Promise<RunResult[]> {
   const results: RunResult[] = [];
-  for await (const batch of client.stream(RunService.method.tailRun, { runId, after })) {
-    results.push(...batch.results);
+  for (;;) {
+    try {
+      const reached = results.at(-1)?.sequence ?? after;
+      for await (const batch of client.stream(RunService.method.tailRun, { runId, after: reached })) {
+        results.push(...batch.results);
+      }
+      return results;
+    } catch (error) {
+      if ((error as { code?: number }).code !== status.UNAVAILABLE) {
+        throw error;
+      }
+    }
   }
-  return results;
 }
 
 export async function getRun(client: GrpcClient, runId: string): Promise<Run | undefined> {

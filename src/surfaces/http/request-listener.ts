@@ -26,7 +26,7 @@ import { answerRpc, createRpcTable, isGone, type Request, type Response } from "
 /** The REST surface, which answers every request that is not an RPC. */
 export interface RestSurface {
   /** Returns the method that a request would call. Undefined when the request fits no route. */
-  describe(requestTarget: string, httpMethod: string): { readonly method: DescMethod | undefined };
+  describe(requestTarget: string, httpMethod: string): Described;
   /** Answers a request. `body` is the body when it was already read; `sink` writes directly into the response's body. */
   handle(
     request: Request,
@@ -37,10 +37,24 @@ export interface RestSurface {
   refuse(request: Request, response: Response, fault: Fault): void;
 }
 
+/** A surface that answers all requests below paths of its own. */
+export interface OwnSurface extends Pick<RestSurface, "handle" | "refuse"> {
+  owns(path: string): boolean;
+  describe(requestTarget: string, httpMethod: string): Described;
+}
+
+/** What a request would call. */
+export interface Described {
+  readonly method: DescMethod | undefined;
+  /** True for an answer that may take as long as a run. */
+  readonly isLong?: boolean;
+}
+
 /** Options of the request listener. */
 export interface RequestListenerOptions {
   readonly handlers: readonly UniversalHandler[];
   readonly rest: RestSurface;
+  readonly surfaces: readonly OwnSurface[];
   readonly probes: Probes;
   /** Documents that never change while the service runs, by path. */
   readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly print: () => string }>;
@@ -120,11 +134,15 @@ function answerDocument(request: Request, response: Response, { documents }: Vis
 }
 
 async function answerCall(request: Request, response: Response, visit: Visit): Promise<void> {
-  const { rest, rpcs, exchange, bodyBytesMax } = visit;
+  const { rpcs, exchange, bodyBytesMax } = visit;
   const path = request.url?.split("?", 1)[0] ?? "";
   const rpc = rpcs.get(path);
-  const method = rpc?.method ?? rest.describe(request.url ?? "", request.method ?? "").method;
-  boundAnswer(response, method, visit);
+  const surface = visit.surfaces.find((each) => each.owns(path)) ?? visit.rest;
+  const described: Described = rpc ?? surface.describe(request.url ?? "", request.method ?? "");
+  const { method, isLong = false } = described;
+  if (!isLong) {
+    boundAnswer(response, method, visit);
+  }
   const { admission, body } = await admit(
     request,
     {
@@ -147,9 +165,9 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
     }
     await answerRpc(rpc, request, response, { contextValues, body, clock: visit.clock });
   } else if ("fault" in admission) {
-    rest.refuse(request, response, admission.fault);
+    surface.refuse(request, response, admission.fault);
   } else {
-    await rest.handle(request, response, {
+    await surface.handle(request, response, {
       contextValues,
       sink: openAnswerSink(response),
       ...(body !== undefined && { body }),

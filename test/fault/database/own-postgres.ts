@@ -27,6 +27,17 @@ export interface OwnPostgres {
   thaw(): void;
 }
 
+/** Backends come and go: one of them may have ended meanwhile. */
+function signalIfAlive(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") {
+      throw error;
+    }
+  }
+}
+
 /** `home` is the folder of its data; the default is a temporary folder. */
 export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const folder = home ?? (await makeFolder());
@@ -36,7 +47,7 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const isRunning = (): boolean => isAlive(pid());
   const signal = (name: NodeJS.Signals): void => {
     for (const each of familyOf(pid())) {
-      process.kill(each, name);
+      signalIfAlive(each, name);
     }
   };
   const start = async (): Promise<void> => {

@@ -1,0 +1,256 @@
+// The Chat Completions API: each call is one run, in a session of its own that lasts as long as the call. Tools of the service
+// stay unseen. A caller that leaves cancels its run: no other caller can read the answer.
+
+import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { endStream, setHead, writePiece } from "../rest/respond.ts";
+import { ApiError, isReason, toApiError, unsupported } from "./errors.ts";
+import type { Fields } from "./fields.ts";
+import { plain, secondsOf } from "./ids.ts";
+import { readChatMessages, textOf } from "./messages.ts";
+import { chatUsageObject } from "./response.ts";
+import { newAgent, readEffort, readMetadata } from "./responses.ts";
+import { readTools } from "./tools.ts";
+import { followLog, idempotencyKeyOf, keepAlive, readFields, SlowJson, streamHeaders, type Visit } from "./visit.ts";
+
+const sessions = SessionService.method;
+
+/** `POST /v1/chat/completions`. */
+export async function createChatCompletion(visit: Visit): Promise<void> {
+  const { calls } = visit;
+  const asked = readRequest(await readFields(visit));
+  const { agent, messages, workDir, model } = asked;
+  const requestId = idempotencyKeyOf(visit);
+  const { sessionId } = await calls.call(sessions.createSession, { agent: newAgent, workDir, requestId });
+  try {
+    const { runId } = await calls.call(sessions.sendMessage, { sessionId, messages, agent, requestId });
+    const completion: Completion = { runId, model };
+    if (asked.isStream) {
+      await streamCompletion(visit, completion, asked.includesUsage);
+    } else {
+      await answerCompletion(visit, completion);
+    }
+  } finally {
+    // Also when the caller has left: the call must not be cut off with it. A later attempt finds the session deleted.
+    await calls.call(sessions.deleteSession, { sessionId }, { outlives: true }).catch(ignoreDeleted);
+  }
+}
+
+function ignoreDeleted(error: unknown): void {
+  if (!isReason(error, "SESSION_NOT_FOUND", "DATABASE_UNAVAILABLE")) {
+    throw error;
+  }
+}
+
+interface Completion {
+  readonly runId: string;
+  readonly model: string;
+}
+
+function readRequest(request: Fields) {
+  const temperature = request.number("temperature");
+  const tools = readTools(request, { isChat: true });
+  const metadata = readMetadata(request);
+  const model = request.requireText("model");
+  const options = request.child("stream_options");
+  const asked = {
+    isStream: request.flag("stream") ?? false,
+    includesUsage: options?.flag("include_usage") ?? false,
+    model,
+    messages: [...readChatMessages(request)],
+    workDir: metadata["runnel.work_dir"] ?? "",
+    agent: {
+      model,
+      maxTokens: request.count("max_completion_tokens") ?? request.count("max_tokens") ?? 0,
+      ...(temperature !== undefined && { temperature }),
+      ...(tools && { tools }),
+      reasoningEffort: readEffort(request.text("reasoning_effort")),
+    },
+  };
+  checkIgnored(request);
+  request.assertAllRead();
+  return asked;
+}
+
+function checkIgnored(request: Fields): void {
+  request.ignore("max_tokens", "store", "user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention");
+  if ((request.number("n") ?? 1) !== 1) {
+    throw unsupported("n", "use 1");
+  }
+  const tier = request.text("service_tier") ?? "auto";
+  if (tier !== "auto" && tier !== "default") {
+    throw unsupported("service_tier", "use auto");
+  }
+  const format = request.child("response_format");
+  if (format !== undefined && format.text("type") !== "text") {
+    throw unsupported("response_format", "use text");
+  }
+}
+
+/** What a log has said so far. */
+class ChatFold {
+  #streamed = "";
+  #whole = "";
+  #reasoning = "";
+  #isVoid = false;
+  end: RunCompleted | RunFailed | undefined;
+  usage: Usage | undefined;
+
+  /** The text of all turns. */
+  get text(): string {
+    return this.#whole + this.#streamed;
+  }
+
+  get reasoning(): string {
+    return this.#reasoning;
+  }
+
+  /** Returns the deltas of the next result. Throws an ApiError when text that was sent is void. */
+  take({ payload, usage }: RunResult): object[] {
+    switch (payload.case) {
+      case "reasoningDelta":
+        this.#reasoning += payload.value.content;
+        return [{ reasoning_content: payload.value.content }];
+      case "messageDelta": {
+        const content = payload.value.chunk?.content ?? "";
+        this.#streamed += content;
+        return content === "" ? [] : [{ content }];
+      }
+      case "messageCompleted": {
+        const content = this.#streamed === "" ? textOf(payload.value.message) : "";
+        this.#whole += this.#streamed + content;
+        this.#streamed = "";
+        return content === "" ? [] : [{ content }];
+      }
+      case "turnRestarted":
+        this.#isVoid ||= this.#streamed !== "";
+        this.#streamed = "";
+        return [];
+      case "runCompleted":
+      case "runFailed":
+        this.end = payload.value;
+        this.usage = usage;
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  /** True when text of a turn that began again was given out. */
+  get hasVoidText(): boolean {
+    return this.#isVoid;
+  }
+
+  get calls() {
+    const calls = this.end !== undefined && "pendingToolCalls" in this.end ? this.end.pendingToolCalls : [];
+    return calls.map(({ id, name, arguments: json }, index) => ({
+      index,
+      id,
+      type: "function",
+      function: { name, arguments: json },
+    }));
+  }
+
+  get finishReason(): string {
+    const reason = this.end !== undefined && "finishReason" in this.end ? this.end.finishReason : "stop";
+    return this.calls.length > 0 ? "tool_calls" : reason === "length" ? "length" : "stop";
+  }
+
+  /** Returns the error of a run that failed; undefined for a completed one. */
+  get failure(): ApiError | undefined {
+    if (this.end === undefined || !("code" in this.end)) {
+      return undefined;
+    }
+    const { code, error: message } = this.end;
+    return code.includes("budget")
+      ? new ApiError(
+          429,
+          { message, type: "insufficient_quota", code: "insufficient_quota" },
+          { "x-should-retry": "false" },
+        )
+      : new ApiError(500, { message, code });
+  }
+}
+
+async function answerCompletion({ calls, response }: Visit, { runId, model }: Completion): Promise<void> {
+  const fold = new ChatFold();
+  const answer = new SlowJson(response);
+  for await (const results of followLog(calls, runId)) {
+    if (results.length === 0) {
+      await answer.beat();
+    }
+    for (const result of results) {
+      fold.take(result);
+    }
+  }
+  const { failure, text, reasoning, finishReason } = fold;
+  if (failure !== undefined) {
+    answer.send(failure.status, { error: failure.body }, failure.headers);
+    return;
+  }
+  const tool_calls = fold.calls.map(({ index: _, ...call }) => call);
+  const message = {
+    role: "assistant",
+    content: text === "" && tool_calls.length > 0 ? null : text,
+    refusal: null,
+    annotations: [],
+    ...(reasoning !== "" && { reasoning_content: reasoning }),
+    ...(tool_calls.length > 0 && { tool_calls }),
+  };
+  answer.send(200, {
+    ...head(runId, model, "chat.completion"),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    usage: chatUsageObject(fold.usage),
+  });
+}
+
+async function streamCompletion(
+  { calls, response }: Visit,
+  { runId, model }: Completion,
+  includesUsage: boolean,
+): Promise<void> {
+  const fold = new ChatFold();
+  const print = (delta: object, finish_reason: string | null = null): string =>
+    printData({
+      ...head(runId, model, "chat.completion.chunk"),
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      ...(includesUsage && { usage: null }),
+    });
+  try {
+    for await (const results of followLog(calls, runId)) {
+      if (!response.headersSent) {
+        setHead(response, 200, streamHeaders);
+        await writePiece(response, print({ role: "assistant", content: "", refusal: null }));
+      } else if (results.length === 0) {
+        await writePiece(response, keepAlive);
+      }
+      const deltas = results.flatMap((result) => fold.take(result));
+      if (fold.hasVoidText) {
+        const message = "the run began again after a part of its text was sent: repeat the call";
+        throw new ApiError(500, { message, code: "run_restarted" });
+      }
+      await writePiece(response, deltas.map((delta) => print(delta)).join(""));
+    }
+    if (fold.failure !== undefined) {
+      throw fold.failure;
+    }
+    const calling = fold.calls.length === 0 ? "" : print({ tool_calls: fold.calls });
+    const usage = { ...head(runId, model, "chat.completion.chunk"), choices: [], usage: chatUsageObject(fold.usage) };
+    const last = `${calling}${print({}, fold.finishReason)}${includesUsage ? printData(usage) : ""}`;
+    endStream(response, `${last}data: [DONE]\n\n`);
+  } catch (error) {
+    if (calls.signal.aborted || !response.headersSent) {
+      throw error;
+    }
+    endStream(response, printData({ error: toApiError(error).body }));
+  }
+}
+
+function head(runId: string, model: string, object: string) {
+  return { id: `chatcmpl-${plain(runId)}`, object, created: secondsOf(runId), model };
+}
+
+function printData(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}

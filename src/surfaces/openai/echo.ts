@@ -1,0 +1,38 @@
+// What a response repeats of its request. It is kept with the run as annotations, so that every reader gets the same response.
+
+import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
+import type { Agent } from "#gen/runnel/v1/session_pb.js";
+
+/** The fields of a request that its response repeats. */
+export interface Echo {
+  readonly background: boolean;
+  readonly store: boolean;
+  readonly hasInstructions: boolean;
+  readonly previous_response_id: string | null;
+  readonly metadata: object;
+  readonly tools: readonly unknown[];
+  readonly tool_choice: string;
+  readonly reasoning: object | null;
+  readonly user: string | null;
+  readonly safety_identifier: string | null;
+  readonly prompt_cache_key: string | null;
+}
+
+/** Returns the annotations of a run that is a response. */
+export function annotate(echo: Echo): string {
+  return JSON.stringify({ openai_response: echo });
+}
+
+/** The parts of a response that do not change while its run works. */
+export interface Origin {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly agent: Agent | undefined;
+  readonly echo: Echo;
+}
+
+/** Returns the origin of a response; undefined for a run that is no response, or not to be kept. */
+export function originOf({ runId, agent, annotations }: GetRunInputResponse, sessionId: string): Origin | undefined {
+  const { openai_response: echo }: { openai_response?: Echo } = annotations === "" ? {} : JSON.parse(annotations);
+  return echo === undefined ? undefined : { runId, sessionId, agent, echo };
+}

@@ -1,0 +1,135 @@
+// Failures as OpenAI's API reports them: `{"error": {message, type, param, code}}`, with the statuses that its clients act on.
+
+import { Fault, type ReasonName } from "../../platform/base/fault.ts";
+import { describeFailure, type Failure, isUnexpected } from "../rest/failure.ts";
+
+/** The body of an error. */
+export interface ErrorBody {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+/** A refusal of a request, in the terms of OpenAI's API. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    { message, type, param, code }: Pick<ErrorBody, "message"> & Partial<ErrorBody>,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.body = { message, type: type ?? typeOf(status), param: param ?? null, code: code ?? null };
+    this.headers = headers;
+  }
+}
+
+function typeOf(status: number): string {
+  switch (status) {
+    case 403:
+      return "permission_error";
+    case 429:
+      return "rate_limit_error";
+    default:
+      return status >= 500 ? "server_error" : "invalid_request_error";
+  }
+}
+
+/** Returns the refusal of a field that this surface does not take. */
+export function unsupported(param: string, fix = "leave it out"): ApiError {
+  return new ApiError(400, {
+    message: `Unsupported parameter: '${param}': ${fix}.`,
+    param,
+    code: "unsupported_parameter",
+  });
+}
+
+/** Returns the refusal of a field with a wrong value. */
+export function invalid(param: string, problem: string): ApiError {
+  return new ApiError(400, { message: `Invalid '${param}': ${problem}.`, param, code: "invalid_value" });
+}
+
+/** Returns the answer for an id that the caller does not have. */
+export function notFound(what: string, id: string): ApiError {
+  return new ApiError(404, { message: `${what} with id '${id}' not found.`, code: "not_found" });
+}
+
+/** Returns whether the service must report the error: it has a cause that the caller does not see. */
+export function isDefect(error: unknown): boolean {
+  return !(error instanceof ApiError) && isUnexpected(error);
+}
+
+/** Returns whether a call failed for this reason. */
+export function isReason(error: unknown, ...reasons: readonly ReasonName[]): boolean {
+  const { reason } = describeFailure(error);
+  return reasons.some((each) => each === reason);
+}
+
+/** Converts every error. `fieldOf` gives the request's name of a field of the contract. */
+export function toApiError(error: unknown, fieldOf: (field: string) => string = (field) => field): ApiError {
+  if (error instanceof ApiError) {
+    return error;
+  }
+  const failure = describeFailure(error);
+  const { status, code, type, headers } = translate(failure);
+  const field = failure.violations[0]?.field ?? (code === "model_not_found" ? "model" : undefined);
+  const param = field === undefined ? null : fieldOf(field);
+  const wait = failure.retryAfterSeconds;
+  return new ApiError(
+    status,
+    { message: failure.message, param, code, ...(type !== undefined && { type }) },
+    { ...(wait !== undefined && { "retry-after": String(wait) }), ...headers },
+  );
+}
+
+interface Translation {
+  readonly status: number;
+  readonly code: string;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A 409 is repeated by the clients, and a body that was used before stays refused. */
+const isFinal = { "x-should-retry": "false" };
+
+const translations: Readonly<Partial<Record<ReasonName, Translation>>> = {
+  SESSION_BUSY: { status: 400, code: "conversation_locked" },
+  SESSION_ENDED: { status: 400, code: "conversation_locked" },
+  RUN_ACTIVE: { status: 400, code: "conversation_locked" },
+  SESSION_NOT_FOUND: { status: 404, code: "not_found" },
+  RUN_NOT_FOUND: { status: 404, code: "not_found" },
+  RESULTS_EXPIRED: { status: 404, code: "response_expired" },
+  MODEL_UNSUPPORTED: { status: 404, code: "model_not_found" },
+  ACCESS_DENIED: { status: 403, code: "permission_denied" },
+  ORIGIN_REFUSED: { status: 403, code: "permission_denied" },
+  REQUEST_ID_REUSED: { status: 409, code: "idempotency_key_reused", headers: isFinal },
+  BODY_TOO_LARGE: { status: 413, code: "request_too_large" },
+  RATE_LIMITED: { status: 429, code: "rate_limit_exceeded" },
+  CONCURRENCY_EXHAUSTED: { status: 429, code: "rate_limit_exceeded" },
+  QUOTA_EXHAUSTED: { status: 429, code: "insufficient_quota", type: "insufficient_quota", headers: isFinal },
+};
+
+function translate({ reason, httpStatus }: Failure): Translation {
+  const known = reason === undefined ? undefined : translations[reason as ReasonName];
+  if (known !== undefined) {
+    return known;
+  }
+  if (httpStatus === 401) {
+    return { status: 401, code: "invalid_api_key" };
+  }
+  if (httpStatus === 413) {
+    return { status: 413, code: "request_too_large" };
+  }
+  return httpStatus >= 500 ? { status: httpStatus, code: "server_error" } : { status: 400, code: "invalid_value" };
+}
+
+/** Returns the refusal of a body that is no JSON object. */
+export function invalidBody(problem: string): ApiError {
+  return toApiError(new Fault("INVALID_ARGUMENT", problem));
+}

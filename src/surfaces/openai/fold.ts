@@ -1,0 +1,329 @@
+// Folds the log of a run into the events of a response, and into the response itself. Pure: the same log gives the same events to
+// every reader, on every replica, after every retry.
+//
+// O1  Events are numbered from 0 without a gap. `response.created` is the first one, and one terminal event the last.
+// O2  Each item is opened before its events and closed exactly once. Its id comes from the result that opened it.
+// O3  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
+
+import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type { Origin } from "./echo.ts";
+import { plain } from "./ids.ts";
+import { textOf } from "./messages.ts";
+import { type Progress, responseObject, usageObject } from "./response.ts";
+import { serverLabel } from "./tools.ts";
+
+/** An event of a response's stream. */
+export interface ResponseEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+}
+
+/** An item of the output while it is written. */
+interface Item {
+  readonly index: number;
+  /** The sequence of the result that opened it. */
+  readonly sequence: number;
+  readonly id: string;
+  readonly kind: "message" | "reasoning" | "mcp_call" | "function_call";
+  text: string;
+  /** The finished item; undefined while it is open. */
+  done?: object;
+  isVoid?: boolean;
+}
+
+/** Folds one log. Give it each result once, in order. */
+export class ResponseFold {
+  readonly #origin: Origin;
+  readonly #items: Item[] = [];
+  readonly #calls = new Map<string, Item & { readonly call: object }>();
+  #speaking: Item | undefined;
+  #thinking: Item | undefined;
+  #sequence = 0;
+  #progress: Progress;
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+    this.#progress = {
+      status: origin.echo.background ? "queued" : "in_progress",
+      output: [],
+      completedAt: null,
+      error: null,
+      incompleteDetails: null,
+      usage: null,
+    };
+  }
+
+  /** The response as of the results so far. */
+  get response(): object {
+    return responseObject(this.#origin, { ...this.#progress, output: this.#output() });
+  }
+
+  /** The number of the last event; -1 before the first one. */
+  get lastNumber(): number {
+    return this.#sequence - 1;
+  }
+
+  /** True when the run has ended. */
+  get isOver(): boolean {
+    return this.#progress.completedAt !== null;
+  }
+
+  /** Returns the events before any result. Call it first. */
+  open(): ResponseEvent[] {
+    const created = this.#event("response.created", { response: this.#bare() });
+    return this.#origin.echo.background
+      ? [created, this.#event("response.queued", { response: this.#bare() })]
+      : [created];
+  }
+
+  /** Returns the events of the next result. */
+  take(result: RunResult): ResponseEvent[] {
+    const { payload } = result;
+    const sequence = Number(result.sequence);
+    switch (payload.case) {
+      case "turnStarted":
+        return [...this.#endThinking(), ...this.#begin(payload.value.turn)];
+      case "reasoningDelta":
+        return this.#think(sequence, payload.value.content);
+      case "messageDelta":
+        return [...this.#endThinking(), ...this.#speak(sequence, payload.value.chunk?.content ?? "")];
+      case "messageCompleted":
+        return [...this.#endThinking(), ...this.#say(sequence, textOf(payload.value.message))];
+      case "toolCallStarted":
+        return [...this.#endThinking(), ...this.#startCall(sequence, payload.value)];
+      case "toolCallCompleted":
+        return this.#endCall(payload.value.toolCallId, payload.value);
+      case "turnRestarted":
+        return this.#restart(Number(payload.value.fromSequence));
+      case "runCompleted":
+        return this.#complete(sequence, payload.value, result);
+      case "runFailed":
+        return this.#fail(payload.value, result);
+      default:
+        return [];
+    }
+  }
+
+  #event(type: string, fields: object): ResponseEvent {
+    const event = { type, sequence_number: this.#sequence, ...fields };
+    this.#sequence += 1;
+    return event;
+  }
+
+  /** The response without output, as it is before the first item. */
+  #bare(): object {
+    return responseObject(this.#origin, this.#progress);
+  }
+
+  #output(): readonly object[] {
+    return this.#items.flatMap(({ done, isVoid }) => (done === undefined || isVoid === true ? [] : [done]));
+  }
+
+  #begin(turn: number): ResponseEvent[] {
+    if (turn > 1 || this.#items.length > 0) {
+      return [];
+    }
+    this.#progress = { ...this.#progress, status: "in_progress" };
+    return [this.#event("response.in_progress", { response: this.#bare() })];
+  }
+
+  #openItem(kind: Item["kind"], prefix: string, sequence: number, position = 0): Item {
+    const place = position === 0 ? `${sequence}` : `${sequence}_${position}`;
+    const id = `${prefix}_${plain(this.#origin.runId)}_${place}`;
+    const item: Item = { index: this.#items.length, sequence, id, kind, text: "" };
+    this.#items.push(item);
+    return item;
+  }
+
+  #added({ index }: Item, item: object): ResponseEvent {
+    return this.#event("response.output_item.added", { output_index: index, item });
+  }
+
+  #done(item: Item, finished: object): ResponseEvent {
+    item.done = finished;
+    return this.#event("response.output_item.done", { output_index: item.index, item: finished });
+  }
+
+  #think(sequence: number, delta: string): ResponseEvent[] {
+    const events: ResponseEvent[] = [];
+    if (this.#thinking === undefined) {
+      const item = this.#openItem("reasoning", "rs", sequence);
+      this.#thinking = item;
+      const part = { type: "summary_text", text: "" };
+      events.push(
+        this.#added(item, { id: item.id, type: "reasoning", summary: [], status: "in_progress" }),
+        this.#event("response.reasoning_summary_part.added", { ...summaryPlace(item), part }),
+      );
+    }
+    const item = this.#thinking;
+    item.text += delta;
+    return [...events, this.#event("response.reasoning_summary_text.delta", { ...summaryPlace(item), delta })];
+  }
+
+  #endThinking(status: "completed" | "incomplete" = "completed"): ResponseEvent[] {
+    const item = this.#thinking;
+    if (item === undefined) {
+      return [];
+    }
+    this.#thinking = undefined;
+    const part = { type: "summary_text", text: item.text };
+    return [
+      this.#event("response.reasoning_summary_text.done", { ...summaryPlace(item), text: item.text }),
+      this.#event("response.reasoning_summary_part.done", { ...summaryPlace(item), part }),
+      this.#done(item, { id: item.id, type: "reasoning", summary: [part], status }),
+    ];
+  }
+
+  #speak(sequence: number, delta: string): ResponseEvent[] {
+    const events: ResponseEvent[] = [];
+    if (delta === "") {
+      return events;
+    }
+    if (this.#speaking === undefined) {
+      const item = this.#openItem("message", "msg", sequence);
+      this.#speaking = item;
+      events.push(
+        this.#added(item, { id: item.id, type: "message", role: "assistant", status: "in_progress", content: [] }),
+        this.#event("response.content_part.added", { ...contentPlace(item), part: textPart("") }),
+      );
+    }
+    const item = this.#speaking;
+    item.text += delta;
+    return [...events, this.#event("response.output_text.delta", { ...contentPlace(item), delta, logprobs: [] })];
+  }
+
+  /** Ends a message. A text that was not streamed is opened first. */
+  #say(sequence: number, text: string): ResponseEvent[] {
+    const unstreamed = this.#speaking === undefined ? this.#speak(sequence, text) : [];
+    return [...unstreamed, ...this.#endSpeaking("completed")];
+  }
+
+  #endSpeaking(status: "completed" | "incomplete"): ResponseEvent[] {
+    const item = this.#speaking;
+    if (item === undefined) {
+      return [];
+    }
+    this.#speaking = undefined;
+    const { id, text } = item;
+    const content = [textPart(text)];
+    return [
+      this.#event("response.output_text.done", { ...contentPlace(item), text, logprobs: [] }),
+      this.#event("response.content_part.done", { ...contentPlace(item), part: textPart(text) }),
+      this.#done(item, { id, type: "message", role: "assistant", status, content }),
+    ];
+  }
+
+  #startCall(
+    sequence: number,
+    { toolCallId, toolName, parameters }: { toolCallId: string; toolName: string; parameters: string },
+  ): ResponseEvent[] {
+    const item = this.#openItem("mcp_call", "mcp", sequence);
+    const call = {
+      id: item.id,
+      type: "mcp_call",
+      server_label: serverLabel,
+      name: toolName,
+      approval_request_id: null,
+    };
+    const empty = { ...call, arguments: "", output: null, error: null, status: "in_progress" };
+    this.#calls.set(toolCallId, Object.assign(item, { call: { ...call, arguments: parameters } }));
+    const place = { item_id: item.id, output_index: item.index };
+    return [
+      this.#added(item, empty),
+      this.#event("response.mcp_call.in_progress", place),
+      this.#event("response.mcp_call_arguments.delta", { ...place, delta: parameters }),
+      this.#event("response.mcp_call_arguments.done", { ...place, arguments: parameters }),
+    ];
+  }
+
+  #endCall(toolCallId: string, { result, error }: ToolCallCompleted): ResponseEvent[] {
+    const item = this.#calls.get(toolCallId);
+    if (item === undefined || item.done !== undefined) {
+      return [];
+    }
+    const { id, index, call } = item;
+    const place = { item_id: id, output_index: index };
+    if (error === undefined) {
+      const finished = { ...call, status: "completed", output: outputOf(result), error: null };
+      return [this.#event("response.mcp_call.completed", place), this.#done(item, finished)];
+    }
+    const failure = { type: "mcp_tool_execution_error", content: [{ type: "text", text: error }] };
+    const finished = { ...call, status: "failed", output: null, error: failure };
+    return [this.#event("response.mcp_call.failed", place), this.#done(item, finished)];
+  }
+
+  /** Closes the open items as incomplete. */
+  #breakOff(): ResponseEvent[] {
+    const calls = [...this.#calls.values()].filter(({ done }) => done === undefined);
+    return [
+      ...this.#endThinking("incomplete"),
+      ...this.#endSpeaking("incomplete"),
+      ...calls.map((item) => this.#done(item, { ...item.call, status: "incomplete", output: null, error: null })),
+    ];
+  }
+
+  #restart(fromSequence: number): ResponseEvent[] {
+    const events = this.#breakOff();
+    for (const item of this.#items) {
+      item.isVoid ||= item.sequence >= fromSequence;
+    }
+    return events;
+  }
+
+  #complete(sequence: number, { finishReason, pendingToolCalls }: RunCompleted, result: RunResult): ResponseEvent[] {
+    const events = this.#breakOff();
+    for (const [position, { id: call_id, name, arguments: json }] of pendingToolCalls.entries()) {
+      const item = this.#openItem("function_call", "fc", sequence, position);
+      const place = { item_id: item.id, output_index: item.index };
+      const call = { id: item.id, type: "function_call", call_id, name };
+      events.push(
+        this.#added(item, { ...call, arguments: "", status: "in_progress" }),
+        this.#event("response.function_call_arguments.delta", { ...place, delta: json }),
+        this.#event("response.function_call_arguments.done", { ...place, name, arguments: json }),
+        this.#done(item, { ...call, arguments: json, status: "completed" }),
+      );
+    }
+    const isCut = finishReason === "length";
+    this.#end(result, {
+      status: isCut ? "incomplete" : "completed",
+      incompleteDetails: isCut ? { reason: "max_output_tokens" } : null,
+    });
+    return [...events, this.#event(isCut ? "response.incomplete" : "response.completed", { response: this.response })];
+  }
+
+  #fail({ code, error }: RunFailed, result: RunResult): ResponseEvent[] {
+    const events = this.#breakOff();
+    const isCancelled = code === "cancelled";
+    this.#end(result, {
+      status: isCancelled ? "cancelled" : "failed",
+      error: isCancelled ? null : { code: "server_error", message: error, type: code },
+    });
+    return [
+      ...events,
+      this.#event(isCancelled ? "response.incomplete" : "response.failed", { response: this.response }),
+    ];
+  }
+
+  #end({ createTime, usage }: RunResult, end: Partial<Progress>): void {
+    const completedAt = Number(createTime?.seconds ?? 0);
+    this.#progress = { ...this.#progress, ...end, completedAt, usage: usageObject(usage) };
+  }
+}
+
+function contentPlace({ id, index }: Item) {
+  return { item_id: id, output_index: index, content_index: 0 };
+}
+
+function summaryPlace({ id, index }: Item) {
+  return { item_id: id, output_index: index, summary_index: 0 };
+}
+
+function textPart(text: string) {
+  return { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
+/** Returns the text of a tool's result, or its JSON. */
+function outputOf(result = "{}"): string {
+  const { content }: { content?: unknown } = JSON.parse(result);
+  return typeof content === "string" ? content : result;
+}

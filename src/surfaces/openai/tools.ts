@@ -1,0 +1,82 @@
+// Reads the tools of a request: functions that the caller runs, and tools of this service as an MCP server named `runnel`.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
+import { unsupported } from "./errors.ts";
+import { Fields } from "./fields.ts";
+
+/** The label under which callers name the tools of this service. */
+export const serverLabel = "runnel";
+
+type AgentTools = Required<Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions">>;
+
+/**
+ * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own.
+ * @throws ApiError that names a tool of another type, or a field of a tool.
+ */
+export function readTools(request: Fields, { isChat }: { readonly isChat: boolean }): AgentTools | undefined {
+  const choice = readChoice(request);
+  const items = request.list("tools");
+  if (items === undefined) {
+    return choice === "none" ? { builtin: [], functions: [] } : undefined;
+  }
+  const tools: { builtin: string[]; functions: NonNullable<AgentTools["functions"]>[number][] } = {
+    builtin: [],
+    functions: [],
+  };
+  for (const [index, item] of items.entries()) {
+    const tool = new Fields(item, `tools[${index}]`);
+    const type = tool.requireText("type");
+    if (type === "function") {
+      tools.functions.push(readFunction(isChat ? new Fields(tool.raw("function"), tool.at("function")) : tool));
+    } else if (type === "mcp") {
+      tools.builtin.push(...readServerTools(tool));
+    } else {
+      throw unsupported(tool.at("type"), `use function, or mcp with server_label ${serverLabel}, not ${type}`);
+    }
+    tool.assertAllRead();
+  }
+  return choice === "none" ? { builtin: [], functions: [] } : tools;
+}
+
+function readChoice(request: Fields): "auto" | "none" {
+  const choice = request.raw("tool_choice") ?? "auto";
+  if (choice !== "auto" && choice !== "none") {
+    throw unsupported("tool_choice", "use auto or none");
+  }
+  if (request.flag("parallel_tool_calls") === false) {
+    throw unsupported("parallel_tool_calls", "calls run in parallel");
+  }
+  return choice;
+}
+
+function readFunction(tool: Fields) {
+  const parameters = tool.child("parameters");
+  tool.ignore("strict", "type");
+  const described = {
+    name: tool.requireText("name"),
+    description: tool.text("description") ?? "",
+    parameters: parameters === undefined ? "" : JSON.stringify(tool.raw("parameters")),
+  };
+  tool.assertAllRead();
+  return described;
+}
+
+function readServerTools(tool: Fields): string[] {
+  const label = tool.requireText("server_label");
+  if (label !== serverLabel) {
+    throw unsupported(tool.at("server_label"), `only ${serverLabel} is known: the tools of this service`);
+  }
+  const approval = tool.raw("require_approval");
+  if (approval !== undefined && approval !== "never") {
+    throw unsupported(tool.at("require_approval"), "use never");
+  }
+  tool.ignore("server_url", "server_description");
+  const names = tool.list("allowed_tools") ?? [];
+  return names.map((name, index) => {
+    if (typeof name !== "string") {
+      throw unsupported(tool.at(`allowed_tools[${index}]`), "name the tools as strings");
+    }
+    return name;
+  });
+}

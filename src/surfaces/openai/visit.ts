@@ -1,0 +1,156 @@
+// One request of this surface: its parts, and the ways to answer it.
+
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import type { Clock } from "../../platform/base/clock.ts";
+import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
+import { endStream, type RestRequest, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
+import type { Calls } from "./calls.ts";
+import { invalid, invalidBody } from "./errors.ts";
+import { Fields } from "./fields.ts";
+
+/** A request, and what its answer needs. */
+export interface Visit {
+  readonly request: RestRequest;
+  readonly response: RestResponse;
+  readonly calls: Calls;
+  readonly query: URLSearchParams;
+  /** The body when it was already read. */
+  readonly body: Uint8Array | undefined;
+  readonly bodyBytesMax: number;
+  readonly clock: Clock;
+}
+
+/** Reads the body as a JSON object. */
+export async function readFields({ request, body, bodyBytesMax }: Visit): Promise<Fields> {
+  assertUncompressed(request);
+  const text = decodeBody(body ?? (await readBody(request, bodyBytesMax)), false);
+  if (text.trim() === "") {
+    return new Fields({});
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalidBody(`the request body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return new Fields(value);
+}
+
+/** Returns the key that makes a request safe to repeat; empty for none. */
+export function idempotencyKeyOf({ request }: Visit): string {
+  const key = request.headers["idempotency-key"];
+  return typeof key === "string" ? key : "";
+}
+
+/** A page of a list, as the query asks for it. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly isAscending: boolean;
+  readonly after: string | undefined;
+}
+
+/** Reads `limit`, `order` and `after`. */
+export function readPage({ query }: Visit): PageQuery {
+  const limit = Number(query.get("limit") ?? limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    throw invalid("limit", `must be 1 to ${limitMax}`);
+  }
+  const order = query.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") {
+    throw invalid("order", "must be asc or desc");
+  }
+  return { limit, isAscending: order === "asc", after: query.get("after") ?? undefined };
+}
+
+const limitDefault = 20;
+const limitMax = 100;
+
+/** Returns a page of items as a list object. */
+export function pageOf(items: readonly { readonly id: string }[], { limit, isAscending, after }: PageQuery): object {
+  const ordered = isAscending ? items : items.toReversed();
+  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const data = ordered.slice(start, start + limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < ordered.length,
+  };
+}
+
+/** The maximum size of a page of the contract's lists. */
+export const pageSizeMax = 250;
+
+/** Returns the items of all pages of a list of the contract. */
+export async function readPages<T>(
+  read: (pageToken: string) => Promise<{ readonly items: readonly T[]; readonly nextPageToken: string }>,
+): Promise<T[]> {
+  const all: T[] = [];
+  let pageToken = "";
+  do {
+    const { items, nextPageToken } = await read(pageToken);
+    all.push(...items);
+    pageToken = nextPageToken;
+  } while (pageToken !== "");
+  return all;
+}
+
+/** Follows the log of a run from its start. An empty batch comes every 15 s. */
+export async function* followLog(
+  calls: Calls,
+  runId: string,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly RunResult[], void> {
+  for await (const { results } of calls.follow(RunService.method.tailRun, { runId }, signal)) {
+    yield results;
+  }
+}
+
+/**
+ * Sends a JSON answer that may take long. Clients give up after five minutes without a byte: after a minute the answer begins
+ * with status 200 and white space, which JSON allows.
+ */
+export class SlowJson {
+  readonly #response: RestResponse;
+  #heartbeats = 0;
+
+  constructor(response: RestResponse) {
+    this.#response = response;
+  }
+
+  /** Call it every 15 s. */
+  async beat(): Promise<void> {
+    this.#heartbeats += 1;
+    if (this.#heartbeats === heldHeartbeats) {
+      setHead(this.#response, 200, { "content-type": "application/json" });
+    }
+    if (this.#heartbeats >= heldHeartbeats) {
+      await writePiece(this.#response, " ");
+    }
+  }
+
+  send(status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+    const json = JSON.stringify(body);
+    if (this.#response.headersSent) {
+      endStream(this.#response, `${json}\n`);
+    } else {
+      sendJson(this.#response, status, json, headers);
+    }
+  }
+}
+
+/** The first empty batch comes at once, then four more in a minute. */
+const heldHeartbeats = 5;
+
+/** The headers of a stream. */
+export const streamHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  // Asks nginx not to buffer.
+  "x-accel-buffering": "no",
+};
+
+/** A comment: it keeps a silent stream alive. */
+export const keepAlive = ": keep-alive\n\n";

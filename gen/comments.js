@@ -6827,7 +6827,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.CreateSessionRequest.agent",
-  "Configuration of the agent. For a fork: its fields replace those of the origin's agent."
+  "Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent."
  ],
  [
   "runnel.v1.CreateSessionRequest.annotations",
@@ -6840,6 +6840,10 @@ export const comments = new Map(
  [
   "runnel.v1.CreateSessionRequest.fork",
   "The place in another session from which the new one continues; unset means an empty session. A fork has the callback of its origin unless `callback` is set, and a work directory of its own."
+ ],
+ [
+  "runnel.v1.CreateSessionRequest.preset",
+  "Name of a preset of the service, whose agent the session gets; unset means none."
  ],
  [
   "runnel.v1.CreateSessionRequest.request_id",
@@ -7326,6 +7330,18 @@ export const comments = new Map(
   "The models; the default model of the service is the first."
  ],
  [
+  "runnel.v1.ListPresetsRequest",
+  "Request of ListPresets."
+ ],
+ [
+  "runnel.v1.ListPresetsResponse",
+  "Response of ListPresets."
+ ],
+ [
+  "runnel.v1.ListPresetsResponse.presets",
+  "The presets, in the order of the settings. Without any in the settings there is one, `default`, with the service's defaults."
+ ],
+ [
   "runnel.v1.ListProvidersRequest",
   "Request of ListProviders."
  ],
@@ -7424,6 +7440,10 @@ export const comments = new Map(
  [
   "runnel.v1.Message.content",
   "Content of the message; unset when the message only calls tools."
+ ],
+ [
+  "runnel.v1.Message.id",
+  "Id of the message, chosen by its sender; the service only keeps it."
  ],
  [
   "runnel.v1.Message.is_error",
@@ -8196,6 +8216,10 @@ export const comments = new Map(
  [
   "runnel.v1.SessionService.ListMessages",
   "Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is complete."
+ ],
+ [
+  "runnel.v1.SessionService.ListPresets",
+  "Lists the presets of the service: agents that its settings name."
  ],
  [
   "runnel.v1.SessionService.ListSessions",

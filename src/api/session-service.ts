@@ -30,17 +30,21 @@ import { Fault } from "../platform/base/fault.ts";
 import { newSessionId, newUuid } from "../platform/base/ids.ts";
 import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
+import { replaceSettings } from "./agent-settings.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
 import { answerOnce } from "./idempotency.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
+import { type Presets, readPresets, requirePreset } from "./presets.ts";
 import { readAnnotations, requireFound, sendMessage } from "./send-message.ts";
 import { findInputFault } from "./validation.ts";
 
 /** Returns the handlers of SessionService, except `streamSession`, which belongs to the Agent Runner protocol. */
 export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof SessionService>, "streamSession"> {
+  const presets = readPresets(deps.config);
   return {
-    createSession: (request, context) => createSession(deps, clientOf(context), request),
+    createSession: (request, context) => createSession(deps, clientOf(context), withPreset(presets, request)),
+    listPresets: () => ({ presets: [...presets.values()] }),
     getSession: async ({ sessionId }, context) => ({
       session: sessionToProto(await requireSession(deps.db, clientOf(context), sessionId)),
     }),
@@ -99,6 +103,14 @@ const pageBytesMax = 1_048_576;
 
 function clientOf(context: HandlerContext): string {
   return requireClient(context.values).client;
+}
+
+/** Returns the request with the agent of its preset. */
+function withPreset(presets: Presets, request: CreateSessionRequest): CreateSessionRequest {
+  const { preset } = request;
+  return preset === ""
+    ? request
+    : { ...request, agent: replaceSettings(requirePreset(presets, preset), request.agent) };
 }
 
 async function createSession(

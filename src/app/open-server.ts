@@ -15,6 +15,7 @@ import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { joined } from "../platform/base/joined.ts";
 import { version } from "../platform/base/version.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
+import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
 import { UnverifiedBodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
@@ -99,6 +100,11 @@ export async function openServer(
         bodyBytesMax: config.serverMaxBodyBytes,
         clock,
         reportError: (error) => events.requestFailed({ method: "OpenAI", error }),
+      }),
+      createAgUiSurface({
+        handlers: restHandlers,
+        bodyBytesMax: config.serverMaxBodyBytes,
+        reportError: (error) => events.requestFailed({ method: "AG-UI", error }),
       }),
     ],
     // Clients without credentials may ask too, and one answer counts all sessions.

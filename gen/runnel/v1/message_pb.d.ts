@@ -95,6 +95,13 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
    * @generated from field: optional string source = 10;
    */
   source?: string | undefined;
+
+  /**
+   * Id of the message, chosen by its sender; the service only keeps it.
+   *
+   * @generated from field: optional string id = 11;
+   */
+  id?: string | undefined;
 };
 
 /**

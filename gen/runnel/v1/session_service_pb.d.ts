@@ -35,7 +35,7 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
   workDir: string;
 
   /**
-   * Configuration of the agent. For a fork: its fields replace those of the origin's agent.
+   * Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent.
    *
    * @generated from field: runnel.v1.Agent agent = 3;
    */
@@ -69,6 +69,13 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
    * @generated from field: string annotations = 7;
    */
   annotations: string;
+
+  /**
+   * Name of a preset of the service, whose agent the session gets; unset means none.
+   *
+   * @generated from field: string preset = 8;
+   */
+  preset: string;
 };
 
 /**
@@ -197,6 +204,40 @@ export declare type ListSessionsResponse = Message<"runnel.v1.ListSessionsRespon
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export declare const ListSessionsResponseSchema: GenMessage<ListSessionsResponse>;
+
+/**
+ * Request of ListPresets.
+ *
+ * @generated from message runnel.v1.ListPresetsRequest
+ */
+export declare type ListPresetsRequest = Message<"runnel.v1.ListPresetsRequest"> & {
+};
+
+/**
+ * Describes the message runnel.v1.ListPresetsRequest.
+ * Use `create(ListPresetsRequestSchema)` to create a new message.
+ */
+export declare const ListPresetsRequestSchema: GenMessage<ListPresetsRequest>;
+
+/**
+ * Response of ListPresets.
+ *
+ * @generated from message runnel.v1.ListPresetsResponse
+ */
+export declare type ListPresetsResponse = Message<"runnel.v1.ListPresetsResponse"> & {
+  /**
+   * The presets, in the order of the settings. Without any in the settings there is one, `default`, with the service's defaults.
+   *
+   * @generated from field: repeated runnel.v1.Agent presets = 1;
+   */
+  presets: Agent[];
+};
+
+/**
+ * Describes the message runnel.v1.ListPresetsResponse.
+ * Use `create(ListPresetsResponseSchema)` to create a new message.
+ */
+export declare const ListPresetsResponseSchema: GenMessage<ListPresetsResponse>;
 
 /**
  * Request of DeleteSession.
@@ -806,6 +847,16 @@ export declare const SessionService: GenService<{
     methodKind: "unary";
     input: typeof ListSessionsRequestSchema;
     output: typeof ListSessionsResponseSchema;
+  },
+  /**
+   * Lists the presets of the service: agents that its settings name.
+   *
+   * @generated from rpc runnel.v1.SessionService.ListPresets
+   */
+  listPresets: {
+    methodKind: "unary";
+    input: typeof ListPresetsRequestSchema;
+    output: typeof ListPresetsResponseSchema;
   },
   /**
    * Deletes a session in any state and cancels its active run.

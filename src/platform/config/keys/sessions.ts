@@ -1,5 +1,6 @@
 // Settings of sessions, their runs, and their callbacks: `sessions`, `runs`, `callback`, `security`, `retention`.
 
+import { parseObject } from "../../base/json/parse-object.ts";
 import { parseHostNetwork } from "../host-network.ts";
 import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
 import { baseUrl, flag, integer, list, text } from "../kinds.ts";
@@ -104,7 +105,24 @@ export const sessionKeys = {
     max: 3_650,
     about: "Retention of the logs of runs.",
   }),
+  agentPresets: agentPresets(),
 } as const;
+
+function agentPresets(): Key<readonly string[]> {
+  const about = 'Agents that callers name, one a line: `name={"model": "gpt-4o", "system_prompt": "Be brief."}`.';
+  const fallbackAbout = "one preset, `default`, with the service's defaults";
+  const row = { path: "agents.presets", fallback: [] as readonly string[], fallbackAbout, about };
+  return { ...makeKey(row, readPresets), separator: "\n" };
+}
+
+function readPresets(text: string): readonly string[] | Wrong {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const isRight = lines.every((line) => {
+    const [, json] = /^\s*[A-Za-z0-9_-]{1,64}=(\{.*\})\s*$/.exec(line) ?? [];
+    return json !== undefined && parseObject(json) !== undefined;
+  });
+  return isRight ? lines : new Expected('lines such as helper={"model": "gpt-4o"}: a name, =, and a JSON object');
+}
 
 function hostNetworks(): Key<readonly string[]> {
   const about =

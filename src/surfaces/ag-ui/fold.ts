@@ -1,0 +1,300 @@
+// Folds the log of a run into AG-UI events. Pure: ids and order are the same for every reader.
+//
+// F1  RUN_STARTED comes first. RUN_FINISHED comes when everything that was opened is closed.
+// F2  A turn that began again closes its open message; a snapshot of the messages without the void ones follows.
+
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { textOf } from "../openai/messages.ts";
+import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, hexOf, runError } from "./events.ts";
+import { toolCallOf } from "./thread.ts";
+
+/** The run as the client knows it. */
+export interface RunName {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly parentRunId: string | undefined;
+  /** Id of the run in Runnel. */
+  readonly ownRunId: string;
+  readonly sessionId: string;
+  /** True for a client of protocol 1.0. */
+  readonly isV1: boolean;
+  readonly model: string;
+  /** The client's state. */
+  readonly state: object;
+}
+
+/** A message of this run, and the sequence of the result that began it. */
+interface Said {
+  readonly sequence: number;
+  readonly id: string;
+  readonly role: "assistant" | "tool";
+  content: string;
+  toolCalls: AgUiToolCall[];
+  readonly toolCallId?: string;
+}
+
+/** Folds one log. Give it each result once, in order. */
+export class AgUiFold {
+  readonly #run: RunName;
+  /** The messages of the thread before the first answer of this run. */
+  history: readonly AgUiMessage[] = [];
+  #said: Said[] = [];
+  #turnAt = 0;
+  #step: string | undefined;
+  #text: string | undefined;
+  #reasoning: string | undefined;
+  #state: object | undefined;
+  #isOver = false;
+
+  constructor(run: RunName) {
+    this.#run = run;
+  }
+
+  /** True when the run has ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Returns the event before any result. */
+  open(): AgUiEvent[] {
+    const { threadId, runId, parentRunId, ownRunId, sessionId, isV1 } = this.#run;
+    const metadata = { runnel: { session_id: sessionId, run_id: ownRunId } };
+    const version = isV1 ? { protocolVersion: "1.0" } : {};
+    const parent = parentRunId === undefined ? {} : { parentRunId };
+    return [{ type: "RUN_STARTED", ...{ threadId, runId, ...version, ...parent, metadata } }];
+  }
+
+  /** Returns the events with which a client joins: all messages so far, and the open one again. */
+  join(): AgUiEvent[] {
+    const step = this.#step === undefined ? [] : [event("STEP_STARTED", { stepName: this.#step })];
+    const reasoning = this.#reasoning === undefined ? [] : openReasoning(this.#reasoning);
+    const text =
+      this.#text === undefined ? [] : [event("TEXT_MESSAGE_START", { messageId: this.#text, role: "assistant" })];
+    return [this.#snapshot(), ...step, ...reasoning, ...text];
+  }
+
+  /** Returns the events of the next result. */
+  take(result: RunResult): AgUiEvent[] {
+    const { createTime } = result;
+    const timestamp = createTime === undefined ? undefined : timestampMs(createTime);
+    const events = this.#take(result);
+    return timestamp === undefined ? events : events.map((each) => ({ ...each, timestamp }));
+  }
+
+  #take(result: RunResult): AgUiEvent[] {
+    const { payload } = result;
+    const sequence = Number(result.sequence);
+    switch (payload.case) {
+      case "turnStarted":
+        this.#turnAt = sequence;
+        return [...this.#close(), ...this.#beginStep(`turn ${payload.value.turn}`)];
+      case "reasoningDelta":
+        return this.#think(sequence, payload.value.content);
+      case "messageDelta":
+        return this.#speak(payload.value.chunk?.content ?? "");
+      case "messageCompleted":
+        return this.#say(textOf(payload.value.message));
+      case "toolCallStarted": {
+        const { toolCallId, toolName, parameters } = payload.value;
+        return [...this.#close(), ...this.#call(toolCallId, toolName, parameters)];
+      }
+      case "toolCallCompleted": {
+        const { toolCallId, result: json, error } = payload.value;
+        return this.#answer(sequence, toolCallId, error === undefined ? outputOf(json) : `Error: ${error}`);
+      }
+      case "turnRestarted":
+        return this.#restart(sequence, Number(payload.value.fromSequence));
+      case "stateUpdated":
+        return this.#changeState(String(payload.value.scope), payload.value.key, JSON.parse(payload.value.value));
+      case "runWaiting":
+        return [event("CUSTOM", { name: "runnel.waiting", value: { reason: payload.value.reason } })];
+      case "runCompleted":
+        return this.#complete(payload.value, result.usage);
+      case "runFailed":
+        return this.#fail(payload.value, result.usage);
+      default:
+        return [];
+    }
+  }
+
+  #snapshot(): AgUiEvent {
+    const own = this.#said.map(({ id, role, content, toolCalls, toolCallId }) => ({
+      id,
+      role,
+      ...((content !== "" || role === "tool") && { content }),
+      ...(toolCalls.length > 0 && { toolCalls }),
+      ...(toolCallId !== undefined && { toolCallId }),
+    }));
+    return event("MESSAGES_SNAPSHOT", { messages: [...this.history, ...own] });
+  }
+
+  #beginStep(stepName: string): AgUiEvent[] {
+    const ended = this.#endStep();
+    this.#step = stepName;
+    return [...ended, event("STEP_STARTED", { stepName })];
+  }
+
+  #endStep(): AgUiEvent[] {
+    const stepName = this.#step;
+    this.#step = undefined;
+    return stepName === undefined ? [] : [event("STEP_FINISHED", { stepName })];
+  }
+
+  /** Closes the message or the reasoning that is open. */
+  #close(): AgUiEvent[] {
+    return [...this.#endReasoning(), ...this.#endText()];
+  }
+
+  #endReasoning(): AgUiEvent[] {
+    const messageId = this.#reasoning;
+    this.#reasoning = undefined;
+    return messageId === undefined
+      ? []
+      : [event("REASONING_MESSAGE_END", { messageId }), event("REASONING_END", { messageId })];
+  }
+
+  #endText(): AgUiEvent[] {
+    const messageId = this.#text;
+    this.#text = undefined;
+    return messageId === undefined ? [] : [event("TEXT_MESSAGE_END", { messageId })];
+  }
+
+  #think(sequence: number, delta: string): AgUiEvent[] {
+    if (delta === "") {
+      return [];
+    }
+    const opening: AgUiEvent[] = [];
+    if (this.#reasoning === undefined) {
+      this.#reasoning = `rs_${hexOf(this.#run.ownRunId)}_${sequence}`;
+      opening.push(...openReasoning(this.#reasoning));
+    }
+    return [...opening, event("REASONING_MESSAGE_CONTENT", { messageId: this.#reasoning, delta })];
+  }
+
+  /** The message of the current turn. It is made when the turn first says or calls something. */
+  #message(): Said {
+    const id = `msg_${hexOf(this.#run.ownRunId)}_${this.#turnAt}`;
+    const known = this.#said.find((each) => each.id === id);
+    if (known !== undefined) {
+      return known;
+    }
+    const made: Said = { sequence: this.#turnAt, id, role: "assistant", content: "", toolCalls: [] };
+    this.#said.push(made);
+    return made;
+  }
+
+  #speak(delta: string): AgUiEvent[] {
+    const ended = this.#endReasoning();
+    if (delta === "") {
+      return ended;
+    }
+    const message = this.#message();
+    message.content += delta;
+    const messageId = message.id;
+    const opening = this.#text === undefined ? [event("TEXT_MESSAGE_START", { messageId, role: "assistant" })] : [];
+    this.#text = messageId;
+    return [...ended, ...opening, event("TEXT_MESSAGE_CONTENT", { messageId, delta })];
+  }
+
+  /** Ends a message. A text that was not streamed is opened first. */
+  #say(text: string): AgUiEvent[] {
+    const unstreamed = this.#text === undefined ? this.#speak(text) : this.#endReasoning();
+    return [...unstreamed, ...this.#endText()];
+  }
+
+  #call(toolCallId: string, toolCallName: string, json: string): AgUiEvent[] {
+    const message = this.#message();
+    message.toolCalls.push(toolCallOf(toolCallId, toolCallName, json));
+    return [
+      event("TOOL_CALL_START", { toolCallId, toolCallName, parentMessageId: message.id }),
+      ...(json === "" ? [] : [event("TOOL_CALL_ARGS", { toolCallId, delta: json })]),
+      event("TOOL_CALL_END", { toolCallId }),
+    ];
+  }
+
+  #answer(sequence: number, toolCallId: string, content: string): AgUiEvent[] {
+    const messageId = `res_${toolCallId}`;
+    this.#said.push({ sequence, id: messageId, role: "tool", content, toolCalls: [], toolCallId });
+    return [event("TOOL_CALL_RESULT", { messageId, toolCallId, content, role: "tool" })];
+  }
+
+  #restart(sequence: number, fromSequence: number): AgUiEvent[] {
+    const closing = [...this.#close(), ...this.#endStep()];
+    this.#said = this.#said.filter((each) => each.sequence < fromSequence);
+    this.#turnAt = sequence;
+    return [...closing, this.#snapshot()];
+  }
+
+  #changeState(scope: string, key: string, value: unknown): AgUiEvent[] {
+    if (this.#state === undefined) {
+      this.#state = { ...this.#run.state, runnel: { [scope]: { [key]: value } } };
+      return [event("STATE_SNAPSHOT", { snapshot: this.#state })];
+    }
+    const path = ["runnel", scope, key].map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+    return [event("STATE_DELTA", { delta: [{ op: "add", path, value }] })];
+  }
+
+  #complete({ finishReason, message, output, pendingToolCalls }: RunCompleted, usage: Usage | undefined): AgUiEvent[] {
+    const calls = pendingToolCalls.flatMap(({ id, name, arguments: json }) => this.#call(id, name, json));
+    const { threadId, runId, isV1 } = this.#run;
+    const pending = isV1 && calls.length > 0 ? { pendingToolCallIds: pendingToolCalls.map(({ id }) => id) } : {};
+    this.#isOver = true;
+    return [
+      ...this.#close(),
+      ...calls,
+      ...this.#endStep(),
+      event("RUN_FINISHED", {
+        threadId,
+        runId,
+        outcome: { type: "success", ...pending },
+        result: { finish_reason: finishReason, output: message === undefined ? output : textOf(message) },
+        usage: this.#usage(usage),
+      }),
+    ];
+  }
+
+  #fail({ code, error }: RunFailed, usage: Usage | undefined): AgUiEvent[] {
+    const { threadId, runId, isV1 } = this.#run;
+    this.#isOver = true;
+    const closing = [...this.#close(), ...this.#endStep()];
+    return code === "cancelled" && isV1
+      ? [
+          ...closing,
+          event("RUN_FINISHED", { threadId, runId, outcome: { type: "cancelled" }, usage: this.#usage(usage) }),
+        ]
+      : [...closing, { ...runError(code, error), ...{ usage: this.#usage(usage) } }];
+  }
+
+  #usage(usage: Usage | undefined): object[] {
+    if (usage === undefined) {
+      return [];
+    }
+    const { promptTokens = 0n, completionTokens = 0n, cachedTokens = 0n, reasoningTokens = 0n } = usage;
+    return [
+      {
+        inputTokens: Number(promptTokens),
+        outputTokens: Number(completionTokens),
+        totalTokens: Number(promptTokens + completionTokens),
+        reasoningTokens: Number(reasoningTokens),
+        cachedInputTokens: Number(cachedTokens),
+        model: this.#run.model,
+      },
+    ];
+  }
+}
+
+function event(type: string, fields: object): AgUiEvent {
+  return { type, ...fields };
+}
+
+function openReasoning(messageId: string): AgUiEvent[] {
+  return [event("REASONING_START", { messageId }), event("REASONING_MESSAGE_START", { messageId, role: "reasoning" })];
+}
+
+/** Returns the text of a tool's result, or its JSON. */
+function outputOf(result = "{}"): string {
+  const { content }: { content?: unknown } = JSON.parse(result);
+  return typeof content === "string" ? content : result;
+}

@@ -1,0 +1,297 @@
+// Starts runs of threads, joins those that exist, and streams them.
+
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import type { Agent } from "#gen/runnel/v1/session_pb.js";
+import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { Fault } from "../../platform/base/fault.ts";
+import type { Calls } from "../openai/calls.ts";
+import { isReason } from "../openai/errors.ts";
+import { followLog, pageSizeMax, readPages, streamHeaders } from "../openai/visit.ts";
+import { describeFailure } from "../rest/failure.ts";
+import { endStream, type RestResponse, setHead, writePiece } from "../rest/respond.ts";
+import { sseHeartbeat } from "../rest/sse.ts";
+import { type AgUiEvent, printFrame, RunRefused, runError } from "./events.ts";
+import { AgUiFold, type RunName } from "./fold.ts";
+import type { RunInput } from "./input.ts";
+import {
+  annotate,
+  type Branch,
+  branchIdOf,
+  findBranch,
+  findNewInput,
+  fromMessage,
+  listRuns,
+  type NewInput,
+  readRun,
+  readTranscript,
+  type ThreadRun,
+} from "./thread.ts";
+
+const sessions = SessionService.method;
+const runs = RunService.method;
+
+/** A call of the surface. */
+export interface AgUiCall {
+  readonly calls: Calls;
+  readonly response: RestResponse;
+  readonly input: RunInput;
+  /** `Last-Event-ID`; undefined without one. */
+  readonly lastEventId: string | undefined;
+}
+
+/** `POST …/{agent}`: starts a run of the thread, or joins the run of this id. */
+export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
+  const { calls, input } = call;
+  const branch = await findBranch(calls, input.threadId);
+  const known = branch === undefined ? undefined : await findRun(calls, branch, input.runId, 1);
+  if (branch !== undefined && known !== undefined) {
+    await join(call, branch, known);
+    return;
+  }
+  if (input.hasResume) {
+    throw new RunRefused("interrupt_unknown", "the thread has no open interrupt");
+  }
+  const started = await start(call, preset, branch);
+  if ("known" in started) {
+    await join(call, started.branch, started.known);
+  } else {
+    await stream(call, await nameRun(call, started.sessionId, started.runId), { kind: "whole" });
+  }
+}
+
+/** `POST …/connect`: joins the newest run of the thread, or sends the finished thread. */
+export async function answerConnect(call: AgUiCall): Promise<void> {
+  const { calls, input } = call;
+  const branch = await findBranch(calls, input.threadId);
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  if (branch === undefined || newest === undefined) {
+    const { threadId, runId } = input;
+    await sendAll(call.response, [
+      { type: "RUN_STARTED", ...{ threadId, runId } },
+      { type: "MESSAGES_SNAPSHOT", ...{ messages: [] } },
+      { type: "RUN_FINISHED", ...{ threadId, runId, outcome: { type: "success" } } },
+    ]);
+    return;
+  }
+  await join(call, branch, newest);
+}
+
+/** `POST …/stop/{threadId}`: cancels the newest run of the thread. */
+export async function stopThread(calls: Calls, threadId: string): Promise<void> {
+  const branch = await findBranch(calls, threadId);
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  if (newest === undefined) {
+    throw new Fault("SESSION_NOT_FOUND", "session not found");
+  }
+  await calls.call(runs.cancelRun, { runId: newest.runId });
+}
+
+/** Answers with these events alone. */
+export async function sendAll(response: RestResponse, events: readonly AgUiEvent[]): Promise<void> {
+  setHead(response, 200, streamHeaders);
+  endStream(response, events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(""));
+}
+
+async function findRun(calls: Calls, branch: Branch, runId: string, count: number): Promise<ThreadRun | undefined> {
+  return (await listRuns(calls, branch, count)).find(({ note }) => note?.run_id === runId);
+}
+
+type Started =
+  | { readonly sessionId: string; readonly runId: string }
+  | { readonly branch: Branch; readonly known: ThreadRun };
+
+async function start({ calls, input }: AgUiCall, preset: Agent, branch: Branch | undefined): Promise<Started> {
+  const { threadId, runId, messages, tools, instructions } = input;
+  const transcript = branch === undefined ? [] : await readTranscript(calls, branch);
+  const fresh = findNewInput(transcript, messages);
+  const sessionId = await openBranch(calls, input, preset, branch, fresh);
+  const parent = await findParent(calls, transcript, fresh);
+  const { builtin = [], remote = [] } = preset.tools ?? {};
+  const request = {
+    sessionId,
+    messages: fresh.messages,
+    agent: {
+      systemPrompt: [instructions, preset.systemPrompt].filter((text) => text !== "").join("\n\n"),
+      tools: { builtin: [...builtin], remote: [...remote], functions: [...tools] },
+    },
+    requestId: requestIdOf(threadId, runId),
+    annotations: annotate({
+      thread_id: threadId,
+      run_id: runId,
+      ...(parent !== undefined && { parent_run_id: parent }),
+    }),
+  };
+  try {
+    return await calls.call(sessions.sendMessage, request);
+  } catch (error) {
+    if (isReason(error, "REQUEST_ID_REUSED")) {
+      // Another call with the same ids has started the run meanwhile.
+      const own: Branch = { sessionId, number: 0 };
+      const known = await findRun(calls, own, runId, searchedRuns);
+      if (known !== undefined) {
+        return { branch: own, known };
+      }
+    }
+    if (isReason(error, "INVALID_ARGUMENT", "TOOL_UNKNOWN", "MODEL_UNSUPPORTED")) {
+      const { message, reason = "INVALID_ARGUMENT" } = describeFailure(error);
+      throw new RunRefused(reason, message);
+    }
+    throw error;
+  }
+}
+
+/** How many runs of a thread are searched for one of an id. */
+const searchedRuns = 20;
+
+/** Returns the client's id of the run from which a fork continues; undefined when nothing is left out. */
+async function findParent(
+  calls: Calls,
+  transcript: readonly SessionMessage[],
+  { forkAt }: NewInput,
+): Promise<string | undefined> {
+  const last = forkAt === undefined ? undefined : transcript.findLast(({ number }) => number <= forkAt);
+  return last === undefined ? undefined : (await readRun(calls, last.runId)).note?.run_id;
+}
+
+/** Returns the session that takes the new messages: the thread's newest, a fork of it, or a new one. */
+async function openBranch(
+  calls: Calls,
+  { threadId }: RunInput,
+  { name: preset }: Agent,
+  branch: Branch | undefined,
+  { forkAt }: NewInput,
+): Promise<string> {
+  if (branch !== undefined && forkAt === undefined) {
+    return branch.sessionId;
+  }
+  const sessionId = branchIdOf(threadId, branch === undefined ? 0 : branch.number + 1);
+  const isFork = branch !== undefined && forkAt !== undefined && forkAt > 0;
+  const origin = isFork ? { fork: { sessionId: branch.sessionId, messageCount: forkAt } } : { preset };
+  try {
+    await calls.call(sessions.createSession, { sessionId, ...origin });
+  } catch (error) {
+    // Another call has made it meanwhile.
+    if (!isReason(error, "SESSION_EXISTS")) {
+      throw error;
+    }
+  }
+  return sessionId;
+}
+
+/** A request id has at most 128 bytes. */
+function requestIdOf(threadId: string, runId: string): string {
+  const whole = `ag-ui ${JSON.stringify([threadId, runId])}`;
+  return Buffer.byteLength(whole) <= 128 ? whole : `ag-ui ${branchIdOf(`${whole} `, 0)}`;
+}
+
+async function nameRun({ calls, input }: AgUiCall, sessionId: string, runId: string): Promise<RunName> {
+  const [{ run }, { note }] = [await calls.call(runs.getRun, { runId }), await readRun(calls, runId)];
+  return {
+    threadId: input.threadId,
+    runId: note?.run_id ?? input.runId,
+    parentRunId: note?.parent_run_id,
+    ownRunId: runId,
+    sessionId,
+    isV1: input.isV1,
+    model: run?.model ?? "",
+    state: input.state,
+  };
+}
+
+/** Goes on after the client's last event, or shows the messages so far and goes on from there. */
+async function join(call: AgUiCall, branch: Branch, known: ThreadRun): Promise<void> {
+  const name = await nameRun(call, branch.sessionId, known.runId);
+  const place = readPlace(call.lastEventId, known.runId);
+  await stream(call, name, place === undefined ? { kind: "join" } : { kind: "after", ...place });
+}
+
+/** A place in the stream of a run: a result, and how many of its events were received. */
+interface Place {
+  readonly sequence: number;
+  readonly events: number;
+}
+
+function readPlace(id: string | undefined, runId: string): Place | undefined {
+  const [, run, sequence, events] = /^([0-9a-f-]{36})\.(\d{1,15})\.(\d{1,6})$/.exec(id ?? "") ?? [];
+  return run === runId ? { sequence: Number(sequence), events: Number(events) } : undefined;
+}
+
+type Beginning = { readonly kind: "whole" } | { readonly kind: "join" } | ({ readonly kind: "after" } & Place);
+
+/** Marks the frames of a join as after all events of their result. */
+const allEvents = 999_999;
+
+async function stream(call: AgUiCall, name: RunName, beginning: Beginning): Promise<void> {
+  const { calls, response } = call;
+  const fold = new AgUiFold(name);
+  const { ownRunId: runId } = name;
+  const print = (sequence: number, events: readonly AgUiEvent[]): string =>
+    events
+      .map((each, index) =>
+        isAfter(beginning, sequence, index) ? printFrame(`${runId}.${sequence}.${index}`, each) : "",
+      )
+      .join("");
+  let reached = 0;
+  if (beginning.kind === "join") {
+    reached = await catchUp(call, name, fold);
+    const frames = [...fold.open(), ...fold.join()];
+    setHead(response, 200, streamHeaders);
+    await writePiece(response, frames.map((each) => printFrame(`${runId}.${reached}.${allEvents}`, each)).join(""));
+  }
+  const opening = beginning.kind === "join" ? "" : print(0, fold.open());
+  try {
+    for await (const results of followLog(calls, runId)) {
+      if (!response.headersSent) {
+        setHead(response, 200, streamHeaders);
+        await writePiece(response, opening || sseHeartbeat);
+      } else if (results.length === 0) {
+        await writePiece(response, sseHeartbeat);
+      }
+      const next = results.filter(({ sequence }) => Number(sequence) > reached);
+      if (next.some(({ payload }) => payload.case === "turnRestarted")) {
+        fold.history = await readHistory(calls, name);
+      }
+      await writePiece(response, next.map((result) => print(Number(result.sequence), fold.take(result))).join(""));
+    }
+    endStream(response, "");
+  } catch (error) {
+    if (calls.signal.aborted || !response.headersSent) {
+      throw error;
+    }
+    // A client takes an end without an error for success.
+    const { reason = "INTERNAL", message } = describeFailure(error);
+    const code = reason === "RESUME" ? "resume" : reason;
+    endStream(response, `data: ${JSON.stringify(runError(code, message))}\n\n`);
+  }
+}
+
+function isAfter(beginning: Beginning, sequence: number, index: number): boolean {
+  return (
+    beginning.kind !== "after" ||
+    sequence > beginning.sequence ||
+    (sequence === beginning.sequence && index > beginning.events)
+  );
+}
+
+/** Gives the fold everything that the log has, except the end. Returns the sequence that it has reached. */
+async function catchUp({ calls }: AgUiCall, name: RunName, fold: AgUiFold): Promise<number> {
+  fold.history = await readHistory(calls, name);
+  const { ownRunId: runId } = name;
+  const results = await readPages(async (pageToken) => {
+    const page = await calls.call(runs.listRunResults, { runId, pageSize: pageSizeMax, pageToken });
+    return { items: page.results, nextPageToken: page.nextPageToken };
+  });
+  const before = results.filter(({ payload }) => payload.case !== "runCompleted" && payload.case !== "runFailed");
+  for (const result of before) {
+    fold.take(result);
+  }
+  return Number(before.at(-1)?.sequence ?? 0);
+}
+
+/** Returns the messages of the thread up to the input of a run. */
+async function readHistory(calls: Calls, { sessionId, ownRunId }: RunName) {
+  const { inputLength } = await readRun(calls, ownRunId);
+  const transcript = await readTranscript(calls, { sessionId, number: 0 });
+  const first = transcript.findIndex(({ runId }) => runId === ownRunId);
+  return transcript.slice(0, first === -1 ? undefined : first + inputLength).flatMap(fromMessage);
+}

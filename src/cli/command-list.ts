@@ -43,6 +43,16 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./run.ts")).defineTail,
   },
   {
+    name: "record",
+    about: "write a finished run to a file that `replay` checks",
+    load: async () => (await import("./record.ts")).defineRecord,
+  },
+  {
+    name: "replay",
+    about: "replay a recorded run with this version, offline, and show where the log differs",
+    load: async () => (await import("./record.ts")).defineReplay,
+  },
+  {
     name: "purge",
     about: "erase the text of a session's runs, also of a deleted session; cannot be undone",
     load: async () => (await import("./purge.ts")).definePurge,

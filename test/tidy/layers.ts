@@ -38,7 +38,10 @@ const narrow: readonly (readonly [source: string, targets: readonly string[]])[]
   ["cli", ["gen", "platform/base"]],
 ];
 
-/** The commands that start the server instead of calling one, and those that inspect its host and its database. */
+/**
+ * The commands that start the server instead of calling one, those that inspect its host and its database, and the replay of
+ * runs, which is the agent loop itself.
+ */
 const serverStarters: readonly string[] = [
   "cli/serve.ts",
   "cli/log-lines.ts",
@@ -48,6 +51,7 @@ const serverStarters: readonly string[] = [
   "cli/doctor.ts",
   "cli/doctor/",
   "cli/exchange/local-service.ts",
+  "cli/record.ts",
 ];
 
 /** The commands that make, write and check signed texts without a server, and the code they share with it. */

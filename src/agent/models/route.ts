@@ -69,6 +69,15 @@ const routes = [
   { provider: "compatible", title: "OpenAI-compatible", missing: "base URL", prefixes: [], names: [] },
 ] as const satisfies readonly Route[];
 
+/** Returns the provider and the provider's own name of a model, whether it is configured or not. */
+export function providerOf(name: string): { readonly provider: string; readonly name: string } {
+  if (name === "demo") {
+    return { provider: name, name };
+  }
+  const { route, modelName } = findRoute(name);
+  return { provider: route.provider, name: modelName };
+}
+
 /** All providers, in the order in which names are matched. */
 export const providerNames: readonly ProviderName[] = routes.map(({ provider }) => provider);
 

@@ -195,7 +195,8 @@ async function terminalResult(
   return { ...extrasOf(end), payload: { case: "runFailed", value } };
 }
 
-function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
+/** Returns the terminal result of a completed run. */
+export function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
   const { finishReason, message, output = "", pendingToolCalls = [] } = end;
   const value = {
     finishReason,

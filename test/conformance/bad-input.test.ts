@@ -529,7 +529,14 @@ describe("over plain HTTP", () => {
       text: /^$/,
       allow: "POST",
     },
-    { what: "DELETE of a run", method: "DELETE", path: `/v1/runs/${runId}`, status: 405, text: /^$/, allow: "GET" },
+    {
+      what: "PUT of a run",
+      method: "PUT",
+      path: `/v1/runs/${runId}`,
+      status: 405,
+      text: /^$/,
+      allow: "GET, DELETE",
+    },
     { what: "GET of a cancel", path: `/v1/runs/${runId}:cancel`, status: 405, text: /^$/, allow: "POST" },
   ];
 

@@ -23,6 +23,7 @@ const layers: readonly (readonly string[])[] = [
   ["agent/budget"],
   ["agent/response"],
   ["agent/loop"],
+  ["agent/replay"],
   ["api"],
   ["protocols/*"],
   ["surfaces/*"],

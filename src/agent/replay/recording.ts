@@ -32,7 +32,7 @@ export function printRecording({ runId, agent, messages, log }: Recording): stri
   return `${JSON.stringify(recording, null, 2)}\n`;
 }
 
-/** Reads the text of a recording. Throws Fault INVALID_ARGUMENT when it is none. */
+/** Reads the text of a recording. Throws Fault INVALID_ARGUMENT for any other text. */
 export function readRecording(text: string): Recording {
   const json = parseObject(text) as Partial<Record<string, unknown>> | undefined;
   const { run_id: runId, agent, messages, log } = json ?? {};

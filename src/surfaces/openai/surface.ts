@@ -60,9 +60,9 @@ function route(httpMethod: string, path: string, method: DescMethod, answer: Rou
   return { httpMethod, pattern: new RegExp(`^${path.replace("{id}", "([^/]+)")}$`), method, answer };
 }
 
-/** The first segments of OpenAI's paths, those included that this service does not have. */
+/** The first segments of OpenAI's paths. This service has the first four; it has other paths below `/v1/threads`. */
 const ownPaths =
-  /^\/v1\/(?:responses|conversations|chat|models|completions|embeddings|files|uploads|images|audio|moderations|batches|fine_tuning|vector_stores|assistants|threads|realtime|evals|containers|videos)(?:\/|$)/;
+  /^\/v1\/(?:responses|conversations|chat|models|completions|embeddings|files|uploads|images|audio|moderations|batches|fine_tuning|vector_stores|assistants|realtime|evals|containers|videos)(?:\/|$)/;
 
 /** Returns the surface of OpenAI's API. */
 export function createOpenAiSurface(options: OpenAiOptions) {

@@ -21,6 +21,7 @@ import { runQueue } from "./benches/run-queue.ts";
 import { runners } from "./benches/runners.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
+import { surfaces } from "./benches/surfaces.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
 import { unaryCalls } from "./benches/unary-calls.ts";
 import { waitingExchanges } from "./benches/waiting-exchanges.ts";
@@ -38,6 +39,7 @@ export const benches: readonly Bench[] = [
   shortRuns,
   pacedRuns,
   pacedTools,
+  surfaces,
   fanOut,
   replayLog,
   appendPath,

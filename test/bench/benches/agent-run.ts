@@ -1,5 +1,5 @@
-// One run from the first request to the end of its stream, in three ways: straight to the provider (the harness alone), through
-// the service over REST and SSE, and through the service over gRPC. Each way checks what it received.
+// One run from the first request to the end of its stream: straight to the provider (the harness alone), or through the service
+// over REST and SSE, over gRPC, or over OpenAI's API. Each way checks what it received.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -19,6 +19,8 @@ export interface Prompt {
 export interface RunOutcome {
   readonly latencyMs: number;
   readonly firstTextMs: number;
+  /** How many pieces the text arrived in: deltas that wait for a write are merged. */
+  readonly pieces: number;
   /** True when all text arrived, in order and without duplicates. */
   readonly complete: boolean;
   /** True when the stream said that the run completed. */
@@ -33,11 +35,12 @@ export interface RunOutcome {
 
 export type AgentRun = (prompt: Prompt) => Promise<RunOutcome>;
 
-export function runDirectly(provider: HttpClient): AgentRun {
+/** Over Chat Completions: the harness alone when the client calls the provider itself. */
+export function runOverChat(client: HttpClient): AgentRun {
   return async (prompt) => {
     const received = new Received(prompt);
     let done = false;
-    const body = { model: "bench", stream: true, messages: [{ role: "user", content: messageOf(prompt) }] };
+    const body = { model, stream: true, messages: [{ role: "user", content: messageOf(prompt) }] };
     const read = (block: string): void => {
       if (block === "data: [DONE]") {
         done = true;
@@ -45,7 +48,23 @@ export function runDirectly(provider: HttpClient): AgentRun {
       }
       received.add(JSON.parse(block.slice("data: ".length)).choices[0]?.delta.content ?? "");
     };
-    await provider.events("POST", "/v1/chat/completions", read, body);
+    await client.events("POST", "/v1/chat/completions", read, body);
+    return received.end(done, 0);
+  };
+}
+
+/** The service's alone: its provider has no such API. */
+export function runOverResponses(service: HttpClient): AgentRun {
+  return async (prompt) => {
+    const received = new Received(prompt);
+    let done = false;
+    const read = (block: string): void => {
+      if (block.startsWith("event: response.output_text.delta\n")) {
+        received.add(JSON.parse(block.slice(block.indexOf("\ndata: ") + "\ndata: ".length)).delta);
+      }
+      done = block.startsWith("event: response.completed\n");
+    };
+    await service.events("POST", "/v1/responses", read, { model, stream: true, input: messageOf(prompt) });
     return received.end(done, 0);
   };
 }
@@ -104,7 +123,8 @@ export function runOverGrpc(service: GrpcClient): AgentRun {
   };
 }
 
-export const agent = { name: "bench", model: "gpt-4o-mini" };
+const model = "gpt-4o-mini";
+export const agent = { name: "bench", model };
 
 async function post(client: HttpClient, path: string, body: object): Promise<{ session_id: string }> {
   const { status, text } = await client.send("POST", path, body);
@@ -126,6 +146,7 @@ class Received {
   readonly #ageMs: number[] = [];
   #firstTextMs = Number.NaN;
   #text = "";
+  #pieces = 0;
   #inOrder = true;
   #toolResults = 0;
 
@@ -141,6 +162,7 @@ class Received {
       this.#firstTextMs = performance.now() - this.#startedMs;
     }
     this.#text += text;
+    this.#pieces++;
     if (this.#prompt.gapMs === 0) {
       return;
     }
@@ -158,7 +180,7 @@ class Received {
     const { deltas, gapMs } = this.#prompt;
     const complete = gapMs === 0 ? this.#text === wordsUpTo(deltas) : this.#inOrder && this.#ageMs.length === deltas;
     const latencyMs = performance.now() - this.#startedMs;
-    const [firstTextMs, toolResults, ageMs] = [this.#firstTextMs, this.#toolResults, this.#ageMs];
-    return { latencyMs, firstTextMs, complete, done, results, toolResults, ageMs };
+    const [firstTextMs, pieces, toolResults, ageMs] = [this.#firstTextMs, this.#pieces, this.#toolResults, this.#ageMs];
+    return { latencyMs, firstTextMs, pieces, complete, done, results, toolResults, ageMs };
   }
 }

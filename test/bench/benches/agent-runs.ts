@@ -8,7 +8,7 @@ import type { Meter } from "../ground/meter.ts";
 import type { Service } from "../ground/service.ts";
 import type { Stage } from "../ground/stage.ts";
 import { Together } from "../ground/together.ts";
-import { type Prompt, type RunOutcome, runDirectly, runOverGrpc, runOverSse } from "./agent-run.ts";
+import { type Prompt, type RunOutcome, runOverChat, runOverGrpc, runOverSse } from "./agent-run.ts";
 import { describeRuns, findFaults, type Measured, measureRuns, type Way } from "./measure-runs.ts";
 
 /** The concurrency at which other services publish their figures. */
@@ -91,7 +91,7 @@ async function openWays(stage: Stage, name: string): Promise<Ways> {
   const [grpc, sse] = [await openService("grpc"), await openService("sse")];
   const direct: Way = {
     name: "harness alone",
-    run: runDirectly(closers.use(new HttpClient(provider.url))),
+    run: runOverChat(closers.use(new HttpClient(provider.url))),
     meter: { providerPid: provider.pid },
   };
   const others: Way[] = [

@@ -30,6 +30,7 @@ export function describeRuns(prompt: Prompt, { outcomes, cost }: Measured): Reco
     "deltas in/s": (outcomes.length * prompt.deltas) / cost.wall,
     "results stored/s": sum(outcomes.map(({ results }) => results)) / cost.wall,
     "results per run": sum(outcomes.map(({ results }) => results)) / outcomes.length,
+    "pieces of text per run": sum(outcomes.map(({ pieces }) => pieces)) / outcomes.length,
     "text complete, % of runs": sharePercent(outcomes.map(({ complete }) => complete)),
     "done, % of runs": sharePercent(outcomes.map(({ done }) => done)),
     "run p50, ms": percentile(latencyMs, 0.5),

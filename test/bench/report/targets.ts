@@ -16,6 +16,7 @@ export const targets: readonly Target[] = [
   ...shortTargets(),
   ...pacedTargets(),
   ...pacedToolsTargets(),
+  ...surfaceTargets(),
   ...callTargets(),
   ...firstResultTargets(),
   ...fanOutTargets(),
@@ -81,6 +82,18 @@ function pacedToolsTargets(): Target[] {
     { ...tools, work: `${work}: complete text`, metric: "text complete, % of runs", least: 100 },
     { ...tools, work: `${work}: completed`, metric: "done, % of runs", least: 100 },
   ];
+}
+
+function surfaceTargets(): Target[] {
+  return ["a delta per 5 ms", "at once"].flatMap((pace) =>
+    ["Responses", "Chat Completions"].map((way) => ({
+      bench: "surfaces",
+      variant: `${pace}, ${way}`,
+      work: `${pace}, 16 at a time, ${way}, against the documented stream`,
+      metric: "service CPU, ratio to SSE",
+      most: 1.2,
+    })),
+  );
 }
 
 function callTargets(): Target[] {

@@ -4,7 +4,7 @@
 import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
-import { endStream, setHead, writePiece } from "../rest/respond.ts";
+import { endStream, setHead } from "../rest/respond.ts";
 import { ApiError, isReason, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { plain, secondsOf } from "./ids.ts";
@@ -12,7 +12,16 @@ import { readChatMessages, textOf } from "./messages.ts";
 import { chatUsageObject } from "./response.ts";
 import { newAgent, readEffort, readMetadata } from "./responses.ts";
 import { readTools } from "./tools.ts";
-import { followLog, idempotencyKeyOf, keepAlive, readFields, SlowJson, streamHeaders, type Visit } from "./visit.ts";
+import {
+  followLog,
+  idempotencyKeyOf,
+  keepAlive,
+  readFields,
+  SlowJson,
+  streamHeaders,
+  type Visit,
+  writeText,
+} from "./visit.ts";
 
 const sessions = SessionService.method;
 
@@ -205,11 +214,8 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
   });
 }
 
-async function streamCompletion(
-  { calls, response }: Visit,
-  { runId, model }: Completion,
-  includesUsage: boolean,
-): Promise<void> {
+async function streamCompletion(visit: Visit, { runId, model }: Completion, includesUsage: boolean): Promise<void> {
+  const { calls, response } = visit;
   const fold = new ChatFold();
   const print = (delta: object, finish_reason: string | null = null): string =>
     printData({
@@ -221,16 +227,16 @@ async function streamCompletion(
     for await (const results of followLog(calls, runId)) {
       if (!response.headersSent) {
         setHead(response, 200, streamHeaders);
-        await writePiece(response, print({ role: "assistant", content: "", refusal: null }));
+        await writeText(visit, print({ role: "assistant", content: "", refusal: null }));
       } else if (results.length === 0) {
-        await writePiece(response, keepAlive);
+        await writeText(visit, keepAlive);
       }
       const deltas = results.flatMap((result) => fold.take(result));
       if (fold.hasVoidText) {
         const message = "the run began again after a part of its text was sent: repeat the call";
         throw new ApiError(500, { message, code: "run_restarted" });
       }
-      await writePiece(response, deltas.map((delta) => print(delta)).join(""));
+      await writeText(visit, deltas.map((delta) => print(delta)).join(""));
     }
     if (fold.failure !== undefined) {
       throw fold.failure;

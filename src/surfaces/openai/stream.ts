@@ -1,13 +1,14 @@
 // Streams a response as server-sent events. There are no ids: after one, the Python client reads our comments as events.
 
-import { endStream, setHead, writePiece } from "../rest/respond.ts";
+import { endStream, setHead } from "../rest/respond.ts";
 import type { Origin } from "./echo.ts";
 import { isReason, toApiError } from "./errors.ts";
 import { type ResponseEvent, ResponseFold } from "./fold.ts";
-import { followLog, keepAlive, streamHeaders, type Visit } from "./visit.ts";
+import { followLog, keepAlive, streamHeaders, type Visit, writeText } from "./visit.ts";
 
 /** Streams the events after a number, until the terminal one. */
-export async function streamResponse({ calls, response }: Visit, origin: Origin, after: number): Promise<void> {
+export async function streamResponse(visit: Visit, origin: Origin, after: number): Promise<void> {
+  const { calls, response } = visit;
   const fold = new ResponseFold(origin);
   const print = (events: readonly ResponseEvent[]): string =>
     events
@@ -20,12 +21,12 @@ export async function streamResponse({ calls, response }: Visit, origin: Origin,
       // The first batch shows that the log can be read: until then the answer may be an error.
       if (!response.headersSent) {
         setHead(response, 200, streamHeaders);
-        await writePiece(response, opening || keepAlive);
+        await writeText(visit, opening || keepAlive);
         opening = "";
       } else if (results.length === 0) {
-        await writePiece(response, keepAlive);
+        await writeText(visit, keepAlive);
       }
-      await writePiece(response, print(results.flatMap((result) => fold.take(result))));
+      await writeText(visit, print(results.flatMap((result) => fold.take(result))));
     }
     endStream(response, "");
   } catch (error) {

@@ -9,6 +9,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
+import type { Sink } from "../../platform/base/sink.ts";
 import { isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
 import { splitRequestTarget } from "../rest/route.ts";
 import { Calls } from "./calls.ts";
@@ -73,11 +74,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
       const found = findRoute(splitRequestTarget(requestTarget).path, httpMethod);
       return { method: found?.route.method, isLong: true };
     },
-    handle: async (
-      request: RestRequest,
-      response: RestResponse,
-      call: { readonly contextValues?: ContextValues; readonly body?: Uint8Array } = {},
-    ): Promise<void> => {
+    handle: async (request: RestRequest, response: RestResponse, call: Call = {}): Promise<void> => {
       response.on("error", () => undefined);
       const signal = signalOf(response);
       try {
@@ -96,11 +93,16 @@ export function createOpenAiSurface(options: OpenAiOptions) {
   };
 }
 
-interface Parts extends Omit<OpenAiOptions, "handlers"> {
-  readonly handlers: ReadonlyMap<string, UniversalHandler>;
-  readonly signal: AbortSignal;
+/** What the server made of a request before the surface. */
+interface Call {
   readonly contextValues?: ContextValues;
   readonly body?: Uint8Array;
+  readonly sink?: Sink<Uint8Array>;
+}
+
+interface Parts extends Omit<OpenAiOptions, "handlers">, Call {
+  readonly handlers: ReadonlyMap<string, UniversalHandler>;
+  readonly signal: AbortSignal;
 }
 
 async function answer(request: RestRequest, response: RestResponse, parts: Parts): Promise<void> {
@@ -111,10 +113,10 @@ async function answer(request: RestRequest, response: RestResponse, parts: Parts
     const message = `Unknown request URL: ${request.method} ${path}. This service has: ${there}.`;
     throw new ApiError(404, { message, code: "unknown_url" });
   }
-  const { handlers, signal, clock, bodyBytesMax, body, contextValues = createContextValues() } = parts;
+  const { handlers, signal, clock, bodyBytesMax, body, sink, contextValues = createContextValues() } = parts;
   const { httpVersion, headers } = request;
   const calls = new Calls(handlers, { httpVersion, headers, signal, contextValues });
-  const visit = { request, response, calls, query: new URLSearchParams(query), body, bodyBytesMax, clock };
+  const visit = { request, response, sink, calls, query: new URLSearchParams(query), body, bodyBytesMax, clock };
   await found.route.answer(visit, found.id);
 }
 

@@ -6,7 +6,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
-import { textOf } from "../openai/messages.ts";
+import { textOf } from "../in-process/message-text.ts";
 import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, hexOf, runError } from "./events.ts";
 import { toolCallOf } from "./thread.ts";
 

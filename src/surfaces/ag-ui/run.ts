@@ -4,11 +4,11 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
-import type { Calls } from "../openai/calls.ts";
-import { isReason } from "../openai/errors.ts";
-import { followLog, pageSizeMax, readPages, streamHeaders } from "../openai/visit.ts";
-import { describeFailure } from "../rest/failure.ts";
-import { endStream, type RestResponse, setHead, writePiece } from "../rest/respond.ts";
+import type { Calls } from "../in-process/calls.ts";
+import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { followLog, type StreamedAnswer, streamHeaders, writeText } from "../in-process/stream.ts";
+import { describeFailure, isReason } from "../rest/failure.ts";
+import { endStream, type RestResponse, setHead } from "../rest/respond.ts";
 import { sseHeartbeat } from "../rest/sse.ts";
 import { type AgUiEvent, printFrame, RunRefused, runError } from "./events.ts";
 import { AgUiFold, type RunName } from "./fold.ts";
@@ -31,9 +31,8 @@ const sessions = SessionService.method;
 const runs = RunService.method;
 
 /** A call of the surface. */
-export interface AgUiCall {
+export interface AgUiCall extends StreamedAnswer {
   readonly calls: Calls;
-  readonly response: RestResponse;
   readonly input: RunInput;
   /** `Last-Event-ID`; undefined without one. */
   readonly lastEventId: string | undefined;
@@ -236,22 +235,22 @@ async function stream(call: AgUiCall, name: RunName, beginning: Beginning): Prom
     reached = await catchUp(call, name, fold);
     const frames = [...fold.open(), ...fold.join()];
     setHead(response, 200, streamHeaders);
-    await writePiece(response, frames.map((each) => printFrame(`${runId}.${reached}.${allEvents}`, each)).join(""));
+    await writeText(call, frames.map((each) => printFrame(`${runId}.${reached}.${allEvents}`, each)).join(""));
   }
   const opening = beginning.kind === "join" ? "" : print(0, fold.open());
   try {
     for await (const results of followLog(calls, runId)) {
       if (!response.headersSent) {
         setHead(response, 200, streamHeaders);
-        await writePiece(response, opening || sseHeartbeat);
+        await writeText(call, opening || sseHeartbeat);
       } else if (results.length === 0) {
-        await writePiece(response, sseHeartbeat);
+        await writeText(call, sseHeartbeat);
       }
       const next = results.filter(({ sequence }) => Number(sequence) > reached);
       if (next.some(({ payload }) => payload.case === "turnRestarted")) {
         fold.history = await readHistory(calls, name);
       }
-      await writePiece(response, next.map((result) => print(Number(result.sequence), fold.take(result))).join(""));
+      await writeText(call, next.map((result) => print(Number(result.sequence), fold.take(result))).join(""));
     }
     endStream(response, "");
   } catch (error) {

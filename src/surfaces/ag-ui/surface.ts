@@ -2,17 +2,19 @@
 // in process and knows nothing of the service behind them.
 
 import { create, type DescMethod } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
+import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ErrorBody, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
-import { Calls } from "../openai/calls.ts";
+import type { Sink } from "../../platform/base/sink.ts";
+import { Calls } from "../in-process/calls.ts";
+import { signalOf } from "../in-process/departure.ts";
 import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
 import { isUnexpected } from "../rest/failure.ts";
-import { isGone, type RestRequest, type RestResponse, sendFailure, sendJson } from "../rest/respond.ts";
+import { type RestRequest, type RestResponse, sendFailure, sendJson } from "../rest/respond.ts";
 import { splitRequestTarget } from "../rest/route.ts";
 import { RunRefused, runError } from "./events.ts";
 import { readRunInput } from "./input.ts";
@@ -45,6 +47,13 @@ const methods: Readonly<Record<Action, DescMethod>> = {
   info: listPresets,
 };
 
+/** What the server made of a request before the surface. */
+interface Call {
+  readonly contextValues?: ContextValues;
+  readonly body?: Uint8Array | undefined;
+  readonly sink?: Sink<Uint8Array> | undefined;
+}
+
 /** Returns the surface of AG-UI. */
 export function createAgUiSurface(options: AgUiOptions) {
   const handlers = new Map(options.handlers.map((handler) => [handler.requestPath, handler]));
@@ -57,14 +66,14 @@ export function createAgUiSurface(options: AgUiOptions) {
     handle: async (
       request: RestRequest,
       response: RestResponse,
-      { contextValues = createContextValues(), body }: { contextValues?: ContextValues; body?: Uint8Array } = {},
+      { contextValues = createContextValues(), body, sink }: Call = {},
     ): Promise<void> => {
       response.on("error", () => undefined);
       const { httpVersion, headers } = request;
       const signal = signalOf(response);
       const calls = new Calls(handlers, { httpVersion, headers, signal, contextValues });
       try {
-        await answer(request, response, calls, { ...options, body });
+        await answer(request, response, calls, { ...options, body, sink });
       } catch (error) {
         if (error instanceof RunRefused) {
           await sendAll(response, [runError(error.code, error.message)]);
@@ -87,7 +96,7 @@ async function answer(
   request: RestRequest,
   response: RestResponse,
   calls: Calls,
-  { body, bodyBytesMax }: { readonly body: Uint8Array | undefined; readonly bodyBytesMax: number },
+  { body, sink, bodyBytesMax }: Pick<AgUiOptions, "bodyBytesMax"> & Partial<Call>,
 ): Promise<void> {
   const target = findTarget(splitRequestTarget(request.url ?? "").path, request.method ?? "");
   if (target === undefined) {
@@ -116,6 +125,7 @@ async function answer(
   const call: AgUiCall = {
     calls,
     response,
+    sink,
     input,
     lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
   };
@@ -154,16 +164,3 @@ function decode(text: string): string {
     return text;
   }
 }
-
-/** Returns a signal that aborts when the client leaves before it has the answer. */
-function signalOf(response: RestResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once("close", () => controller.abort(clientLeft));
-  if (isGone(response)) {
-    controller.abort(clientLeft);
-  }
-  return controller.signal;
-}
-
-/** Shared by all requests: without a reason Node would create an exception with its stack for each request. */
-const clientLeft = new ConnectError("the client left", Code.Canceled);

@@ -6,10 +6,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import type { Calls } from "../openai/calls.ts";
-import { isReason } from "../openai/errors.ts";
-import { textOf } from "../openai/messages.ts";
-import { pageSizeMax, readPages } from "../openai/visit.ts";
+import type { Calls } from "../in-process/calls.ts";
+import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { textOf } from "../in-process/message-text.ts";
+import { isReason } from "../rest/failure.ts";
 import { type AgUiMessage, hexOf, ownIds, RunRefused } from "./events.ts";
 
 const sessions = SessionService.method;

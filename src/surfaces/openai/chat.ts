@@ -4,24 +4,18 @@
 import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { textOf } from "../in-process/message-text.ts";
+import { followLog, streamHeaders, writeText } from "../in-process/stream.ts";
+import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
-import { ApiError, isReason, toApiError, unsupported } from "./errors.ts";
+import { ApiError, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { plain, secondsOf } from "./ids.ts";
-import { readChatMessages, textOf } from "./messages.ts";
+import { readChatMessages } from "./messages.ts";
 import { chatUsageObject } from "./response.ts";
 import { newAgent, readEffort, readMetadata } from "./responses.ts";
 import { readTools } from "./tools.ts";
-import {
-  followLog,
-  idempotencyKeyOf,
-  keepAlive,
-  readFields,
-  SlowJson,
-  streamHeaders,
-  type Visit,
-  writeText,
-} from "./visit.ts";
+import { idempotencyKeyOf, keepAlive, readFields, SlowJson, type Visit } from "./visit.ts";
 
 const sessions = SessionService.method;
 

@@ -3,13 +3,15 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Calls } from "../in-process/calls.ts";
+import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
-import type { Calls } from "./calls.ts";
-import { isReason, notFound } from "./errors.ts";
+import { notFound } from "./errors.ts";
 import { conversationIdOf, sessionIdOf } from "./ids.ts";
 import { itemsOf } from "./messages.ts";
 import { newAgent, readMetadata } from "./responses.ts";
-import { idempotencyKeyOf, pageOf, pageSizeMax, readFields, readPage, readPages, type Visit } from "./visit.ts";
+import { idempotencyKeyOf, pageOf, readFields, readPage, type Visit } from "./visit.ts";
 
 const sessions = SessionService.method;
 

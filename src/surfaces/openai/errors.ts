@@ -65,12 +65,6 @@ export function isDefect(error: unknown): boolean {
   return !(error instanceof ApiError) && isUnexpected(error);
 }
 
-/** Returns whether a call failed for this reason. */
-export function isReason(error: unknown, ...reasons: readonly ReasonName[]): boolean {
-  const { reason } = describeFailure(error);
-  return reasons.some((each) => each === reason);
-}
-
 /** Converts every error. `fieldOf` gives the request's name of a field of the contract. */
 export function toApiError(error: unknown, fieldOf: (field: string) => string = (field) => field): ApiError {
   if (error instanceof ApiError) {

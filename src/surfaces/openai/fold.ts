@@ -6,9 +6,9 @@
 // O3  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import { textOf } from "../in-process/message-text.ts";
 import type { Origin } from "./echo.ts";
 import { plain } from "./ids.ts";
-import { textOf } from "./messages.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
 import { serverLabel } from "./tools.ts";
 

@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { textOf } from "../in-process/message-text.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 
@@ -144,14 +145,6 @@ function textMessage(role: string, text: string): Message {
 
 function resultMessage(toolCallId: string, text: string): Message {
   return create(MessageSchema, { role: "tool", toolCallId, content: { case: "text", value: text } });
-}
-
-/** Returns the text of a message. */
-export function textOf(message: Message | undefined): string {
-  const content = message?.content;
-  return content?.case === "parts"
-    ? content.value.elements.map(({ text = "" }) => text).join("")
-    : (content?.value ?? "");
 }
 
 /** Returns a message as items with ids that begin with `prefix`. */

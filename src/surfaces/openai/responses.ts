@@ -6,27 +6,20 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type AgentSchema, ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
+import type { Calls } from "../in-process/calls.ts";
+import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { followLog } from "../in-process/stream.ts";
+import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
-import type { Calls } from "./calls.ts";
 import { annotate, type Echo, type Origin, originOf } from "./echo.ts";
-import { ApiError, invalid, isReason, notFound, unsupported } from "./errors.ts";
+import { ApiError, invalid, notFound, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { ResponseFold } from "./fold.ts";
 import { plain, responseIdOf, runIdOf, sessionIdOf } from "./ids.ts";
 import { itemsOf, readInput } from "./messages.ts";
 import { streamResponse } from "./stream.ts";
 import { readTools } from "./tools.ts";
-import {
-  followLog,
-  idempotencyKeyOf,
-  pageOf,
-  pageSizeMax,
-  readFields,
-  readPage,
-  readPages,
-  SlowJson,
-  type Visit,
-} from "./visit.ts";
+import { idempotencyKeyOf, pageOf, readFields, readPage, SlowJson, type Visit } from "./visit.ts";
 
 const sessions = SessionService.method;
 const runs = RunService.method;

@@ -1,10 +1,12 @@
 // Streams a response as server-sent events. There are no ids: after one, the Python client reads our comments as events.
 
+import { followLog, streamHeaders, writeText } from "../in-process/stream.ts";
+import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import type { Origin } from "./echo.ts";
-import { isReason, toApiError } from "./errors.ts";
+import { toApiError } from "./errors.ts";
 import { type ResponseEvent, ResponseFold } from "./fold.ts";
-import { followLog, keepAlive, streamHeaders, type Visit, writeText } from "./visit.ts";
+import { keepAlive, type Visit } from "./visit.ts";
 
 /** Streams the events after a number, until the terminal one. */
 export async function streamResponse(visit: Visit, origin: Origin, after: number): Promise<void> {

@@ -2,7 +2,7 @@
 // every surface does, and knows nothing of the service behind them.
 
 import type { DescMethod } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
+import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -10,9 +10,10 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
 import type { Sink } from "../../platform/base/sink.ts";
+import { Calls } from "../in-process/calls.ts";
+import { signalOf } from "../in-process/departure.ts";
 import { isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
 import { splitRequestTarget } from "../rest/route.ts";
-import { Calls } from "./calls.ts";
 import { createChatCompletion } from "./chat.ts";
 import { createConversation, deleteConversation, getConversation, listConversationItems } from "./conversations.ts";
 import { ApiError, isDefect, toApiError } from "./errors.ts";
@@ -170,16 +171,3 @@ const names: Names = [
   ["request_id", "Idempotency-Key"],
   ["callback", "tools"],
 ];
-
-/** Returns a signal that aborts when the client leaves before it has the answer. */
-function signalOf(response: RestResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once("close", () => controller.abort(clientLeft));
-  if (isGone(response)) {
-    controller.abort(clientLeft);
-  }
-  return controller.signal;
-}
-
-/** Shared by all requests: without a reason Node would create an exception with its stack for each request. */
-const clientLeft = new ConnectError("the client left", Code.Canceled);

@@ -1,21 +1,16 @@
 // One request of this surface: its parts, and the ways to answer it.
 
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
-import type { Sink } from "../../platform/base/sink.ts";
+import type { Calls } from "../in-process/calls.ts";
+import type { StreamedAnswer } from "../in-process/stream.ts";
 import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
 import { endStream, type RestRequest, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
-import type { Calls } from "./calls.ts";
 import { invalid, invalidBody } from "./errors.ts";
 import { Fields } from "./fields.ts";
 
 /** A request, and what its answer needs. */
-export interface Visit {
+export interface Visit extends StreamedAnswer {
   readonly request: RestRequest;
-  readonly response: RestResponse;
-  /** The sink of the response, if it has one. */
-  readonly sink: Sink<Uint8Array> | undefined;
   readonly calls: Calls;
   readonly query: URLSearchParams;
   /** The body when it was already read. */
@@ -83,34 +78,6 @@ export function pageOf(items: readonly { readonly id: string }[], { limit, isAsc
   };
 }
 
-/** The maximum size of a page of the contract's lists. */
-export const pageSizeMax = 250;
-
-/** Returns the items of all pages of a list of the contract. */
-export async function readPages<T>(
-  read: (pageToken: string) => Promise<{ readonly items: readonly T[]; readonly nextPageToken: string }>,
-): Promise<T[]> {
-  const all: T[] = [];
-  let pageToken = "";
-  do {
-    const { items, nextPageToken } = await read(pageToken);
-    all.push(...items);
-    pageToken = nextPageToken;
-  } while (pageToken !== "");
-  return all;
-}
-
-/** Follows the log of a run from its start. An empty batch comes every 15 s. */
-export async function* followLog(
-  calls: Calls,
-  runId: string,
-  signal?: AbortSignal,
-): AsyncGenerator<readonly RunResult[], void> {
-  for await (const { results } of calls.follow(RunService.method.tailRun, { runId }, signal)) {
-    yield results;
-  }
-}
-
 /**
  * Sends a JSON answer that may take long. Clients give up after five minutes without a byte: after a minute the answer begins
  * with status 200 and white space, which JSON allows.
@@ -146,21 +113,6 @@ export class SlowJson {
 
 /** The first empty batch comes at once, then four more in a minute. */
 const heldHeartbeats = 5;
-
-/** Writes a piece of a stream: directly while the client keeps up, else through the response, which costs Node four writes. */
-export async function writeText({ response, sink }: Pick<Visit, "response" | "sink">, text: string): Promise<void> {
-  if (sink?.take(Buffer.from(text)) !== true) {
-    await writePiece(response, text);
-  }
-}
-
-/** The headers of a stream. */
-export const streamHeaders = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache",
-  // Asks nginx not to buffer.
-  "x-accel-buffering": "no",
-};
 
 /** A comment: it keeps a silent stream alive. */
 export const keepAlive = ": keep-alive\n\n";

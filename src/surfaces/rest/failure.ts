@@ -3,7 +3,7 @@
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Fault, type FieldViolation, reasons } from "../../platform/base/fault.ts";
+import { Fault, type FieldViolation, type ReasonName, reasons } from "../../platform/base/fault.ts";
 
 /** An error as REST reports it. */
 export interface Failure {
@@ -27,6 +27,12 @@ export function describeFailure(error: unknown): Failure {
 /** Whether an error is unexpected and must be reported. Errors of the called method are not: its own interceptors saw them. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof ConnectError) && (!(error instanceof Fault) || error.reason === "INTERNAL");
+}
+
+/** Returns whether a call failed for one of these reasons. */
+export function isReason(error: unknown, ...reasons: readonly ReasonName[]): boolean {
+  const { reason } = describeFailure(error);
+  return reasons.some((each) => each === reason);
 }
 
 const internal = new Fault("INTERNAL", "internal error");

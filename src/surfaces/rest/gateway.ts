@@ -2,18 +2,18 @@
 // descriptors at startup; a service that cannot be served fails then.
 
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
+import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import type { Fault } from "../../platform/base/fault.ts";
 import type { Feed } from "../../platform/base/feed.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
+import { signalOf } from "../in-process/departure.ts";
 import { restBodyBytesMax } from "./body.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
 import {
-  isGone,
   type RestRequest,
   type RestResponse,
   sendEmpty,
@@ -171,16 +171,3 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
     await answerStream({ ...target, events, sink }, message, response, options);
   }
 }
-
-/** Returns a signal that aborts when the client leaves before it has the answer. */
-function signalOf(response: RestResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once("close", () => controller.abort(clientLeft));
-  if (isGone(response)) {
-    controller.abort(clientLeft);
-  }
-  return controller.signal;
-}
-
-/** Shared by all requests: without a reason Node would create an exception with its stack for each request. */
-const clientLeft = new ConnectError("the client left", Code.Canceled);

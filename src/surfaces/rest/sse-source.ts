@@ -8,7 +8,7 @@ import { over } from "../../platform/base/clock.ts";
 import type { Feed, FeedItem } from "../../platform/base/feed.ts";
 import { shared } from "../../platform/base/shared.ts";
 import { mapSink, type Sink } from "../../platform/base/sink.ts";
-import { type CallOptions, callStream, copyRequestHeaders } from "./call.ts";
+import { type CallOptions, callStream, copyRequestHeaders } from "../in-process/call.ts";
 import type { EventReader } from "./event.ts";
 import { encodeSseEvent } from "./sse.ts";
 

@@ -2,7 +2,7 @@
 // can be refused until then. Never reads ahead of the client.
 
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import type { CallOptions } from "./call.ts";
+import type { CallOptions } from "../in-process/call.ts";
 import { printFailure } from "./errors.ts";
 import { describeFailure } from "./failure.ts";
 import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./respond.ts";

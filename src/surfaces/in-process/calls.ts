@@ -1,4 +1,4 @@
-// The calls of the contract that this surface makes, in process: access checks, validation and limits are those of every surface.
+// The calls of the contract that a surface makes, in process: access checks, validation and limits are those of every surface.
 
 import {
   create,
@@ -11,7 +11,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { Fault } from "../../platform/base/fault.ts";
-import { type CallOptions, callStream, callUnary } from "../rest/call.ts";
+import { type CallOptions, callStream, callUnary } from "./call.ts";
 
 /** Calls methods of the contract for one request. */
 export class Calls {

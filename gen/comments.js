@@ -6754,6 +6754,46 @@ export const comments = new Map(
   "The run after the request was recorded."
  ],
  [
+  "runnel.v1.CancelRunsRequest",
+  "Request of CancelRuns. Set a filter, or `all`."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.agent_name",
+  "Exact name of the agent; unset means any."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.all",
+  "True allows a request without filters, which cancels all active runs. Filters still apply."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.create_time_from",
+  "Earliest creation time, inclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.create_time_to",
+  "Latest creation time, exclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.model",
+  "Exact `model` of the run; unset means any."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.runner_id",
+  "Exact id of the runner that works on the run; unset means any."
+ ],
+ [
+  "runnel.v1.CancelRunsRequest.session_id",
+  "Id of a session: cancels only its run; unset means the runs of all sessions."
+ ],
+ [
+  "runnel.v1.CancelRunsResponse",
+  "Response of CancelRuns."
+ ],
+ [
+  "runnel.v1.CancelRunsResponse.cancelled",
+  "Number of runs whose cancellation this call requested."
+ ],
+ [
   "runnel.v1.ContentElement",
   "One part of a message. `type` says which of the other fields applies. Unknown types are kept."
  ],
@@ -6888,6 +6928,38 @@ export const comments = new Map(
  [
   "runnel.v1.CreateStreamTicketResponse.ticket",
   "The ticket."
+ ],
+ [
+  "runnel.v1.DayUsage",
+  "Usage of a client's ended runs on one day, with one model and one agent."
+ ],
+ [
+  "runnel.v1.DayUsage.agent_name",
+  "Name of the agent; empty after a purge of the session."
+ ],
+ [
+  "runnel.v1.DayUsage.completion_tokens",
+  "Number of output tokens, counted like `prompt_tokens`."
+ ],
+ [
+  "runnel.v1.DayUsage.cost_micro_usd",
+  "Cost in millionths of a US dollar. A run with a model without a known price adds nothing."
+ ],
+ [
+  "runnel.v1.DayUsage.day",
+  "Day of the runs' ends, UTC, such as `2026-11-21`."
+ ],
+ [
+  "runnel.v1.DayUsage.model",
+  "`model` of the runs; empty for runs of drivers without a model."
+ ],
+ [
+  "runnel.v1.DayUsage.prompt_tokens",
+  "Number of input tokens, where the runs' providers or runners reported them."
+ ],
+ [
+  "runnel.v1.DayUsage.runs",
+  "Number of runs that ended, failed and cancelled ones included."
  ],
  [
   "runnel.v1.DeleteRunRequest",
@@ -7386,16 +7458,44 @@ export const comments = new Map(
   "Request of ListRuns."
  ],
  [
+  "runnel.v1.ListRunsRequest.agent_name",
+  "Exact name of the agent; unset means any."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.create_time_from",
+  "Earliest creation time, inclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.create_time_to",
+  "Latest creation time, exclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.error_contains",
+  "Text in the code or the message of the failure, of which the first 4,096 characters are searched. A to Z also match a to z. Unset means any run."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.model",
+  "Exact `model` of the run; unset means any."
+ ],
+ [
   "runnel.v1.ListRunsRequest.page_size",
   "Maximum number of runs to return: 1 to 250; 0 means 50."
  ],
  [
   "runnel.v1.ListRunsRequest.page_token",
-  "`next_page_token` of the previous page; unset means the first page."
+  "`next_page_token` of the previous page, with the same filters; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.runner_id",
+  "Exact id of the runner that works on the run; unset means any."
  ],
  [
   "runnel.v1.ListRunsRequest.session_id",
   "Id of a session: returns only its runs; unset means the runs of all sessions."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.states",
+  "States to return; empty means all."
  ],
  [
   "runnel.v1.ListRunsResponse",
@@ -7432,6 +7532,38 @@ export const comments = new Map(
  [
   "runnel.v1.ListSessionsResponse.sessions",
   "The sessions, newest first."
+ ],
+ [
+  "runnel.v1.ListUsageRequest",
+  "Request of ListUsage."
+ ],
+ [
+  "runnel.v1.ListUsageRequest.day_from",
+  "First day, UTC, such as `2026-11-21`; unset means 29 days before `day_to`. A request spans at most 92 days."
+ ],
+ [
+  "runnel.v1.ListUsageRequest.day_to",
+  "Last day, UTC; unset means today."
+ ],
+ [
+  "runnel.v1.ListUsageRequest.page_size",
+  "Maximum number of rows to return: 1 to 250; 0 means 50."
+ ],
+ [
+  "runnel.v1.ListUsageRequest.page_token",
+  "`next_page_token` of the previous page, with the same days; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListUsageResponse",
+  "Response of ListUsage."
+ ],
+ [
+  "runnel.v1.ListUsageResponse.days",
+  "The rows, newest day first, then by model and agent."
+ ],
+ [
+  "runnel.v1.ListUsageResponse.next_page_token",
+  "Token of the next page; empty on the last page."
  ],
  [
   "runnel.v1.Message",
@@ -8010,6 +8142,10 @@ export const comments = new Map(
   "Requests the cancellation of a run and returns the run without waiting for its end.\n\nA queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code `cancelled`. Cancelling an ended run changes nothing. May be retried."
  ],
  [
+  "runnel.v1.RunService.CancelRuns",
+  "Requests the cancellation of all active runs of the calling client that match all filters that are set, newest first.\n\nEach run is cancelled as by CancelRun, in groups of up to 100: an interrupted call has cancelled some of the runs. Runs that start during the call may stay active. May be retried: a retry continues with the runs that have no cancel request yet."
+ ],
+ [
   "runnel.v1.RunService.DeleteRun",
   "Deletes a run for its client, and cancels it when it is active.\n\nFrom then on every call gives RUN_NOT_FOUND for it. Open streams still get the end of the run. Its messages stay in the transcript of its session; PurgeSession erases them."
  ],
@@ -8027,7 +8163,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.ListRuns",
-  "Lists the runs of the calling client, newest first."
+  "Lists the runs of the calling client, newest first: those that match all filters that are set.\n\nDeleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id."
  ],
  [
   "runnel.v1.RunService.TailRun",
@@ -8412,6 +8548,10 @@ export const comments = new Map(
  [
   "runnel.v1.SystemService.GetVersion",
   "Returns the versions of the software in use. Needs no credentials. May be retried."
+ ],
+ [
+  "runnel.v1.SystemService.ListUsage",
+  "Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be retried.\n\nA run counts on the day of its end, with the `usage` of GetRun. Only runs that the service still keeps count: retention deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this call count without tokens and cost."
  ],
  [
   "runnel.v1.TailRunBytes",

@@ -5,7 +5,7 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type ApiKey, ApiKeySchema, type TicketTarget } from "#gen/runnel/v1/auth_pb.js";
 import type { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
-import { findClientRun } from "../engine/storage/run.ts";
+import { findClientRun } from "../engine/storage/client-run.ts";
 import { findSession } from "../engine/storage/session.ts";
 import { makeApiKey } from "../platform/auth/api-keys.ts";
 import { requireClient, type StreamTarget } from "../platform/auth/caller.ts";

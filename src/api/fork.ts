@@ -9,7 +9,8 @@ import {
   type Fork,
   ForkSchema,
 } from "#gen/runnel/v1/session_pb.js";
-import { findClientRun, isActive } from "../engine/storage/run.ts";
+import { findClientRun } from "../engine/storage/client-run.ts";
+import { isActive } from "../engine/storage/run.ts";
 import { lockSession, type SessionRow } from "../engine/storage/session.ts";
 import { copyTranscript } from "../engine/storage/transcript.ts";
 import { Fault, invalidField } from "../platform/base/fault.ts";

@@ -1,10 +1,12 @@
 // RunService: runs and their logs.
 
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import {
+  type ListRunsRequest,
+  ListRunsRequestSchema,
   type RunService,
   type TailRunRequest,
   type TailRunResponse,
@@ -15,15 +17,10 @@ import { decodeResult, type LogEntry } from "../engine/log/result.ts";
 import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
 import { cancelRun, cancelRunWithin } from "../engine/runs/cancel.ts";
+import { cancelRuns } from "../engine/runs/cancel-runs.ts";
 import { runsToProto } from "../engine/runs/to-proto.ts";
-import {
-  type ClientRun,
-  findClientRun,
-  isActive,
-  listClientRuns,
-  markRunDeleted,
-  readRunInput,
-} from "../engine/storage/run.ts";
+import { type ClientRun, findClientRun, listClientRuns } from "../engine/storage/client-run.ts";
+import { isActive, markRunDeleted, readRunInput } from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
@@ -32,6 +29,7 @@ import type { Db } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
+import { readListFilter, readRunFilter } from "./run-filter.ts";
 
 /** Returns the handlers of RunService. */
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
@@ -56,14 +54,10 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
     },
     listRuns: async (request, context) => {
       const { client } = requireClient(context.values);
-      const scope = ["runs", client, request.sessionId];
+      const scope = ["runs", client, request.sessionId, ...filtersOf(request)];
       const limit = pageSize(request.pageSize);
-      const rows = await listClientRuns(deps.db, {
-        client,
-        sessionName: request.sessionId === "" ? undefined : request.sessionId,
-        before: deps.cursors.decode(scope, request.pageToken),
-        limit,
-      });
+      const before = deps.cursors.decode(scope, request.pageToken);
+      const rows = await listClientRuns(deps.db, readListFilter(client, request), { before, limit });
       return {
         runs: await runsToProto(deps, rows),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
@@ -96,7 +90,17 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       await cancelRun(deps, run.id);
       return { run: await show(await requireRun(deps.db, requireClient(context.values), runId)) };
     },
+    cancelRuns: async (request, context) => {
+      const { client } = requireClient(context.values);
+      return { cancelled: await cancelRuns(deps, readRunFilter(client, request)) };
+    },
   };
+}
+
+/** Returns the filters as one text. A list without filters has no such text: older versions made page tokens without one. */
+function filtersOf(request: ListRunsRequest): readonly string[] {
+  const filters = toBinary(ListRunsRequestSchema, { ...request, sessionId: "", pageSize: 0, pageToken: "" });
+  return filters.length === 0 ? [] : [Buffer.from(filters).toString("base64")];
 }
 
 /** Deletes a run for its client, and cancels it. */

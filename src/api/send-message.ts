@@ -13,7 +13,8 @@ import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/bud
 import { responseFormatOf } from "../agent/response/response-format.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
-import { findClientRun, isActive } from "../engine/storage/run.ts";
+import { findClientRun } from "../engine/storage/client-run.ts";
+import { isActive } from "../engine/storage/run.ts";
 import { findSession, lockSession, type SessionRow } from "../engine/storage/session.ts";
 import { readTranscript } from "../engine/storage/transcript.ts";
 import { Fault, invalidField } from "../platform/base/fault.ts";
@@ -120,6 +121,7 @@ function nextTurn(
       inputBefore: messages.slice(0, -1),
       agent: request.agent && toBinary(AgentSchema, agent),
       model: agent.model || deps.models.defaultModel,
+      agentName: agent.name,
       annotations: readAnnotations(request.annotations),
       traceParent,
       callbackUrl: callbackUrlOf(callback, deps.config.callbackBaseUrl),

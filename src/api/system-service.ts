@@ -11,6 +11,7 @@ import { requireClient } from "../platform/auth/caller.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
 import { serverVersion } from "../platform/database/migrate.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { listUsage } from "./list-usage.ts";
 
 /** Returns the handlers of SystemService. */
 export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof SystemService> {
@@ -46,6 +47,7 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
         costMicroUsdMax: BigInt(max.costMicroUsd),
       };
     },
+    listUsage: (request, context) => listUsage(deps, requireClient(context.values).client, request),
   };
 }
 

@@ -1,13 +1,18 @@
 // The API over REST and SSE, by fetch.
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
-import { ListRunResultsRequestSchema, ListRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
+import {
+  CancelRunsRequestSchema,
+  ListRunResultsRequestSchema,
+  ListRunsRequestSchema,
+} from "#gen/runnel/v1/run_service_pb.js";
 import {
   CreateSessionRequestSchema,
   ListMessagesRequestSchema,
   ListSessionsRequestSchema,
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
+import { ListUsageRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
 import { readEvents, type SseEvent } from "../harness/sse.ts";
 import { plainJson } from "./plain.ts";
 import { type Plain, Refused, type Result, type Surface, type Violation } from "./surface.ts";
@@ -90,9 +95,11 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
       return { ...page, results: results.map((each) => resultOf(each, undefined)) };
     },
     cancelRun: (runId) => call("POST", `${runPath(runId)}:cancel`),
+    cancelRuns: (request) => call("POST", "/v1/runs:cancel", jsonOf(CancelRunsRequestSchema, request)),
     getVersion: () => call("GET", "/version"),
     getLimits: () => call("GET", "/v1/limits"),
     getUsage: () => call("GET", "/v1/usage"),
+    listUsage: (request) => call("GET", `/v1/usage/days?${queryOf(ListUsageRequestSchema, request)}`),
   };
 }
 
@@ -109,7 +116,11 @@ function jsonOf<S extends DescMessage>(schema: S, request: MessageInitShape<S>):
 }
 
 function queryOf<S extends DescMessage>(schema: S, request: MessageInitShape<S>): string {
-  return new URLSearchParams(jsonOf(schema, request) as Record<string, string>).toString();
+  // A list is a parameter that is given several times.
+  const entries = Object.entries(jsonOf(schema, request)).flatMap(([name, value]) =>
+    [value].flat().map((each): [string, string] => [name, String(each)]),
+  );
+  return new URLSearchParams(entries).toString();
 }
 
 /** Over REST a result is one object. Its type is the name of the event, or the one member that not every result has. */

@@ -52,8 +52,10 @@ export function rpcSurface(client: RpcClient): Surface {
       return { results: results.map(plainResult), ...(nextPageToken !== "" && { next_page_token: nextPageToken }) };
     },
     cancelRun: async (runId) => (await call<DescMethodUnary, { run: Plain }>(runs.cancelRun, { runId })).run,
+    cancelRuns: (request) => call(runs.cancelRuns, request),
     getVersion: () => call(system.getVersion, {}),
     getLimits: () => call(system.getLimits, {}),
     getUsage: () => call(system.getUsage, {}),
+    listUsage: (request) => call(system.listUsage, request),
   };
 }

@@ -2,13 +2,18 @@
 // numbers as numbers, states in lower case, JSON fields parsed), failures as one class.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ListRunResultsRequestSchema, ListRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
+import type {
+  CancelRunsRequestSchema,
+  ListRunResultsRequestSchema,
+  ListRunsRequestSchema,
+} from "#gen/runnel/v1/run_service_pb.js";
 import type {
   CreateSessionRequestSchema,
   ListMessagesRequestSchema,
   ListSessionsRequestSchema,
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
+import type { ListUsageRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
 
 export type Plain = Readonly<Record<string, unknown>>;
 
@@ -28,9 +33,11 @@ export interface Surface {
   followRun(runId: string, after?: number): AsyncGenerator<Result>;
   listResults(request: MessageInitShape<typeof ListRunResultsRequestSchema>): Promise<ResultPage>;
   cancelRun(runId: string): Promise<Plain>;
+  cancelRuns(request: MessageInitShape<typeof CancelRunsRequestSchema>): Promise<Plain>;
   getVersion(): Promise<Plain>;
   getLimits(): Promise<Plain>;
   getUsage(): Promise<Plain>;
+  listUsage(request: MessageInitShape<typeof ListUsageRequestSchema>): Promise<UsagePage>;
 }
 
 export interface CreatedSession {
@@ -63,6 +70,11 @@ export interface RunInput {
 
 export interface RunPage {
   readonly runs: readonly Plain[];
+  readonly next_page_token?: string;
+}
+
+export interface UsagePage {
+  readonly days: readonly Plain[];
   readonly next_page_token?: string;
 }
 

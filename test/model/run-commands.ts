@@ -175,7 +175,9 @@ export async function send(
     timeoutMs: 3_600_000,
   };
   try {
-    const id = await startRun(deps, (_, begin) => begin({ client: "shared/test", session, driver, input }));
+    const id = await startRun(deps, (_, begin) =>
+      begin({ client: "shared/test", session, driver, agentName: "test", input }),
+    );
     model.runs.push({ id, driver, spoken: [], acknowledged: [], reasons: new Set(), end: undefined });
   } catch (error) {
     expect(error).toBeInstanceOf(Fault);

@@ -8,6 +8,7 @@ import { LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
 import { decodeResult, type ResultInit } from "../../src/engine/log/result.ts";
 import type { HeardMessage, Wakeup, WakeupMessage } from "../../src/engine/log/wakeup.ts";
 import { insertReplica } from "../../src/engine/storage/replica.ts";
+import type { Spent } from "../../src/engine/storage/run.ts";
 import { insertResults, readResults } from "../../src/engine/storage/run-result.ts";
 import { insertRun, type StartedRun } from "../../src/engine/storage/run-start.ts";
 import { insertSession } from "../../src/engine/storage/session.ts";
@@ -92,6 +93,9 @@ export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun
 export function newChain(runId: string): LogChain {
   return new LogChain(startOfChain(runId));
 }
+
+/** The end of a run that used nothing. */
+export const nothingSpent: Spent = { promptTokens: 0, completionTokens: 0, costMicroUsd: 0 };
 
 /** Writes rows without any check, as a bug or another owner would. */
 export async function plant(db: Db, runId: string, epoch: number, sequences: readonly number[]): Promise<void> {

@@ -11,7 +11,7 @@ import { insertResults } from "../../src/engine/storage/run-result.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { until } from "../harness/wait.ts";
-import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";
+import { addRun, hurriedClock, LocalWakeup, nothingSpent, openStore, turn } from "./store.ts";
 
 const end: ResultInit = { payload: { case: "runCompleted", value: { finishReason: "stop" } } };
 
@@ -26,11 +26,18 @@ async function persist(db: Db, runId: string, entries: readonly LogEntry[]): Pro
 
 async function finish(db: Db, run: RunRow, sequence: number): Promise<void> {
   const terminal = new Uint8Array();
-  await db
-    .transaction()
-    .execute((trx) =>
-      finishRun(trx, { id: run.id, status: "completed", turn: 1, sequence, terminal, logHash: undefined }),
-    );
+  await db.transaction().execute((trx) =>
+    finishRun(trx, {
+      id: run.id,
+      status: "completed",
+      turn: 1,
+      sequence,
+      terminal,
+      logHash: undefined,
+      spent: nothingSpent,
+      failure: undefined,
+    }),
+  );
 }
 
 /** A reader that records the sequences it gets. */

@@ -24,7 +24,7 @@ function depsOf({ db }: Store, { dispatcher, wakeup }: Replica, limits: Partial<
 }
 
 function requestOf(session: string, client = "shared/test"): StartRequest {
-  return { client, session, driver: "test", input };
+  return { client, session, driver: "test", agentName: "test", input };
 }
 
 const never = (): { supervise: () => Promise<void>; release: () => void } => {

@@ -101,6 +101,13 @@ describe("a run of an event", () => {
     expect(toBinary(RunSchema, read.run ?? run)).toEqual(toBinary(RunSchema, run));
     const { runs } = await client.call(RunService.method.listRuns, {});
     expect(runs).toMatchObject([{ runId: run.runId, runnerId, bindingId: "b" }]);
+    for (const [filter, found] of [
+      [{ runnerId }, 1],
+      [{ agentName: runnerId }, 1],
+      [{ runnerId: "plugin:other/chat/one" }, 0],
+    ] as const) {
+      expect((await client.call(RunService.method.listRuns, filter)).runs).toHaveLength(found);
+    }
   });
 
   test("has a session that no client can list or reach", async () => {

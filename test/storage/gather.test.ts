@@ -10,7 +10,7 @@ import { useNonce } from "../../src/platform/auth/storage/nonce.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { gathered } from "../../src/platform/database/gather.ts";
-import { addReplica, addRun, addSession, connect, input, openStore } from "../runlog/store.ts";
+import { addReplica, addRun, addSession, connect, input, nothingSpent, openStore } from "../runlog/store.ts";
 
 const client = "shared/test";
 
@@ -165,6 +165,7 @@ test("ends that arrive together are written for the runs that still belong to th
       isCalledBack: false,
       results: [{ runId: id, sequence: 1, epoch, payload }],
       logHash: Buffer.alloc(32),
+      spent: nothingSpent,
       transcript: { position: 1, messages: [Buffer.from(`message ${index}`)] },
     }),
   );

@@ -3,15 +3,17 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
+import { listClientRuns, listRunsToCancel } from "../../src/engine/storage/client-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
 import { claimRuns, insertRun } from "../../src/engine/storage/run-start.ts";
+import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event.ts";
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
-import { addReplica, addRun, addSession, input, openStore } from "../runlog/store.ts";
+import { addReplica, addRun, addSession, input, nothingSpent, openStore } from "../runlog/store.ts";
 
 /** A connection caches the plan at the sixth execution. */
 const timesUntilKept = 6;
@@ -49,6 +51,7 @@ test("starting and completing a run reads that run alone, however many there are
       isCalledBack: false,
       results: [{ runId: id, sequence: 1, epoch: 1, payload: Buffer.from("terminal") }],
       logHash: Buffer.alloc(32),
+      spent: nothingSpent,
       transcript: { position, messages: [] },
     });
     expect(ended).toBe(true);
@@ -67,6 +70,43 @@ test("a page of a client's sessions reads no more rows than the page", async () 
   await repeat(ask);
   await addSessions(db);
   const { read, full } = await countReads(db, "session", ask);
+  expect(full).toBe(0);
+  expect(read).toBeLessThan(20);
+});
+
+test("a list of active runs reads those alone, and a list by time no runs of other times", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  await addRun(db);
+  const page = { before: undefined, limit: 5 };
+  const nextDay = new Date(Date.now() + 3 * 86_400_000);
+  const asks = [
+    async () => expect(await listRunsToCancel(db, { client, agentName: "none" }, page)).toEqual([]),
+    async () => expect(await listClientRuns(db, { client, states: ["queued"] }, page)).toHaveLength(1),
+    async () => expect(await listClientRuns(db, { client, model: "none", createTimeFrom: nextDay }, page)).toEqual([]),
+  ];
+  for (const ask of asks) {
+    await repeat(async () => void (await ask()));
+  }
+  await addSessions(db);
+  // Random ids are of any time; a first byte of 0 is before 2005.
+  await sql`update run set id = encode(set_byte(uuid_send(id), 0, 0), 'hex')::uuid where status = 'completed'`.execute(
+    db,
+  );
+  for (const ask of asks) {
+    expect(await countReads(db, "run", async () => void (await ask()))).toEqual({
+      read: expect.toSatisfy((read) => read < 20),
+      full: 0,
+    });
+  }
+});
+
+test("usage by day reads the runs of those days alone", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const days = { dayFrom: "2026-01-01", dayTo: "2026-01-02", after: undefined, limit: 5 };
+  const ask = async (): Promise<void> => void (await listDayUsage(db, { client, ...days }));
+  await repeat(ask);
+  await addSessions(db);
+  const { read, full } = await countReads(db, "run", ask);
   expect(full).toBe(0);
   expect(read).toBeLessThan(20);
 });

@@ -30,9 +30,9 @@ async function addLog(db: Db, count: number): Promise<{ name: string; runId: str
     return { runId, sequence: index + 1, epoch: 1, payload };
   });
   await db.transaction().execute((trx) => insertResults(trx, rows));
-  await sql`update run set status = 'completed', end_time = now(), last_sequence = ${count} where id = ${runId}`.execute(
-    db,
-  );
+  await sql`
+    update run set status = 'failed', end_time = now(), last_sequence = ${count}, agent_name = 'a', failure = 'said'
+    where id = ${runId}`.execute(db);
   return { name, runId };
 }
 
@@ -58,6 +58,8 @@ test("no transaction rewrites more than a page", async () => {
   );
   expect(results.filter(({ payload }) => decodeResult(payload).purgedSha256.length !== 64)).toEqual([]);
   expect((await findRun(db, runId))?.input).toHaveLength(0);
+  const row = await db.selectFrom("run").select(["agent_name", "failure"]).executeTakeFirst();
+  expect(row).toEqual({ agent_name: null, failure: null });
 });
 
 // The wake-up to the other replicas is lost; the replica that purged has still forgotten the run.

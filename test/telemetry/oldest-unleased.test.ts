@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { finishRun, oldestUnleasedMs } from "../../src/engine/storage/run.ts";
 import type { Db } from "../../src/platform/database/database.ts";
-import { addReplica, addRun, openStore } from "../runlog/store.ts";
+import { addReplica, addRun, nothingSpent, openStore } from "../runlog/store.ts";
 
 const minuteMs = 60_000;
 
@@ -38,11 +38,18 @@ test("waiting runs and ended runs do not count", async () => {
   await setRun(db, await addQueued(db), { status: "waiting", wake_at: minutesAgo(5) });
   const over = await addQueued(db);
   const terminal = new Uint8Array();
-  await db
-    .transaction()
-    .execute((trx) =>
-      finishRun(trx, { id: over, status: "failed", turn: 1, sequence: 1, terminal, logHash: undefined }),
-    );
+  await db.transaction().execute((trx) =>
+    finishRun(trx, {
+      id: over,
+      status: "failed",
+      turn: 1,
+      sequence: 1,
+      terminal,
+      logHash: undefined,
+      spent: nothingSpent,
+      failure: undefined,
+    }),
+  );
   expect(await oldestUnleasedMs(db)).toBe(0);
 });
 

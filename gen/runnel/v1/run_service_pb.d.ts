@@ -4,9 +4,10 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Run } from "./run_pb.js";
+import type { Run, Run_State } from "./run_pb.js";
 import type { Message as Message$1 } from "./message_pb.js";
 import type { Agent } from "./session_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RunResult } from "./result_pb.js";
 
 /**
@@ -137,11 +138,61 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page; unset means the first page.
+   * `next_page_token` of the previous page, with the same filters; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * States to return; empty means all.
+   *
+   * @generated from field: repeated runnel.v1.Run.State states = 4;
+   */
+  states: Run_State[];
+
+  /**
+   * Earliest creation time, inclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time_from = 5;
+   */
+  createTimeFrom?: Timestamp | undefined;
+
+  /**
+   * Latest creation time, exclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time_to = 6;
+   */
+  createTimeTo?: Timestamp | undefined;
+
+  /**
+   * Exact name of the agent; unset means any.
+   *
+   * @generated from field: string agent_name = 7;
+   */
+  agentName: string;
+
+  /**
+   * Exact id of the runner that works on the run; unset means any.
+   *
+   * @generated from field: string runner_id = 8;
+   */
+  runnerId: string;
+
+  /**
+   * Exact `model` of the run; unset means any.
+   *
+   * @generated from field: string model = 9;
+   */
+  model: string;
+
+  /**
+   * Text in the code or the message of the failure, of which the first 4,096 characters are searched. A to Z also match a to z.
+   * Unset means any run.
+   *
+   * @generated from field: string error_contains = 10;
+   */
+  errorContains: string;
 };
 
 /**
@@ -326,6 +377,88 @@ export declare type CancelRunResponse = Message<"runnel.v1.CancelRunResponse"> &
 export declare const CancelRunResponseSchema: GenMessage<CancelRunResponse>;
 
 /**
+ * Request of CancelRuns. Set a filter, or `all`.
+ *
+ * @generated from message runnel.v1.CancelRunsRequest
+ */
+export declare type CancelRunsRequest = Message<"runnel.v1.CancelRunsRequest"> & {
+  /**
+   * Id of a session: cancels only its run; unset means the runs of all sessions.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Earliest creation time, inclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time_from = 2;
+   */
+  createTimeFrom?: Timestamp | undefined;
+
+  /**
+   * Latest creation time, exclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time_to = 3;
+   */
+  createTimeTo?: Timestamp | undefined;
+
+  /**
+   * Exact name of the agent; unset means any.
+   *
+   * @generated from field: string agent_name = 4;
+   */
+  agentName: string;
+
+  /**
+   * Exact id of the runner that works on the run; unset means any.
+   *
+   * @generated from field: string runner_id = 5;
+   */
+  runnerId: string;
+
+  /**
+   * Exact `model` of the run; unset means any.
+   *
+   * @generated from field: string model = 6;
+   */
+  model: string;
+
+  /**
+   * True allows a request without filters, which cancels all active runs. Filters still apply.
+   *
+   * @generated from field: bool all = 7;
+   */
+  all: boolean;
+};
+
+/**
+ * Describes the message runnel.v1.CancelRunsRequest.
+ * Use `create(CancelRunsRequestSchema)` to create a new message.
+ */
+export declare const CancelRunsRequestSchema: GenMessage<CancelRunsRequest>;
+
+/**
+ * Response of CancelRuns.
+ *
+ * @generated from message runnel.v1.CancelRunsResponse
+ */
+export declare type CancelRunsResponse = Message<"runnel.v1.CancelRunsResponse"> & {
+  /**
+   * Number of runs whose cancellation this call requested.
+   *
+   * @generated from field: int32 cancelled = 1;
+   */
+  cancelled: number;
+};
+
+/**
+ * Describes the message runnel.v1.CancelRunsResponse.
+ * Use `create(CancelRunsResponseSchema)` to create a new message.
+ */
+export declare const CancelRunsResponseSchema: GenMessage<CancelRunsResponse>;
+
+/**
  * Request of DeleteRun.
  *
  * @generated from message runnel.v1.DeleteRunRequest
@@ -412,7 +545,9 @@ export declare const RunService: GenService<{
     output: typeof GetRunInputResponseSchema;
   },
   /**
-   * Lists the runs of the calling client, newest first.
+   * Lists the runs of the calling client, newest first: those that match all filters that are set.
+   *
+   * Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
    *
    * @generated from rpc runnel.v1.RunService.ListRuns
    */
@@ -473,6 +608,19 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof CancelRunRequestSchema;
     output: typeof CancelRunResponseSchema;
+  },
+  /**
+   * Requests the cancellation of all active runs of the calling client that match all filters that are set, newest first.
+   *
+   * Each run is cancelled as by CancelRun, in groups of up to 100: an interrupted call has cancelled some of the runs. Runs that
+   * start during the call may stay active. May be retried: a retry continues with the runs that have no cancel request yet.
+   *
+   * @generated from rpc runnel.v1.RunService.CancelRuns
+   */
+  cancelRuns: {
+    methodKind: "unary";
+    input: typeof CancelRunsRequestSchema;
+    output: typeof CancelRunsResponseSchema;
   },
 }>;
 

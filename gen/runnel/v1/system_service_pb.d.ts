@@ -233,6 +233,136 @@ export declare type GetUsageResponse = Message<"runnel.v1.GetUsageResponse"> & {
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
 
 /**
+ * Usage of a client's ended runs on one day, with one model and one agent.
+ *
+ * @generated from message runnel.v1.DayUsage
+ */
+export declare type DayUsage = Message<"runnel.v1.DayUsage"> & {
+  /**
+   * Day of the runs' ends, UTC, such as `2026-11-21`.
+   *
+   * @generated from field: string day = 1;
+   */
+  day: string;
+
+  /**
+   * `model` of the runs; empty for runs of drivers without a model.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * Name of the agent; empty after a purge of the session.
+   *
+   * @generated from field: string agent_name = 3;
+   */
+  agentName: string;
+
+  /**
+   * Number of runs that ended, failed and cancelled ones included.
+   *
+   * @generated from field: int64 runs = 4;
+   */
+  runs: bigint;
+
+  /**
+   * Number of input tokens, where the runs' providers or runners reported them.
+   *
+   * @generated from field: int64 prompt_tokens = 5;
+   */
+  promptTokens: bigint;
+
+  /**
+   * Number of output tokens, counted like `prompt_tokens`.
+   *
+   * @generated from field: int64 completion_tokens = 6;
+   */
+  completionTokens: bigint;
+
+  /**
+   * Cost in millionths of a US dollar. A run with a model without a known price adds nothing.
+   *
+   * @generated from field: int64 cost_micro_usd = 7;
+   */
+  costMicroUsd: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.DayUsage.
+ * Use `create(DayUsageSchema)` to create a new message.
+ */
+export declare const DayUsageSchema: GenMessage<DayUsage>;
+
+/**
+ * Request of ListUsage.
+ *
+ * @generated from message runnel.v1.ListUsageRequest
+ */
+export declare type ListUsageRequest = Message<"runnel.v1.ListUsageRequest"> & {
+  /**
+   * First day, UTC, such as `2026-11-21`; unset means 29 days before `day_to`. A request spans at most 92 days.
+   *
+   * @generated from field: string day_from = 1;
+   */
+  dayFrom: string;
+
+  /**
+   * Last day, UTC; unset means today.
+   *
+   * @generated from field: string day_to = 2;
+   */
+  dayTo: string;
+
+  /**
+   * Maximum number of rows to return: 1 to 250; 0 means 50.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page, with the same days; unset means the first page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message runnel.v1.ListUsageRequest.
+ * Use `create(ListUsageRequestSchema)` to create a new message.
+ */
+export declare const ListUsageRequestSchema: GenMessage<ListUsageRequest>;
+
+/**
+ * Response of ListUsage.
+ *
+ * @generated from message runnel.v1.ListUsageResponse
+ */
+export declare type ListUsageResponse = Message<"runnel.v1.ListUsageResponse"> & {
+  /**
+   * The rows, newest day first, then by model and agent.
+   *
+   * @generated from field: repeated runnel.v1.DayUsage days = 1;
+   */
+  days: DayUsage[];
+
+  /**
+   * Token of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message runnel.v1.ListUsageResponse.
+ * Use `create(ListUsageResponseSchema)` to create a new message.
+ */
+export declare const ListUsageResponseSchema: GenMessage<ListUsageResponse>;
+
+/**
  * Returns the version of this service, its limits, and the caller's usage.
  *
  * @generated from service runnel.v1.SystemService
@@ -267,6 +397,21 @@ export declare const SystemService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
+   * retried.
+   *
+   * A run counts on the day of its end, with the `usage` of GetRun. Only runs that the service still keeps count: retention
+   * deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this
+   * call count without tokens and cost.
+   *
+   * @generated from rpc runnel.v1.SystemService.ListUsage
+   */
+  listUsage: {
+    methodKind: "unary";
+    input: typeof ListUsageRequestSchema;
+    output: typeof ListUsageResponseSchema;
   },
 }>;
 

@@ -34,6 +34,8 @@ export interface StartRequest {
   /** The settings of this run alone; undefined for those of its session. */
   readonly agent?: Uint8Array | undefined;
   readonly model?: string | undefined;
+  /** The name of the agent, by which its client finds the run. */
+  readonly agentName: string;
   readonly annotations?: string | undefined;
   /** The trace of the call that starts the run; undefined when it has no trace. */
   readonly traceParent?: string | undefined;

@@ -5,7 +5,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
-import type { Db, Transaction } from "../../platform/database/database.ts";
+import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import { isOutage } from "../../platform/database/errors.ts";
 import { inSavepoint } from "../../platform/database/savepoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
@@ -14,7 +14,7 @@ import { encodeResult, type LogEntry, type ResultInit } from "../log/result.ts";
 import { readStoredChain } from "../log/stored-chain.ts";
 import type { RunWriter } from "../log/writer.ts";
 import { insertCallback } from "../storage/callback.ts";
-import { finishRun, isActive, type RunRow } from "../storage/run.ts";
+import { finishRun, isActive, type RunRow, type Spent } from "../storage/run.ts";
 import { completeOwnRun } from "../storage/run-end.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
 import type { StartedRun } from "../storage/run-start.ts";
@@ -68,7 +68,7 @@ export async function completeRun(
     (results, logHash) => {
       failpoint("terminal.writing");
       const of = { id, replicaId, epoch, turn: end.turns };
-      return completeOwnRun(db, { ...of, isCalledBack, results, logHash, transcript });
+      return completeOwnRun(db, { ...of, isCalledBack, results, logHash, spent: spentOf(end), transcript });
     },
   );
 }
@@ -166,10 +166,29 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
   const { id, client, session, callback_url: baseUrl } = run;
   const { sequence, bytes: terminal } = last;
   const status = endStatus(end);
-  await finishRun(trx, { id, status, turn, sequence, terminal, logHash });
+  const failure = end.kind === "failed" ? failureOf(end) : undefined;
+  await finishRun(trx, { id, status, turn, sequence, terminal, logHash, spent: spentOf(end), failure });
   if (baseUrl !== null) {
     await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
   }
+}
+
+/** Returns a failure as lists search it. */
+function failureOf({ code, error }: FailedEnd): string {
+  return storableText(`${code}\n${error}`.slice(0, failureCharsMax));
+}
+
+/** Long enough for the part of a message that tells failures apart, and short enough to search many. */
+const failureCharsMax = 4_096;
+
+/** Returns what a run used. A runner may report any figures. */
+function spentOf({ usage }: CompletedEnd | FailedEnd): Spent {
+  const bounded = (figure: bigint | undefined) => Math.min(Math.max(Number(figure ?? 0n), 0), Number.MAX_SAFE_INTEGER);
+  return {
+    promptTokens: bounded(usage?.promptTokens),
+    completionTokens: bounded(usage?.completionTokens),
+    costMicroUsd: bounded(usage?.costMicroUsd),
+  };
 }
 
 /** Returns the state of a run that ends so. A runner that reports `cancelled` without a request to cancel has failed. */

@@ -6,7 +6,7 @@ import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { decodeResult } from "../log/result.ts";
 import { completedText } from "../sessions/message-text.ts";
-import type { ClientRun } from "../storage/run.ts";
+import type { ClientRun } from "../storage/client-run.ts";
 import type { RunStatus } from "../storage/schema.ts";
 import type { Driver, RunDetails } from "./driver.ts";
 
@@ -18,6 +18,15 @@ const states = {
   failed: Run_State.FAILED,
   cancelled: Run_State.CANCELLED,
 } as const satisfies Record<RunStatus, Run_State>;
+
+/** Returns the status of runs in this state; undefined for a state that no run has. */
+export function statusOf(state: Run_State): RunStatus | undefined {
+  return statuses.get(state);
+}
+
+const statuses = new Map<Run_State, RunStatus>(
+  Object.entries(states).map(([status, state]) => [state, status as RunStatus]),
+);
 
 /** What the conversion of runs works with. */
 export interface RunsToProtoDeps {

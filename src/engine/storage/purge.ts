@@ -73,14 +73,16 @@ export async function replaceResults(
     where run_result.run_id = ${args.runId} and run_result.sequence = purged.sequence`.execute(trx);
 }
 
-/** Replaces a run's input with an empty message, drops its settings, and replaces its terminal result with `terminal`. */
+/** Replaces a run's input with an empty message, drops its settings and its failure, and replaces its terminal result with `terminal`. */
 export async function emptyRun(trx: Transaction, args: { id: string; terminal: Uint8Array | null }): Promise<void> {
   await trx
     .updateTable("run")
     .set({
       input: Buffer.alloc(0),
       agent: null,
+      agent_name: null,
       annotations: null,
+      failure: null,
       terminal: args.terminal === null ? null : Buffer.from(args.terminal),
     })
     .where("id", "=", args.id)

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import { callbackOf } from "./callback.ts";
+import type { Spent } from "./run.ts";
 import type { ResultRow } from "./run-result.ts";
 
 /** The end of an owned run. */
@@ -18,6 +19,7 @@ export interface OwnEnd {
   readonly results: readonly ResultRow[];
   /** The value of the log's hash chain after these results. */
   readonly logHash: Uint8Array;
+  readonly spent: Spent;
   /** The last messages of the session's model, and the position of the first of them. */
   readonly transcript: { readonly position: number; readonly messages: readonly Uint8Array[] };
 }
@@ -48,6 +50,9 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
         log_length: ["int8", ({ results }) => (results[0]?.sequence ?? 1) - 1],
         last_sequence: ["int8", (end) => lastOf(end).sequence],
         terminal: ["bytea", (end) => lastOf(end).payload],
+        prompt_tokens: ["int8", ({ spent }) => spent.promptTokens],
+        completion_tokens: ["int8", ({ spent }) => spent.completionTokens],
+        cost_micro_usd: ["int8", ({ spent }) => spent.costMicroUsd],
       })} as given
     ), held as materialized (
       select id from replica where id in (select owner from asked) and lease_until > now() for key share
@@ -76,7 +81,8 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
       })} as said join own on own.id = said.run_id
     ), finished as (
       update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = asked.turn,
-        last_sequence = asked.last_sequence, terminal = asked.terminal, log_hash = asked.log_hash, end_time = now()
+        last_sequence = asked.last_sequence, terminal = asked.terminal, log_hash = asked.log_hash, end_time = now(),
+        prompt_tokens = asked.prompt_tokens, completion_tokens = asked.completion_tokens, cost_micro_usd = asked.cost_micro_usd
       from own join asked using (id) where run.id = own.id
       returning run.id, run.client, run.session, run.last_sequence, run.callback_url
     )${called}

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { textArray } from "../../platform/database/binary-array.ts";
-import type { Db, Transaction } from "../../platform/database/database.ts";
+import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
@@ -32,6 +32,8 @@ export interface NewRun {
   /** The settings of this run alone; undefined for those of its session. */
   readonly agent?: Uint8Array | undefined;
   readonly model?: string | undefined;
+  /** The name of the agent that works on the run. */
+  readonly agentName?: string | undefined;
   readonly annotations?: string | undefined;
   readonly timeoutMs: number;
   /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
@@ -103,6 +105,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           callback_url: ["text", ({ callbackUrl }) => callbackUrl],
           agent: ["bytea", ({ agent }) => agent],
           model: ["text", ({ model }) => model],
+          agent_name: ["text", ({ agentName }) => agentName && storableText(agentName)],
           input_length: ["int4", ({ inputLength = 1 }) => inputLength],
           annotations: ["text", ({ annotations }) => annotations],
         })} as given
@@ -115,10 +118,10 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
         ) as session
       ), inserted as (
         insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
-          agent, model, input_length, annotations, owner, status, epoch, wake_at, start_time)
+          agent, model, agent_name, input_length, annotations, owner, status, epoch, wake_at, start_time)
         select asked.id, asked.client, owned.id, asked.driver, asked.input, asked.trace_parent, asked.callback_url,
           now() + asked.timeout_ms * interval '1 millisecond',
-          asked.agent, asked.model, asked.input_length, asked.annotations,
+          asked.agent, asked.model, asked.agent_name, asked.input_length, asked.annotations,
           held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
           case when held.id is null then now() end, case when held.id is not null then now() end
         from asked join owned on owned.id = asked.session left join held on held.id = asked.owner

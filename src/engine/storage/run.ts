@@ -3,7 +3,7 @@
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
-import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
@@ -43,7 +43,8 @@ const runColumns = [
 type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
-const runSelection = [...runColumns, age, timeLeft] as const;
+/** The selected columns. */
+export const runSelection = [...runColumns, age, timeLeft] as const;
 /** The selected columns, for statements in raw SQL. */
 export const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
 
@@ -52,17 +53,21 @@ function literal(status: RunStatus): RawBuilder<RunStatus> {
   return sql.lit(status);
 }
 
-const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
+/** The statuses of a run that has not ended. */
+export const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
 
 /** Returns whether a run with this status has not ended. */
 export function isActive(status: RunStatus): boolean {
   return (activeStatuses as readonly RunStatus[]).includes(status);
 }
 
+/** The condition that a run has not ended. */
+export const runIsActive: RawBuilder<boolean> = sql<boolean>`run.status in (${sql.join(activeStatuses.map(literal))})`;
+
 /** Returns whether a session has an active run. */
 export async function hasActiveRunOf(trx: Transaction, session: string): Promise<boolean> {
   const { rows } = await sql`
-    select from run where session = ${session} and status in (${sql.join(activeStatuses.map(literal))})
+    select from run where session = ${session} and ${runIsActive}
     limit 1`.execute(trx);
   return rows.length > 0;
 }
@@ -78,38 +83,6 @@ export async function findEndedRuns(db: Db, ids: readonly string[]): Promise<str
     select run.id from unnest(${uuidArray(ids)}::uuid[]) as asked (id) join run on run.id = asked.id
     where run.status not in (${sql.join(activeStatuses.map(literal))})`.execute(db);
   return rows.map(({ id }) => id);
-}
-
-/** A run as its client sees it, with the public id of its session. */
-export interface ClientRun extends RunRow {
-  readonly session_name: string;
-}
-
-/** Returns a run of a client; undefined for an unknown id and for a run of another client. */
-export async function findClientRun(
-  db: Db | Transaction,
-  args: { client: string; id: string },
-): Promise<ClientRun | undefined> {
-  return await clientRuns(db, args.client).where("run.id", "=", args.id).executeTakeFirst();
-}
-
-/** Returns the runs of a client, newest first, or those of one of its sessions. */
-export async function listClientRuns(
-  db: Db,
-  args: { client: string; sessionName: string | undefined; before: string | undefined; limit: number },
-): Promise<ClientRun[]> {
-  if (args.sessionName !== undefined && !isStorableText(args.sessionName)) {
-    return [];
-  }
-  let query = clientRuns(db, args.client).orderBy("run.id", "desc").limit(args.limit);
-  // A deleted session may have the same name, and its runs do not belong to the new one.
-  if (args.sessionName !== undefined) {
-    query = query.where("session.name", "=", args.sessionName).where("session.delete_time", "is", null);
-  }
-  if (args.before !== undefined) {
-    query = query.where("run.id", "<", args.before);
-  }
-  return await query.execute();
 }
 
 /** The settings of a run, and the messages that started it. */
@@ -130,16 +103,6 @@ export async function readRunInput(db: Db, runId: string): Promise<RunInput | un
       ) end as messages
     from run join session on session.id = run.session where run.id = ${runId}`.execute(db);
   return rows[0];
-}
-
-function clientRuns(db: Db | Transaction, client: string) {
-  return db
-    .selectFrom("run")
-    .innerJoin("session", "session.id", "run.session")
-    .select(runSelection)
-    .select("session.name as session_name")
-    .where("run.client", "=", client)
-    .where("run.delete_time", "is", null);
 }
 
 /** Marks a run as deleted: its client does not find it any more. */
@@ -269,6 +232,13 @@ export async function setTurn(trx: Transaction, args: { id: string; turn: number
   await trx.updateTable("run").set({ turn: args.turn }).where("id", "=", args.id).execute();
 }
 
+/** What a run used; 0 for what was not counted. */
+export interface Spent {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly costMicroUsd: number;
+}
+
 /** Writes the end of a run. */
 export async function finishRun(
   trx: Transaction,
@@ -279,6 +249,9 @@ export async function finishRun(
     sequence: number;
     terminal: Uint8Array;
     logHash: Uint8Array | undefined;
+    spent: Spent;
+    /** The code and the message of the failure; undefined for a completed run. */
+    failure: string | undefined;
   },
 ): Promise<void> {
   await trx
@@ -293,6 +266,10 @@ export async function finishRun(
       terminal: Buffer.from(args.terminal),
       log_hash: args.logHash === undefined ? null : Buffer.from(args.logHash),
       end_time: sql<Date>`now()`,
+      failure: args.failure ?? null,
+      prompt_tokens: args.spent.promptTokens,
+      completion_tokens: args.spent.completionTokens,
+      cost_micro_usd: args.spent.costMicroUsd,
     })
     .where("id", "=", args.id)
     .execute();

@@ -83,6 +83,15 @@ export interface RunTable {
   annotations: string | null;
   /** When the client deleted the run; null for a run that the client sees. */
   delete_time: Date | null;
+  /** The name of the run's agent; null after a purge, and for a run of an older version. */
+  agent_name: string | null;
+  /** The id of the runner that works on the run; null for a run of another driver. */
+  assigned_runner: string | null;
+  /** The code and the message of the failure, a line each and cut; null for a run that has not failed. */
+  failure: string | null;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  cost_micro_usd: number | null;
 }
 
 /** One entry of a log. */

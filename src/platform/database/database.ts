@@ -250,6 +250,11 @@ export function isStorableText(text: string): boolean {
   return !text.includes("\0");
 }
 
+/** Returns a text without U+0000, for columns that searches read: the original text is elsewhere. */
+export function storableText(text: string): string {
+  return text.replaceAll("\0", "");
+}
+
 function configure(
   address: DatabaseAddress,
   applicationName: string,

@@ -73,7 +73,15 @@ export async function startExchange(
     create(MessageSchema, { role: "user", content: { case: "text", value: task } }),
   );
   const { timeoutMs } = exchanges;
-  const runId = await start({ client, session, driver: driverName, input, traceParent, timeoutMs });
+  const runId = await start({
+    client,
+    session,
+    driver: driverName,
+    agentName: driverName,
+    input,
+    traceParent,
+    timeoutMs,
+  });
   const { sequence = 1, isComplete = false, readRequests = [] } = imported ?? {};
   const isNew = await insertExchange(trx, {
     client,

@@ -45,6 +45,8 @@ export async function storeRun(
       sequence: results,
       terminal,
       logHash: chain.value,
+      spent: { promptTokens: 0, completionTokens: 0, costMicroUsd: 0 },
+      failure: undefined,
     });
   });
   return runId;

@@ -62,7 +62,14 @@ async function startWithin(
     MessageSchema,
     create(MessageSchema, { role: "user", content: { case: "text", value: text } }),
   );
-  const runId = await start({ client: decisionClient, session, driver: decisionDriverName, input, traceParent });
+  const runId = await start({
+    client: decisionClient,
+    session,
+    driver: decisionDriverName,
+    agentName: decisionDriverName,
+    input,
+    traceParent,
+  });
   await insertCycle(trx, { runId, agentId, cycle });
   failpoint("cycle.written");
   return runId;

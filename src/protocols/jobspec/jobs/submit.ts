@@ -184,6 +184,7 @@ async function accept(
     {
       driver: jobs.driver,
       agent: toBinary(AgentSchema, create(AgentSchema, { name: spec.benchmark.name })),
+      agentName: spec.benchmark.name,
       runs: newRuns(id, plan, nowMs),
       timeoutMs: spec.constraints.timeoutMs,
       traceParent,

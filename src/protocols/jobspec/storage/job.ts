@@ -4,7 +4,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { RunStatus } from "../../../engine/storage/schema.ts";
 import { byteaArray, textArray, uuidArray } from "../../../platform/database/binary-array.ts";
-import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { type Db, storableText, type Transaction } from "../../../platform/database/database.ts";
 import type { JobTable } from "./schema.ts";
 
 /** The part of a job that never changes. It leaves out the document, which may be large. */
@@ -42,6 +42,7 @@ export interface NewJobRuns {
   readonly driver: string;
   /** An agent with a name only. */
   readonly agent: Uint8Array;
+  readonly agentName: string;
   readonly timeoutMs: number;
   readonly traceParent: string | undefined;
   readonly runs: readonly NewJobRun[];
@@ -56,7 +57,7 @@ export async function insertJob(trx: Transaction, job: Insertable<JobTable>): Pr
 export async function insertJobRuns(
   trx: Transaction,
   { id, client }: { id: string; client: string },
-  { driver, agent, timeoutMs, traceParent, runs }: NewJobRuns,
+  { driver, agent, agentName, timeoutMs, traceParent, runs }: NewJobRuns,
 ): Promise<void> {
   await sql`
     with region as (
@@ -70,8 +71,8 @@ export async function insertJobRuns(
       select session_id, ${client}, session_id::text, ${Buffer.from(agent)}::bytea, run_id, true, ${id}::uuid, name
       from region
     )
-    insert into run (id, client, session, driver, input, trace_parent, deadline, status, epoch, wake_at)
-    select run_id, ${client}, session_id, ${driver}, input, ${traceParent ?? null}::text,
+    insert into run (id, client, session, driver, agent_name, input, trace_parent, deadline, status, epoch, wake_at)
+    select run_id, ${client}, session_id, ${driver}, ${storableText(agentName)}, input, ${traceParent ?? null}::text,
       now() + ${timeoutMs}::float8 * interval '1 millisecond', 'queued', 0, now()
     from region`.execute(trx);
 }

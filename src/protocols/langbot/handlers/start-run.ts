@@ -11,7 +11,7 @@ import {
 import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
 import { admit } from "../../../engine/runs/admission.ts";
 import { runToProto } from "../../../engine/runs/to-proto.ts";
-import { findClientRun } from "../../../engine/storage/run.ts";
+import { findClientRun } from "../../../engine/storage/client-run.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Transaction } from "../../../platform/database/database.ts";

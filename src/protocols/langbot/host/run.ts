@@ -3,7 +3,7 @@
 import type { GetRunRequest } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { runToProto } from "../../../engine/runs/to-proto.ts";
-import { findClientRun } from "../../../engine/storage/run.ts";
+import { findClientRun } from "../../../engine/storage/client-run.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { type HostContext, type HostDeps, withHostRun } from "./access.ts";
 

@@ -130,6 +130,7 @@ export async function writeStart(trx: Transaction, deps: StartEventDeps, start: 
     runnerId: scope.runnerId,
     driver: remoteDriver,
     agent: toBinary(AgentSchema, create(AgentSchema, { name: scope.runnerId })),
+    agentName: scope.runnerId,
     input: toBinary(MessageSchema, create(MessageSchema, { role: "user", content: { case: "text", value: text } })),
     timeoutMs,
     offeredForMs: address === undefined ? offeredForMs : 0,

@@ -12,6 +12,7 @@ export interface NewQueuedRemoteRun {
   readonly driver: string;
   /** An encoded agent that has only a name. */
   readonly agent: Uint8Array;
+  readonly agentName: string;
   readonly input: Uint8Array;
   readonly timeoutMs: number;
   /** How long it waits for a worker, at most until its deadline. No replica claims it meanwhile. 0 for a dialled runner. */
@@ -27,8 +28,9 @@ export async function queueRemoteRun(trx: Transaction, run: NewQueuedRemoteRun):
       values (${run.sessionId}::uuid, ${run.client}, ${run.sessionId}::text, ${Buffer.from(run.agent)}::bytea,
         ${run.runId}::uuid, true, ${run.runnerId})
     )
-    insert into run (id, client, session, driver, input, trace_parent, deadline, status, epoch, wake_at)
-    values (${run.runId}::uuid, ${run.client}, ${run.sessionId}::uuid, ${run.driver}, ${Buffer.from(run.input)}::bytea,
+    insert into run (id, client, session, driver, agent_name, assigned_runner, input, trace_parent, deadline, status, epoch, wake_at)
+    values (${run.runId}::uuid, ${run.client}, ${run.sessionId}::uuid, ${run.driver}, ${run.agentName}, ${run.runnerId},
+      ${Buffer.from(run.input)}::bytea,
       ${run.traceParent ?? null}::text, now() + ${run.timeoutMs}::float8 * interval '1 millisecond', 'queued', 0,
       now() + ${Math.min(run.offeredForMs, run.timeoutMs)}::float8 * interval '1 millisecond')
     returning (extract(epoch from deadline) * 1000)::float8 as deadline_ms`.execute(trx);

@@ -1,0 +1,34 @@
+// Reads the filters of lists and bulk cancels of runs.
+
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { CancelRunsRequest, ListRunsRequest } from "#gen/runnel/v1/run_service_pb.js";
+import { statusOf } from "../engine/runs/to-proto.ts";
+import type { RunFilter } from "../engine/storage/client-run.ts";
+
+type Filters = Omit<CancelRunsRequest, "all" | "$typeName" | "$unknown">;
+
+/** Returns the filters that `ListRuns` and `CancelRuns` share. */
+export function readRunFilter(client: string, filters: Filters): RunFilter {
+  return {
+    client,
+    sessionName: filters.sessionId || undefined,
+    createTimeFrom: toDate(filters.createTimeFrom),
+    createTimeTo: toDate(filters.createTimeTo),
+    agentName: filters.agentName || undefined,
+    runnerId: filters.runnerId || undefined,
+    model: filters.model || undefined,
+  };
+}
+
+/** Returns the filters of a list. */
+export function readListFilter(client: string, request: ListRunsRequest): RunFilter {
+  return {
+    ...readRunFilter(client, request),
+    states: request.states.length === 0 ? undefined : request.states.flatMap((state) => statusOf(state) ?? []),
+    errorContains: request.errorContains || undefined,
+  };
+}
+
+function toDate(time: Timestamp | undefined): Date | undefined {
+  return time && timestampDate(time);
+}

@@ -1,0 +1,45 @@
+// Cancels many runs of a client, in bounded transactions. A call that is interrupted has cancelled some of them.
+
+import { listRunsToCancel, lockRunsToCancel, type RunFilter } from "../storage/client-run.ts";
+import { type CancelDeps, cancelRunWithin } from "./cancel.ts";
+
+/** The maximum number of runs of one transaction. It bounds how long the others wait for their locks. */
+const runsPerTransaction = 100;
+
+/** Cancels the active runs that match the filter. Returns how many had no cancel request before. */
+export async function cancelRuns(deps: CancelDeps, filter: RunFilter): Promise<number> {
+  let cancelled = 0;
+  let before: string | undefined;
+  for (;;) {
+    const ids = await listRunsToCancel(deps.db, filter, { before, limit: runsPerTransaction });
+    const free = new Set(await cancelEach(deps, { ids, skipLocked: true }));
+    cancelled += free.size;
+    // Alone, because a transaction that waits for one run while it holds others may deadlock.
+    for (const id of ids.filter((each) => !free.has(each))) {
+      cancelled += (await cancelEach(deps, { ids: [id], skipLocked: false })).length;
+    }
+    if (ids.length < runsPerTransaction) {
+      return cancelled;
+    }
+    before = ids.at(-1);
+  }
+}
+
+/** Cancels runs in one transaction. Returns the ids of those that it cancelled. */
+async function cancelEach(
+  deps: CancelDeps,
+  asked: { readonly ids: readonly string[]; readonly skipLocked: boolean },
+): Promise<readonly string[]> {
+  const { ids, announcements } = await deps.db.transaction().execute(async (trx) => {
+    const locked = await lockRunsToCancel(trx, asked);
+    const announcing: (() => void)[] = [];
+    for (const id of locked) {
+      announcing.push(await cancelRunWithin(trx, deps, id));
+    }
+    return { ids: locked, announcements: announcing };
+  });
+  for (const announce of announcements) {
+    announce();
+  }
+  return ids;
+}

@@ -1,0 +1,151 @@
+// Runs as their clients see them: one, lists by filters, and those that a client cancels at once.
+
+import { type Expression, type SqlBool, sql } from "kysely";
+import { lowestUuid } from "../../platform/base/ids.ts";
+import { textArray, uuidArray } from "../../platform/database/binary-array.ts";
+import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import { activeStatuses, isActive, type RunRow, runIsActive, runSelection } from "./run.ts";
+import type { RunStatus } from "./schema.ts";
+
+/** A run as its client sees it, with the public id of its session. */
+export interface ClientRun extends RunRow {
+  readonly session_name: string;
+}
+
+/** Returns a run of a client; undefined for an unknown id and for a run of another client. */
+export async function findClientRun(
+  db: Db | Transaction,
+  args: { client: string; id: string },
+): Promise<ClientRun | undefined> {
+  return await visibleRuns(db).where("run.client", "=", args.client).where("run.id", "=", args.id).executeTakeFirst();
+}
+
+/** Which runs of a client to select: those that match all filters that are set. */
+export interface RunFilter {
+  readonly client: string;
+  /** The public id of a session that is not deleted. */
+  readonly sessionName?: string | undefined;
+  /** Unset means any. */
+  readonly states?: readonly RunStatus[] | undefined;
+  /** Inclusive. */
+  readonly createTimeFrom?: Date | undefined;
+  /** Exclusive. */
+  readonly createTimeTo?: Date | undefined;
+  readonly agentName?: string | undefined;
+  readonly runnerId?: string | undefined;
+  readonly model?: string | undefined;
+  /** A text in the code or the message of the failure. */
+  readonly errorContains?: string | undefined;
+}
+
+/** A page of a list, newest first. */
+export interface RunPage {
+  /** The last run of the page before; undefined for the first page. */
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+/** Returns runs of a client, newest first. */
+export async function listClientRuns(db: Db, filter: RunFilter, page: RunPage): Promise<ClientRun[]> {
+  return isSatisfiable(filter) ? await selectRuns(db, filter, page).execute() : [];
+}
+
+/** Returns the ids of active runs without a cancel request, newest first. `states` of the filter does not apply. */
+export async function listRunsToCancel(db: Db, filter: RunFilter, page: RunPage): Promise<string[]> {
+  if (!isSatisfiable(filter)) {
+    return [];
+  }
+  const rows = await selectRuns(db, { ...filter, states: activeStatuses }, page)
+    .where("run.cancel_request_time", "is", null)
+    .clearSelect()
+    .select("run.id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Locks those of the runs that are active and have no cancel request, and returns their ids. Waits for other transactions, or
+ * skips the runs that they have locked.
+ */
+export async function lockRunsToCancel(
+  trx: Transaction,
+  { ids, skipLocked }: { ids: readonly string[]; skipLocked: boolean },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from run where id = any(${uuidArray(ids)}::uuid[]) and ${runIsActive} and cancel_request_time is null
+    for update${skipLocked ? sql` skip locked` : sql``}`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns false when no run matches, because Postgres stores no such text. */
+function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains }: RunFilter): boolean {
+  return [sessionName, agentName, runnerId, model, errorContains].every(
+    (text) => text === undefined || isStorableText(text),
+  );
+}
+
+function selectRuns(db: Db, filter: RunFilter, { before, limit }: RunPage) {
+  const { client, sessionName, states } = filter;
+  // For active runs alone: the collation keeps the planner from the index of all runs of the client. So it takes one of active
+  // runs, which are few.
+  const isActiveOnly = states?.every(isActive) === true;
+  let query = visibleRuns(db)
+    .where(isActiveOnly ? sql`run.client collate "C"` : "run.client", "=", client)
+    .orderBy("run.id", "desc")
+    .limit(limit);
+  if (isActiveOnly) {
+    query = query.where(runIsActive);
+  }
+  // A deleted session may have the same name, and its runs do not belong to the new one.
+  if (sessionName !== undefined) {
+    query = query.where("session.name", "=", sessionName).where("session.delete_time", "is", null);
+  }
+  if (hasFilters(filter)) {
+    query = query.where(matches(filter)).where("run.id", ">=", firstIdOf(filter));
+  }
+  const end = endIdOf(filter, before);
+  return end === undefined ? query : query.where("run.id", "<", end);
+}
+
+function visibleRuns(db: Db | Transaction) {
+  return db
+    .selectFrom("run")
+    .innerJoin("session", "session.id", "run.session")
+    .select(runSelection)
+    .select("session.name as session_name")
+    .where("run.delete_time", "is", null);
+}
+
+function hasFilters({ client: _, sessionName: __, ...filters }: RunFilter): boolean {
+  return Object.values(filters).some((value) => value !== undefined);
+}
+
+/** Returns the same statement for all combinations of filters: connections prepare a limited number of statements. */
+function matches(filter: RunFilter): Expression<SqlBool> {
+  const { states, createTimeFrom, createTimeTo, agentName, runnerId, model, errorContains } = filter;
+  const among = states === undefined ? null : textArray(states);
+  return sql<SqlBool>`
+    (${among}::text[] is null or run.status = any(${among}::text[]))
+    and run.create_time >= coalesce(${createTimeFrom ?? null}::timestamptz, '-infinity')
+    and run.create_time < coalesce(${createTimeTo ?? null}::timestamptz, 'infinity')
+    and coalesce(${agentName ?? null}::text, run.agent_name) is not distinct from run.agent_name
+    and coalesce(${runnerId ?? null}::text, run.assigned_runner) is not distinct from run.assigned_runner
+    and coalesce(${model ?? null}::text, run.model) is not distinct from run.model
+    and strpos(lower(coalesce(run.failure, '')), lower(${errorContains ?? ""}::text)) > 0`;
+}
+
+/**
+ * The maximum difference between the time in a run's id, by the clock of a replica, and its `create_time`, by that of the
+ * database. Ids bound what a list by time reads.
+ */
+const clockErrorMs = 86_400_000;
+
+function firstIdOf({ createTimeFrom }: RunFilter): string {
+  return lowestUuid(Math.max(0, (createTimeFrom?.getTime() ?? 0) - clockErrorMs));
+}
+
+/** Returns the id before which a page begins; undefined for no bound. */
+function endIdOf({ createTimeTo }: RunFilter, before: string | undefined): string | undefined {
+  const end = createTimeTo && lowestUuid(createTimeTo.getTime() + clockErrorMs);
+  return before === undefined || (end !== undefined && end < before) ? end : before;
+}

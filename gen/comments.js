@@ -7922,6 +7922,10 @@ export const comments = new Map(
   "Name of the driver that decides the run's steps, such as `llm-loop`."
  ],
  [
+  "runnel.v1.Run.due_time",
+  "Time from which a replica may work on the run; set only while it is queued."
+ ],
+ [
   "runnel.v1.Run.end_time",
   "Time when the run ended."
  ],
@@ -8212,6 +8216,10 @@ export const comments = new Map(
  [
   "runnel.v1.SendMessageRequest.session_id",
   "Id of the session."
+ ],
+ [
+  "runnel.v1.SendMessageRequest.start_time",
+  "Time at which the run begins, at most 30 days ahead; unset, or a time in the past, means at once. Until then the run is queued: it counts as active, and can be cancelled. Its timeout begins at this time."
  ],
  [
   "runnel.v1.SendMessageResponse",

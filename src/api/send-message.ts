@@ -1,6 +1,7 @@
 // SendMessage: checks the run that messages start. The run is durable before the sender gets its answer.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { type Agent, AgentSchema, type Callback, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
@@ -123,6 +124,7 @@ function nextTurn(
       model: agent.model || deps.models.defaultModel,
       agentName: agent.name,
       annotations: readAnnotations(request.annotations),
+      startMs: readStartTime(request, deps.clock.nowMs()),
       traceParent,
       callbackUrl: callbackUrlOf(callback, deps.config.callbackBaseUrl),
     },
@@ -137,6 +139,17 @@ function nextTurn(
 
 /** The maximum number of tool problems logged for one message: the input of a client must not flood the log. */
 const problemsLoggedMax = 10;
+
+/** Returns when the run begins; undefined for at once. */
+function readStartTime({ startTime }: SendMessageRequest, nowMs: number): number | undefined {
+  const startMs = startTime === undefined ? nowMs : timestampMs(startTime);
+  if (startMs > nowMs + startAheadMaxMs) {
+    throw invalidField("start_time", "must be at most 30 days ahead");
+  }
+  return startMs > nowMs ? startMs : undefined;
+}
+
+const startAheadMaxMs = 30 * 86_400_000;
 
 /** Returns the annotations; undefined for none. Throws Fault INVALID_ARGUMENT when they are no JSON object. */
 export function readAnnotations(json: string): string | undefined {

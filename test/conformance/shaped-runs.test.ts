@@ -1,6 +1,7 @@
 // Runs that callers shape: settings of one run, given histories, functions that the caller runs, forks; and what can be read of
 // them afterwards.
 
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -243,6 +244,46 @@ describe("functions that the caller runs", () => {
     expect((await provider.request(1)).body.messages.at(2)).toMatchObject({
       role: "tool",
       content: "Error: interrupted: the run ended before the call did",
+    });
+  });
+});
+
+describe("a run that begins later", () => {
+  const inSeconds = (seconds: number) => timestampFromMs(Date.now() + seconds * 1_000);
+
+  test("is queued until its time, and then runs", async () => {
+    const { provider, api } = await setStage(findSurface("gRPC"));
+    provider.respond(answer("late"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const startTime = inSeconds(2);
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "Hi", startTime });
+    expect(await api.getRun(runId)).toMatchObject({ state: "queued", due_time: expect.any(String) });
+    expect(provider.requests).toEqual([]);
+    expect((await endOf(api, runId))?.payload).toMatchObject({ finish_reason: "stop" });
+    const run = await api.getRun(runId);
+    expect(run).not.toHaveProperty("due_time");
+    expect(Date.parse(String(run.start_time))).toBeGreaterThanOrEqual(timestampMs(startTime));
+  });
+
+  test("can be cancelled before its time, and has its timeout after it", async () => {
+    const { provider, api } = await setStage(findSurface("REST"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "Hi", startTime: inSeconds(3_600) });
+    const { deadline_time: deadline, due_time: due } = await api.getRun(runId);
+    expect(Date.parse(String(deadline))).toBeGreaterThan(Date.parse(String(due)));
+    await api.cancelRun(runId);
+    expect(await api.getRun(runId)).toMatchObject({ state: "cancelled" });
+    expect(provider.requests).toEqual([]);
+  });
+
+  test("is refused more than 30 days ahead", async () => {
+    const { api } = await setStage(findSurface("gRPC"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    await expectRefused(api.sendMessage({ sessionId, message: "Hi", startTime: inSeconds(31 * 86_400) }), {
+      grpcCode: "INVALID_ARGUMENT",
+      httpStatus: 400,
+      reason: "INVALID_ARGUMENT",
+      text: "invalid start_time: must be at most 30 days ahead",
     });
   });
 });

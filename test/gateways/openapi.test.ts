@@ -85,6 +85,11 @@ test("sending a message is fully described", () => {
                   pattern: "^[^\\u0000]*$",
                   description: said("runnel.v1.SendMessageRequest.request_id", "At most 128 bytes of UTF-8."),
                 },
+                start_time: {
+                  type: "string",
+                  format: "date-time",
+                  description: said("runnel.v1.SendMessageRequest.start_time"),
+                },
               },
             },
           },

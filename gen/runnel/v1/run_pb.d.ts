@@ -157,6 +157,13 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: string model = 20;
    */
   model: string;
+
+  /**
+   * Time from which a replica may work on the run; set only while it is queued.
+   *
+   * @generated from field: google.protobuf.Timestamp due_time = 21;
+   */
+  dueTime?: Timestamp | undefined;
 };
 
 /**

@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Agent, Callback, Fork, Session, Session_State } from "./session_pb.js";
 import type { Message as Message$1 } from "./message_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file runnel/v1/session_service.proto.
@@ -384,6 +385,14 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
    * @generated from field: string after_run_id = 7;
    */
   afterRunId: string;
+
+  /**
+   * Time at which the run begins, at most 30 days ahead; unset, or a time in the past, means at once. Until then the run is
+   * queued: it counts as active, and can be cancelled. Its timeout begins at this time.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 8;
+   */
+  startTime?: Timestamp | undefined;
 };
 
 /**

@@ -37,6 +37,8 @@ export interface StartRequest {
   /** The name of the agent, by which its client finds the run. */
   readonly agentName: string;
   readonly annotations?: string | undefined;
+  /** When a replica may begin, in milliseconds since 1970; undefined means at once. */
+  readonly startMs?: number | undefined;
   /** The trace of the call that starts the run; undefined when it has no trace. */
   readonly traceParent?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
@@ -124,7 +126,7 @@ function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Re
     id: newUuid(clock.nowMs()),
     inputLength: 1 + (request.inputBefore?.length ?? 0),
     timeoutMs: request.timeoutMs ?? timeoutMs,
-    owner: slot?.replicaId,
+    owner: request.startMs === undefined ? slot?.replicaId : undefined,
   };
 }
 

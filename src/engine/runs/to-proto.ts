@@ -65,6 +65,7 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
     ...timeField("startTime", row.start_time),
     ...timeField("endTime", row.end_time),
     ...timeField("deadlineTime", row.deadline),
+    ...timeField("dueTime", row.status === "queued" ? row.wake_at : null),
     ...timeField("cancelRequestTime", row.cancel_request_time),
     ...details,
     ...(row.terminal !== null && terminalToProto(row.terminal)),

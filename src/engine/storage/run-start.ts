@@ -35,6 +35,8 @@ export interface NewRun {
   /** The name of the agent that works on the run. */
   readonly agentName?: string | undefined;
   readonly annotations?: string | undefined;
+  /** When a replica may begin, in milliseconds since 1970; unset, or a time in the past, means at once. */
+  readonly startMs?: number | undefined;
   readonly timeoutMs: number;
   /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
   readonly owner: string | undefined;
@@ -108,6 +110,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           agent_name: ["text", ({ agentName }) => agentName && storableText(agentName)],
           input_length: ["int4", ({ inputLength = 1 }) => inputLength],
           annotations: ["text", ({ annotations }) => annotations],
+          start_ms: ["int8", ({ startMs = 0 }) => startMs],
         })} as given
       ), held as materialized (
         select id from replica where id in (select owner from asked) and lease_until > now() for key share
@@ -120,10 +123,11 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
         insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
           agent, model, agent_name, input_length, annotations, owner, status, epoch, wake_at, start_time)
         select asked.id, asked.client, owned.id, asked.driver, asked.input, asked.trace_parent, asked.callback_url,
-          now() + asked.timeout_ms * interval '1 millisecond',
+          greatest(now(), to_timestamp(asked.start_ms / 1000.0)) + asked.timeout_ms * interval '1 millisecond',
           asked.agent, asked.model, asked.agent_name, asked.input_length, asked.annotations,
           held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
-          case when held.id is null then now() end, case when held.id is not null then now() end
+          case when held.id is null then greatest(now(), to_timestamp(asked.start_ms / 1000.0)) end,
+          case when held.id is not null then now() end
         from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
         where owned.delete_time is null and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
           and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}

@@ -6542,6 +6542,10 @@ export const comments = new Map(
   "Name of the agent, for logs and people."
  ],
  [
+  "runnel.v1.Agent.provider_options",
+  "Options that only some providers have, by the name of the provider: a JSON object such as `{\"openai\": {\"seed\": 7}, \"anthropic\": {\"thinking\": {\"type\": \"enabled\", \"budgetTokens\": 2000}}}`. A request gets those of its provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself sets has precedence."
+ ],
+ [
   "runnel.v1.Agent.reasoning_effort",
   "How much the model reasons before it answers, where it can; unset leaves it to the provider."
  ],

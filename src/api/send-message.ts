@@ -11,6 +11,7 @@ import {
   SendMessageResponseSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/budget/budget.ts";
+import { providerOptionsOf } from "../agent/response/provider-options.ts";
 import { responseFormatOf } from "../agent/response/response-format.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
@@ -178,6 +179,7 @@ function checkAgent(
   }
   const { client, name } = session;
   responseFormatOf(agent);
+  providerOptionsOf(agent);
   const { tools, functions } = deps.selectTools(agent.tools, { client, name, callback }, tell);
   return [...tools, ...functions].map((tool) => tool.name);
 }

@@ -374,3 +374,28 @@ describe("runs and sessions of programs", () => {
     expect(new Set(models.map(({ provider }) => provider))).toEqual(new Set(["openai", "demo"]));
   });
 });
+
+describe("options of providers", () => {
+  test("go to their provider alone, and change nothing that the service sets", async () => {
+    const { provider, api } = await setStage(findSurface("gRPC"));
+    provider.respond(answer("x"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const providerOptions = '{"openai":{"seed":7,"model":"other"},"anthropic":{"x":1}}';
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "Hi", agent: { providerOptions } });
+    await endOf(api, runId);
+    const { body } = await provider.request(0);
+    expect(body).toMatchObject({ seed: 7, model: "gpt-4o-mini" });
+    expect(body).not.toHaveProperty("x");
+  });
+
+  test.each(["[]", "{", '{"unknown":{}}', '{"openai":1}'])("%s is refused by its name", async (providerOptions) => {
+    const { api } = await setStage(findSurface("gRPC"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    await expectRefused(api.sendMessage({ sessionId, message: "Hi", agent: { providerOptions } }), {
+      grpcCode: "INVALID_ARGUMENT",
+      httpStatus: 400,
+      reason: "INVALID_ARGUMENT",
+      text: /^invalid agent\.provider_options: must be a JSON object of objects/,
+    });
+  });
+});

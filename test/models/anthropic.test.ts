@@ -587,3 +587,8 @@ test("the provider loads although the environment has an empty address for other
   );
   expect(stdout).toBe("function");
 });
+
+test("options of the caller reach the service, and those that this service sets stay", async () => {
+  const body = await send({ providerOptions: { metadata: { userId: "u-1" }, toolStreaming: true } });
+  expect(body).toMatchObject({ metadata: { user_id: "u-1" } });
+});

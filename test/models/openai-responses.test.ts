@@ -536,3 +536,8 @@ test("calls that the model wrapped into one are split, and answered separately",
     expect(input).toContainEqual({ type: "function_call_output", call_id: id, output: name });
   }
 });
+
+test("an effort and options of the caller reach the service, and those that this service sets stay", async () => {
+  await collect(answer, { reasoningEffort: "low", providerOptions: { user: "u-1", store: true } }, "gpt-5");
+  expect(await lastBody()).toMatchObject({ reasoning: { effort: "low" }, user: "u-1", store: false });
+});

@@ -282,6 +282,16 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: runnel.v1.ReasoningEffort reasoning_effort = 10;
    */
   reasoningEffort: ReasoningEffort;
+
+  /**
+   * Options that only some providers have, by the name of the provider: a JSON object such as
+   * `{"openai": {"seed": 7}, "anthropic": {"thinking": {"type": "enabled", "budgetTokens": 2000}}}`. A request gets those of its
+   * provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself
+   * sets has precedence.
+   *
+   * @generated from field: string provider_options = 11;
+   */
+  providerOptions: string;
 };
 
 /**

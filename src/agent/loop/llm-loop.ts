@@ -27,6 +27,7 @@ import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
 import type { Model, ModelRequest, ResponseFormat } from "../models/model.ts";
 import { failed, parkOrFail, stopped } from "../response/failure.ts";
+import { providerOptionsOf } from "../response/provider-options.ts";
 import { type Response, respond } from "../response/respond.ts";
 import { responseFormatOf } from "../response/response-format.ts";
 import type { CallerTool } from "../tools/select-tools.ts";
@@ -241,6 +242,7 @@ function modelRequest(loop: Loop): ModelRequest {
     temperature,
     responseFormat,
     reasoningEffort: efforts[reasoningEffort],
+    providerOptions: providerOptionsOf(context.agent)?.[model.provider],
   };
 }
 

@@ -89,6 +89,8 @@ export interface ModelRequest {
   readonly responseFormat?: ResponseFormat | undefined;
   /** How much the model reasons before it answers; undefined leaves it to the provider. */
   readonly reasoningEffort?: ReasoningEffort | undefined;
+  /** Options that only this provider has. What the other fields set has precedence. */
+  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
   /** Asks for each piece as its own part, even when several arrive together, so that the caller can stop after any of them. */
   readonly isPiecewise?: boolean;
   /**

@@ -16,9 +16,10 @@ import { readState } from "./state.ts";
 
 /** Returns the body for a streamed response. */
 export function chatBody(model: string, provider: string, request: ModelRequest): object {
-  const { system, messages, tools, maxTokens, temperature, responseFormat, reasoningEffort } = request;
+  const { system, messages, tools, maxTokens, temperature, responseFormat, reasoningEffort, providerOptions } = request;
   const said = messages.map((message) => chatMessage(message, provider));
   return adaptParameters({
+    ...providerOptions,
     model,
     max_tokens: maxTokens,
     ...(temperature !== undefined && { temperature }),

@@ -94,6 +94,21 @@ async function* stream(
   }
 }
 
+/** Adds the caller's options. Those that the adapted call has already keep their values. */
+function withOptions(
+  call: LanguageModelV4CallOptions,
+  provider: string,
+  { providerOptions }: ModelRequest,
+): LanguageModelV4CallOptions {
+  if (providerOptions === undefined) {
+    return call;
+  }
+  const name = provider === "gemini" ? "google" : provider;
+  const own = call.providerOptions?.[name];
+  const options = { ...providerOptions, ...own } as NonNullable<typeof own>;
+  return { ...call, providerOptions: { ...call.providerOptions, [name]: options } };
+}
+
 async function openStream(
   { provider, dialect, adaptCall }: SdkModelOptions & { readonly dialect: Dialect },
   sdkModel: LanguageModelV4,
@@ -101,7 +116,8 @@ async function openStream(
   signal: AbortSignal,
 ): Promise<ReadableStream<LanguageModelV4StreamPart> | ModelFailure> {
   const plain = toCallOptions(request, provider, dialect.stateKind);
-  const call = adaptCall === undefined ? plain : adaptCall(plain, sdkModel.modelId, request.responseFormat);
+  const adapted = adaptCall === undefined ? plain : adaptCall(plain, sdkModel.modelId, request.responseFormat);
+  const call = withOptions(adapted, provider, request);
   const left = new AbortController();
   const abortSignal = AbortSignal.any([signal, left.signal]);
   try {

@@ -8214,6 +8214,10 @@ export const comments = new Map(
   "Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result."
  ],
  [
+  "runnel.v1.SendMessageRequest.priority",
+  "Priority among the queued runs of the calling client, -100 to 100: the highest begins first. Clients take turns: the priorities of one do not concern another."
+ ],
+ [
   "runnel.v1.SendMessageRequest.request_id",
   "Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe."
  ],

@@ -126,6 +126,7 @@ function nextTurn(
       agentName: agent.name,
       annotations: readAnnotations(request.annotations),
       startMs: readStartTime(request, deps.clock.nowMs()),
+      priority: request.priority,
       traceParent,
       callbackUrl: callbackUrlOf(callback, deps.config.callbackBaseUrl),
     },

@@ -85,6 +85,13 @@ test("sending a message is fully described", () => {
                   pattern: "^[^\\u0000]*$",
                   description: said("runnel.v1.SendMessageRequest.request_id", "At most 128 bytes of UTF-8."),
                 },
+                priority: {
+                  type: "integer",
+                  format: "int32",
+                  minimum: -100,
+                  maximum: 100,
+                  description: said("runnel.v1.SendMessageRequest.priority"),
+                },
                 start_time: {
                   type: "string",
                   format: "date-time",

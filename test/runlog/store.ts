@@ -68,6 +68,7 @@ export interface RunChoice {
   readonly client?: string;
   readonly driver?: string;
   readonly timeoutMs?: number;
+  readonly priority?: number;
 }
 
 export const input: Uint8Array = toBinary(
@@ -77,12 +78,12 @@ export const input: Uint8Array = toBinary(
 
 /** A run in a session of its own: running when it has an owner, else queued. */
 export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun> {
-  const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000 } = choice;
+  const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000, priority } = choice;
   const session = await addSession(db, client);
   const id = newUuid(systemClock.nowMs());
   const run = await db
     .transaction()
-    .execute((trx) => insertRun(trx, { id, client, session, driver, input, timeoutMs, owner }));
+    .execute((trx) => insertRun(trx, { id, client, session, driver, input, timeoutMs, owner, priority }));
   if (run === undefined) {
     throw new Error("the session is new, so it has no other run");
   }

@@ -82,6 +82,27 @@ test("no client gets a second run before every client had one", async () => {
   expect(claimed.every((run) => run.owner === owner && run.epoch === 1 && run.status === "running")).toBe(true);
 });
 
+test("of a client's runs the highest priority comes first, and other clients have their turns", async () => {
+  const store = await openStore();
+  for (const priority of [0, -5, 7, 7]) {
+    await addRun(store.db, { client: "shared/a", priority });
+  }
+  const other = await addRun(store.db, { client: "shared/b", priority: -100 });
+  const owner = await addReplica(store.db);
+  const claim = async (limit: number) => await claimRuns(store.db, { owner, limit });
+  const first = await claim(2);
+  expect(first.map(({ client }) => client).toSorted()).toEqual(["shared/a", "shared/b"]);
+  expect(first.map(({ id }) => id)).toContain(other.id);
+  const rest = [
+    ...first.filter(({ id }) => id !== other.id),
+    ...(await claim(1)),
+    ...(await claim(1)),
+    ...(await claim(1)),
+  ];
+  const priorities = await store.db.selectFrom("run").select(["id", "priority"]).execute();
+  expect(rest.map(({ id }) => priorities.find((each) => each.id === id)?.priority)).toEqual([7, 7, 0, -5]);
+});
+
 test("the runs of more clients than a claim considers are all claimed, each client's in turn", async () => {
   const store = await openStore();
   const clients = Array.from({ length: 100 }, (_, index) => `shared/${index}`);

@@ -393,6 +393,14 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
    * @generated from field: google.protobuf.Timestamp start_time = 8;
    */
   startTime?: Timestamp | undefined;
+
+  /**
+   * Priority among the queued runs of the calling client, -100 to 100: the highest begins first. Clients take turns: the
+   * priorities of one do not concern another.
+   *
+   * @generated from field: int32 priority = 9;
+   */
+  priority: number;
 };
 
 /**

@@ -39,6 +39,8 @@ export interface StartRequest {
   readonly annotations?: string | undefined;
   /** When a replica may begin, in milliseconds since 1970; undefined means at once. */
   readonly startMs?: number | undefined;
+  /** Among the queued runs of its client; unset means 0. */
+  readonly priority?: number | undefined;
   /** The trace of the call that starts the run; undefined when it has no trace. */
   readonly traceParent?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */

@@ -37,6 +37,8 @@ export interface NewRun {
   readonly annotations?: string | undefined;
   /** When a replica may begin, in milliseconds since 1970; unset, or a time in the past, means at once. */
   readonly startMs?: number | undefined;
+  /** Among the queued runs of its client; unset means 0. */
+  readonly priority?: number | undefined;
   readonly timeoutMs: number;
   /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
   readonly owner: string | undefined;
@@ -111,6 +113,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           input_length: ["int4", ({ inputLength = 1 }) => inputLength],
           annotations: ["text", ({ annotations }) => annotations],
           start_ms: ["int8", ({ startMs = 0 }) => startMs],
+          priority: ["int4", ({ priority = 0 }) => priority],
         })} as given
       ), held as materialized (
         select id from replica where id in (select owner from asked) and lease_until > now() for key share
@@ -121,10 +124,10 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
         ) as session
       ), inserted as (
         insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
-          agent, model, agent_name, input_length, annotations, owner, status, epoch, wake_at, start_time)
+          agent, model, agent_name, input_length, annotations, priority, owner, status, epoch, wake_at, start_time)
         select asked.id, asked.client, owned.id, asked.driver, asked.input, asked.trace_parent, asked.callback_url,
           greatest(now(), to_timestamp(asked.start_ms / 1000.0)) + asked.timeout_ms * interval '1 millisecond',
-          asked.agent, asked.model, asked.agent_name, asked.input_length, asked.annotations,
+          asked.agent, asked.model, asked.agent_name, asked.input_length, asked.annotations, asked.priority,
           held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
           case when held.id is null then greatest(now(), to_timestamp(asked.start_ms / 1000.0)) end,
           case when held.id is not null then now() end
@@ -190,7 +193,8 @@ const spareRuns = 4;
 
 /**
  * Claims due runs of the queue for a replica. No client gets a second run before every client had its turn. A claim considers the
- * next clients after `afterClient`, in a circle, and takes the runs among theirs that have waited longest.
+ * next clients after `afterClient`, in a circle, and takes the runs among theirs of the highest priority, those that have waited
+ * longest first.
  */
 export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
   const { owner, limit, afterClient = "", drivers, exceptDrivers = [] } = args;
@@ -215,9 +219,9 @@ export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
       limit ${clientsPerClaim} - (select count(*) from next_clients))
     ), due as (
       select due.* from clients cross join lateral (
-        select id, wake_at, row_number() over (order by wake_at) as turn_of_client from (
-          select id, wake_at from ${queued} and client collate "C" = clients.client and wake_at <= now()
-          order by wake_at limit greatest(${spareRuns}, ${spareRuns * limit} / (select count(*) from clients))
+        select id, wake_at, row_number() over (order by priority desc, wake_at) as turn_of_client from (
+          select id, wake_at, priority from ${queued} and client collate "C" = clients.client and wake_at <= now()
+          order by priority desc, wake_at limit greatest(${spareRuns}, ${spareRuns * limit} / (select count(*) from clients))
         ) as first
       ) as due
     ), chosen as materialized (

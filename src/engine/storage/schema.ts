@@ -81,6 +81,7 @@ export interface RunTable {
   /** The number of messages in the run's input; the last of them is `input`. */
   input_length: Generated<number>;
   annotations: string | null;
+  priority: Generated<number>;
   /** When the client deleted the run; null for a run that the client sees. */
   delete_time: Date | null;
   /** The name of the run's agent; null after a purge, and for a run of an older version. */

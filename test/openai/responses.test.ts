@@ -3,6 +3,7 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { callTools } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { lastResponse, openAiClient, setOpenAiStage, speak, textOfEvents } from "./stage.ts";
@@ -306,6 +307,27 @@ test("a deleted response is gone, as for another key", async () => {
     status: 400,
     code: "previous_response_not_found",
   });
+});
+
+test("a body beyond the limit is refused, and the connection is closed", async () => {
+  const { service } = await setOpenAiStage({ serverMaxBodyBytes: 100_000 });
+  const response = await fetch(`${service.url}/v1/responses`, {
+    method: "POST",
+    headers: { ...credentialsOf(), "content-type": "application/json" },
+    body: JSON.stringify({ model: "gpt-4o", input: "x".repeat(200_000) }),
+  });
+  expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
+  expect(await response.json()).toMatchObject({ error: { code: "request_too_large" } });
+});
+
+test("a deleted conversation cannot be continued", async () => {
+  const { client, provider } = await setOpenAiStage();
+  provider.respond(speak("x"));
+  const { id: conversation } = await client.conversations.create({});
+  const { id } = await client.responses.create({ model: "gpt-4o", input: "Hi", conversation });
+  await client.conversations.delete(conversation);
+  const next = client.responses.create({ model: "gpt-4o", input: "x", previous_response_id: id });
+  await expect(next).rejects.toMatchObject({ status: 400, code: "previous_response_not_found" });
 });
 
 test("a response that is not stored cannot be retrieved", async () => {

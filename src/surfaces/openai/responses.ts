@@ -287,7 +287,7 @@ async function follow(
     return await send(sessionId, { afterRunId: runId, requestId: key });
   } catch (error) {
     if (!isReason(error, "SESSION_MOVED", "SESSION_BUSY")) {
-      throw error;
+      throw isReason(error, "SESSION_NOT_FOUND") ? previousNotFound(responseIdOf(runId)) : error;
     }
   }
   const requestId = key === "" ? "" : `${key.slice(0, forkKeyCharsMax)}:fork`;

@@ -12,7 +12,8 @@ import type { Fault } from "../../platform/base/fault.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import { Calls } from "../in-process/calls.ts";
 import { signalOf } from "../in-process/departure.ts";
-import { isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
+import { isReason } from "../rest/failure.ts";
+import { closeAfter, isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
 import { splitRequestTarget } from "../rest/route.ts";
 import { createChatCompletion } from "./chat.ts";
 import { createConversation, deleteConversation, getConversation, listConversationItems } from "./conversations.ts";
@@ -149,6 +150,9 @@ function sendError(request: RestRequest, response: RestResponse, error: unknown)
     return;
   }
   const isChat = splitRequestTarget(request.url ?? "").path.startsWith("/v1/chat/");
+  if (isReason(error, "BODY_TOO_LARGE", "OVERLOADED")) {
+    closeAfter(response);
+  }
   const { status, body, headers } = toApiError(error, isChat ? (field) => fieldOf(field, chatNames) : fieldOf);
   sendJson(response, status, JSON.stringify({ error: body }), headers);
 }
@@ -170,4 +174,5 @@ const names: Names = [
   ["work_dir", "metadata.runnel.work_dir"],
   ["request_id", "Idempotency-Key"],
   ["callback", "tools"],
+  ["annotations", "tools"],
 ];

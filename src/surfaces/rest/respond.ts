@@ -146,7 +146,7 @@ export function endStream(response: RestResponse, lastPiece: string | Uint8Array
 }
 
 /** Ends the connection, or the HTTP/2 stream, with the answer instead of waiting for the rest of the request. */
-function closeAfter(response: RestResponse): void {
+export function closeAfter(response: RestResponse): void {
   if ("stream" in response) {
     const { stream } = response;
     stream.once("finish", () => stream.close(constants.NGHTTP2_NO_ERROR));

@@ -347,6 +347,22 @@ describe("the wire", () => {
     expect(whole).not.toContain("\r");
   });
 
+  test("a service that stops ends the run with the error resume", async () => {
+    const { service, provider } = await setAgUiStage({}, { own: true });
+    provider.respond(async (wire) => {
+      wire.text("half");
+      await wire.hang();
+    });
+    const agent = openAgent(HttpAgent, service.url);
+    ask(agent, "Hi");
+    const events: BaseEvent[] = [];
+    const running = agent.runAgent({}, { onEvent: ({ event }) => void events.push(event) }).catch(() => undefined);
+    await until("the text", () => events.some(({ type }) => type === "TEXT_MESSAGE_CONTENT"));
+    await service.close();
+    await running;
+    expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "resume" });
+  });
+
   test("our fetch makes one whole run of a connection that is cut at every tenth event", async () => {
     const { service, provider, printed } = await setAgUiStage();
     provider.respond((wire) => {

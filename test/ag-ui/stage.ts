@@ -21,10 +21,13 @@ export interface AgUiStage {
   readonly printed: readonly unknown[];
 }
 
-export async function setAgUiStage(flags: Partial<Config> = {}): Promise<AgUiStage> {
+export async function setAgUiStage(
+  flags: Partial<Config> = {},
+  options: { readonly own?: boolean } = {},
+): Promise<AgUiStage> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), ...flags });
+  const service = await startService({ ...modelFlags(provider), ...flags }, options);
   const printed: unknown[] = [];
   for (const name of ["warn", "error"] as const) {
     const spy = vi.spyOn(console, name).mockImplementation((...args) => void printed.push(args));

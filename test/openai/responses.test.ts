@@ -452,3 +452,34 @@ describe("refusals", () => {
     await client.responses.cancel(id);
   });
 });
+
+test("where the service asks for no credentials, every key is taken", async () => {
+  const { service, provider } = await setOpenAiStage({ authApiKeys: [] });
+  provider.respond(speak("x"));
+  const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: "anything", maxRetries: 0 });
+  expect((await client.responses.create({ model: "gpt-4o", input: "Hi" })).output_text).toBe("x");
+});
+
+test("a service that stops ends a stream with the error resume, and a whole answer as it is", async () => {
+  const { client, provider, service } = await setOpenAiStage({}, { own: true });
+  provider.respond(
+    async (wire) => {
+      wire.text("half");
+      await wire.hang();
+    },
+    (wire) => wire.hang(),
+  );
+  const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+  const reading = (async () => {
+    for await (const event of await client.responses.create({ model: "gpt-4o", input: "Hi", stream: true })) {
+      events.push(event);
+    }
+  })();
+  const ended = expect(reading).rejects.toThrow(/starting_after/);
+  await until("the text", () => events.some(({ type }) => type === "response.output_text.delta"));
+  const asking = client.responses.create({ model: "gpt-4o", input: "Hi" });
+  await provider.request(1);
+  await service.close();
+  await ended;
+  expect(await asking).toMatchObject({ status: "in_progress" });
+});

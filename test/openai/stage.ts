@@ -14,10 +14,13 @@ export interface OpenAiStage {
   readonly client: OpenAI;
 }
 
-export async function setOpenAiStage(flags: Partial<Config> = {}): Promise<OpenAiStage> {
+export async function setOpenAiStage(
+  flags: Partial<Config> = {},
+  options: { readonly own?: boolean } = {},
+): Promise<OpenAiStage> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), ...flags });
+  const service = await startService({ ...modelFlags(provider), ...flags }, options);
   return { service, provider, client: openAiClient(service.url) };
 }
 

@@ -5,7 +5,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Fault, reasons } from "../platform/base/fault.ts";
-import { isLockTimeout, isOutage } from "../platform/database/errors.ts";
+import { describeOutage, isLockTimeout, isOutage } from "../platform/database/errors.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { ServicePart } from "./protocol.ts";
 
@@ -64,9 +64,7 @@ function present(error: unknown, method: string, events: Events): ConnectError {
   }
   events.requestFailed({ method, error });
   if (isOutage(error)) {
-    return faultToConnectError(
-      new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { retryAfterMs: 1_000 }),
-    );
+    return faultToConnectError(new Fault("DATABASE_UNAVAILABLE", describeOutage(error), { retryAfterMs: 1_000 }));
   }
   return faultToConnectError(new Fault("INTERNAL", "an internal error occurred: see the log of the service"));
 }

@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import type { Db } from "../database/database.ts";
-import { isOutage } from "../database/errors.ts";
+import { describeOutage, isOutage } from "../database/errors.ts";
 import type { Events } from "../telemetry/events.ts";
 import { findClientIdOfKey } from "./api-keys.ts";
 import { type Caller, keyedClient, sharedClient } from "./caller.ts";
@@ -65,7 +65,7 @@ export class Authenticator {
       return await this.#authenticate(request);
     } catch (error) {
       if (isOutage(error)) {
-        throw new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { cause: error, retryAfterMs: 1_000 });
+        throw new Fault("DATABASE_UNAVAILABLE", describeOutage(error), { cause: error, retryAfterMs: 1_000 });
       }
       throw error;
     }

@@ -5,7 +5,7 @@ import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction,
 import pg from "pg";
 import { systemClock } from "../base/clock.ts";
 import type { PoolFigures } from "../telemetry/metrics/sources.ts";
-import { isRefusal } from "./errors.ts";
+import { isPoolBusy, isRefusal } from "./errors.ts";
 import type { Schema } from "./schema.ts";
 
 /** The query builder over all tables. */
@@ -155,15 +155,12 @@ function openPool(
 /** Reports a refused connection and rethrows its error. A busy pool is no refusal by Postgres. */
 function refused(onRefused: () => void): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof Error && error.message === poolBusy)) {
+    if (!isPoolBusy(error)) {
       onRefused();
     }
     throw error;
   };
 }
-
-/** The error message of pg when no connection of a pool became free in time. */
-const poolBusy = "timeout exceeded when trying to connect";
 
 type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
 

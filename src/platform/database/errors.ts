@@ -32,6 +32,18 @@ const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENE
 const brokenConnection =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
 
+/** Returns true when no connection of a pool became free in time. */
+export function isPoolBusy(error: unknown): boolean {
+  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
+}
+
+/** Returns what a caller reads about an outage. */
+export function describeOutage(error: unknown): string {
+  return isPoolBusy(error)
+    ? "no database connection became free in time: the service is busy, or its database does not answer"
+    : "the database is not reachable";
+}
+
 /** Options of a retry. */
 export interface OutageOptions {
   readonly clock: Pick<Clock, "sleep">;

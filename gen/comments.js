@@ -8178,6 +8178,10 @@ export const comments = new Map(
   "Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.\n\nA response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result was delivered. After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks different in each client; docs/resuming.md lists the codes that end the stream.\n\n`after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run has ended. Reading changes nothing. May be retried."
  ],
  [
+  "runnel.v1.RunService.WatchRuns",
+  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds. Deleted runs do not appear. May be retried."
+ ],
+ [
   "runnel.v1.RunWaiting",
   "`run.waiting`: the run is parked."
  ],
@@ -8772,6 +8776,34 @@ export const comments = new Map(
  [
   "runnel.v1.Usage.total_tokens",
   "Sum of tokens, as the provider reports it."
+ ],
+ [
+  "runnel.v1.WatchRunsRequest",
+  "Request of WatchRuns."
+ ],
+ [
+  "runnel.v1.WatchRunsRequest.after",
+  "`cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset means now."
+ ],
+ [
+  "runnel.v1.WatchRunsRequest.session_id",
+  "Id of a session: only its runs; unset means the runs of all sessions."
+ ],
+ [
+  "runnel.v1.WatchRunsResponse",
+  "Response of WatchRuns."
+ ],
+ [
+  "runnel.v1.WatchRunsResponse.change",
+  "The change. A response without one keeps the stream alive."
+ ],
+ [
+  "runnel.v1.WatchRunsResponse.cursor",
+  "Position after this response, for `after`."
+ ],
+ [
+  "runnel.v1.WatchRunsResponse.run",
+  "The run as it is now."
  ]
 ]
 );

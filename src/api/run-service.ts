@@ -30,6 +30,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 import { readListFilter, readRunFilter } from "./run-filter.ts";
+import { watchRuns } from "./watch-runs.ts";
 
 /** Returns the handlers of RunService. */
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
@@ -68,6 +69,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       await deleteRun(deps, id);
       return {};
     },
+    watchRuns: (request, context) => watchRuns(deps, requireClient(context.values).client, request, context.signal),
     tailRun: (request, context) => responses(followRun(deps, request, context)),
     listRunResults: async (request, context) => {
       const run = await requireRun(deps.db, requireClient(context.values), request.runId);

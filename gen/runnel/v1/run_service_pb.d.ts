@@ -229,6 +229,69 @@ export declare type ListRunsResponse = Message<"runnel.v1.ListRunsResponse"> & {
 export declare const ListRunsResponseSchema: GenMessage<ListRunsResponse>;
 
 /**
+ * Request of WatchRuns.
+ *
+ * @generated from message runnel.v1.WatchRunsRequest
+ */
+export declare type WatchRunsRequest = Message<"runnel.v1.WatchRunsRequest"> & {
+  /**
+   * Id of a session: only its runs; unset means the runs of all sessions.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * `cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset
+   * means now.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message runnel.v1.WatchRunsRequest.
+ * Use `create(WatchRunsRequestSchema)` to create a new message.
+ */
+export declare const WatchRunsRequestSchema: GenMessage<WatchRunsRequest>;
+
+/**
+ * Response of WatchRuns.
+ *
+ * @generated from message runnel.v1.WatchRunsResponse
+ */
+export declare type WatchRunsResponse = Message<"runnel.v1.WatchRunsResponse"> & {
+  /**
+   * Position after this response, for `after`.
+   *
+   * @generated from field: string cursor = 1;
+   */
+  cursor: string;
+
+  /**
+   * The change. A response without one keeps the stream alive.
+   *
+   * @generated from oneof runnel.v1.WatchRunsResponse.change
+   */
+  change: {
+    /**
+     * The run as it is now.
+     *
+     * @generated from field: runnel.v1.Run run = 2;
+     */
+    value: Run;
+    case: "run";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message runnel.v1.WatchRunsResponse.
+ * Use `create(WatchRunsResponseSchema)` to create a new message.
+ */
+export declare const WatchRunsResponseSchema: GenMessage<WatchRunsResponse>;
+
+/**
  * Request of TailRun.
  *
  * @generated from message runnel.v1.TailRunRequest
@@ -568,6 +631,21 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof DeleteRunRequestSchema;
     output: typeof DeleteRunResponseSchema;
+  },
+  /**
+   * Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.
+   *
+   * Each response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first.
+   * A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after
+   * UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two
+   * seconds. Deleted runs do not appear. May be retried.
+   *
+   * @generated from rpc runnel.v1.RunService.WatchRuns
+   */
+  watchRuns: {
+    methodKind: "server_streaming";
+    input: typeof WatchRunsRequestSchema;
+    output: typeof WatchRunsResponseSchema;
   },
   /**
    * Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.

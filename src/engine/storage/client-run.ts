@@ -50,6 +50,37 @@ export async function listClientRuns(db: Db, filter: RunFilter, page: RunPage): 
   return isSatisfiable(filter) ? await selectRuns(db, filter, page).execute() : [];
 }
 
+/** Returns the active runs of a client, and those that ended at or after a time, in the order of their ends. */
+export async function listRunsToWatch(
+  db: Db,
+  { client, sessionName, endedSince, limit }: Pick<RunFilter, "client" | "sessionName"> & WatchedSince,
+): Promise<{ readonly active: readonly ClientRun[]; readonly ended: readonly ClientRun[] }> {
+  if (!isSatisfiable({ client, sessionName })) {
+    return { active: [], ended: [] };
+  }
+  const active = await selectRuns(
+    db,
+    { client, sessionName, states: activeStatuses },
+    { before: undefined, limit },
+  ).execute();
+  let ended = visibleRuns(db)
+    .where(sql`run.client collate "C"`, "=", client)
+    .where("run.end_time", ">=", endedSince)
+    .orderBy("run.end_time")
+    .limit(limit);
+  if (sessionName !== undefined) {
+    ended = ended.where("session.name", "=", sessionName).where("session.delete_time", "is", null);
+  }
+  return { active, ended: await ended.execute() };
+}
+
+/** What a look of a watch reads. */
+interface WatchedSince {
+  readonly endedSince: Date;
+  /** The maximum of each kind. */
+  readonly limit: number;
+}
+
 /** Returns the ids of active runs without a cancel request, newest first. `states` of the filter does not apply. */
 export async function listRunsToCancel(db: Db, filter: RunFilter, page: RunPage): Promise<string[]> {
   if (!isSatisfiable(filter)) {

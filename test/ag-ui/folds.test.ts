@@ -1,14 +1,10 @@
-// The folds of both surfaces over arbitrary logs, with turns that begin again at every place: AG-UI's own verifier accepts every
-// stream, and OpenAI's items are opened and closed exactly once.
+// The folds of both surfaces over arbitrary logs, with turns that begin again at every place.
 
-import { type BaseEvent, verifyEvents } from "@ag-ui/client";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { from, lastValueFrom, toArray } from "rxjs";
-import { expect, test } from "vitest";
-import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { AgUiFold } from "../../src/surfaces/ag-ui/fold.ts";
-import { type ResponseEvent, ResponseFold } from "../../src/surfaces/openai/fold.ts";
+import { test } from "vitest";
+import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { expectFolds } from "./verify-folds.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
 
@@ -81,59 +77,6 @@ const log = fc
     );
   });
 
-async function expectVerified(results: readonly RunResult[], isV1: boolean): Promise<void> {
-  const fold = new AgUiFold({
-    threadId: "t",
-    runId: "r",
-    parentRunId: undefined,
-    ownRunId: "01900000-0000-7000-8000-000000000000",
-    sessionId: "s",
-    isV1,
-    model: "m",
-    state: {},
-  });
-  const events = [...fold.open(), ...results.flatMap((result) => fold.take(result))];
-  const verified = from(events as BaseEvent[]).pipe(verifyEvents(false), toArray());
-  expect(await lastValueFrom(verified)).toHaveLength(events.length);
-}
-
-test("AG-UI's verifier accepts the stream of every log, for clients of both versions", async () => {
-  await fc.assert(
-    fc.asyncProperty(log, fc.boolean(), async (results, isV1) => {
-      await expectVerified(results, isV1);
-    }),
-  );
-});
-
-test("a response's items are opened before their events, and closed exactly once", () => {
-  fc.assert(
-    fc.property(log, (results) => {
-      const fold = new ResponseFold({
-        runId: "01900000-0000-7000-8000-000000000000",
-        sessionId: "s",
-        agent: undefined,
-        echo: { background: false } as never,
-      });
-      const events = [...fold.open(), ...results.flatMap((result) => fold.take(result))];
-      expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
-      const terminal = /^response\.(completed|incomplete|failed)$/;
-      expect(events.filter(({ type }) => terminal.test(type))).toEqual([events.at(-1)]);
-      const open = new Set<string>();
-      const seen = new Set<string>();
-      for (const event of events as (ResponseEvent & { item?: { id: string }; item_id?: string })[]) {
-        const id = event.item?.id ?? event.item_id;
-        if (event.type === "response.output_item.added") {
-          expect(seen).not.toContain(id);
-          seen.add(id ?? "");
-          open.add(id ?? "");
-        } else if (id !== undefined) {
-          expect(open).toContain(id);
-        }
-        if (event.type === "response.output_item.done") {
-          open.delete(id ?? "");
-        }
-      }
-      expect(open).toEqual(new Set());
-    }),
-  );
+test("both folds of every log are right", async () => {
+  await fc.assert(fc.asyncProperty(log, expectFolds));
 });

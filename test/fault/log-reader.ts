@@ -6,6 +6,7 @@ import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect } from "vitest";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { expectFolds } from "../ag-ui/verify-folds.ts";
 import { query } from "../harness/database.ts";
 import { type GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { readSse } from "../harness/sse.ts";
@@ -122,6 +123,11 @@ export async function expectStored(databaseUrl: string, runId: string, results: 
   );
   expect(stored).not.toEqual([]);
   expect(results.map(hexOf)).toEqual(stored.map(({ payload }) => payload.toString("hex")));
+  const [run] = await query<{ driver: string }>(databaseUrl, "select driver from run where id = $1", [runId]);
+  const end = results.at(-1)?.payload.case;
+  if (run?.driver === "llm-loop" && (end === "runCompleted" || end === "runFailed")) {
+    await expectFolds(results);
+  }
 }
 
 /** The text that a reader shows in the end: the text of a restarted turn is void. */

@@ -6866,6 +6866,22 @@ export const comments = new Map(
   "The key itself, to be sent as `Authorization: Bearer <key>`."
  ],
  [
+  "runnel.v1.CreateScheduleRequest",
+  "Request of CreateSchedule."
+ ],
+ [
+  "runnel.v1.CreateScheduleRequest.schedule",
+  "The schedule."
+ ],
+ [
+  "runnel.v1.CreateScheduleResponse",
+  "Response of CreateSchedule."
+ ],
+ [
+  "runnel.v1.CreateScheduleResponse.schedule",
+  "The schedule, with its next time."
+ ],
+ [
   "runnel.v1.CreateSessionRequest",
   "Request of CreateSession."
  ],
@@ -6976,6 +6992,18 @@ export const comments = new Map(
  [
   "runnel.v1.DeleteRunResponse",
   "Response of DeleteRun."
+ ],
+ [
+  "runnel.v1.DeleteScheduleRequest",
+  "Request of DeleteSchedule."
+ ],
+ [
+  "runnel.v1.DeleteScheduleRequest.schedule_id",
+  "Id of the schedule."
+ ],
+ [
+  "runnel.v1.DeleteScheduleResponse",
+  "Response of DeleteSchedule."
  ],
  [
   "runnel.v1.DeleteSessionRequest",
@@ -7196,6 +7224,22 @@ export const comments = new Map(
  [
   "runnel.v1.GetRunResponse.run",
   "The run."
+ ],
+ [
+  "runnel.v1.GetScheduleRequest",
+  "Request of GetSchedule."
+ ],
+ [
+  "runnel.v1.GetScheduleRequest.schedule_id",
+  "Id of the schedule."
+ ],
+ [
+  "runnel.v1.GetScheduleResponse",
+  "Response of GetSchedule."
+ ],
+ [
+  "runnel.v1.GetScheduleResponse.schedule",
+  "The schedule."
  ],
  [
   "runnel.v1.GetSessionRequest",
@@ -7512,6 +7556,30 @@ export const comments = new Map(
  [
   "runnel.v1.ListRunsResponse.runs",
   "The runs, newest first."
+ ],
+ [
+  "runnel.v1.ListSchedulesRequest",
+  "Request of ListSchedules."
+ ],
+ [
+  "runnel.v1.ListSchedulesRequest.page_size",
+  "Maximum number of schedules to return: 1 to 250; 0 means 50."
+ ],
+ [
+  "runnel.v1.ListSchedulesRequest.page_token",
+  "`next_page_token` of the previous page; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListSchedulesResponse",
+  "Response of ListSchedules."
+ ],
+ [
+  "runnel.v1.ListSchedulesResponse.next_page_token",
+  "Token of the next page; empty on the last page."
+ ],
+ [
+  "runnel.v1.ListSchedulesResponse.schedules",
+  "The schedules, in the order of their ids."
  ],
  [
   "runnel.v1.ListSessionsRequest",
@@ -8192,6 +8260,74 @@ export const comments = new Map(
  [
   "runnel.v1.RunWaiting.wake_time",
   "Time when the run continues by itself; unset means that it continues only when it is woken."
+ ],
+ [
+  "runnel.v1.Schedule",
+  "A message that is sent again and again, at times of a calendar.\n\nEach time gives at most one run. When no replica works at a time, the run starts as soon as one does; of several missed times only one gives a run. A time whose message is refused gives none, and `last_error` says why."
+ ],
+ [
+  "runnel.v1.Schedule.create_time",
+  "Time of creation."
+ ],
+ [
+  "runnel.v1.Schedule.cron",
+  "Times in the format of cron, five fields: minute, hour, day of the month, month, day of the week. Example: `0 7 * * MON-FRI`."
+ ],
+ [
+  "runnel.v1.Schedule.last_error",
+  "Why the last time gave no run."
+ ],
+ [
+  "runnel.v1.Schedule.last_run_id",
+  "Id of the run of the last time; unset when it gave none."
+ ],
+ [
+  "runnel.v1.Schedule.last_time",
+  "The last time that was worked on; unset before the first one."
+ ],
+ [
+  "runnel.v1.Schedule.message",
+  "The message. `session_id`, `request_id`, `after_run_id` and `start_time` must be unset."
+ ],
+ [
+  "runnel.v1.Schedule.next_time",
+  "The next time."
+ ],
+ [
+  "runnel.v1.Schedule.schedule_id",
+  "Id of the schedule, unique for its client; when it is unset, the service chooses one."
+ ],
+ [
+  "runnel.v1.Schedule.session",
+  "The session that is created for each time. `session_id` and `request_id` must be unset."
+ ],
+ [
+  "runnel.v1.Schedule.session_id",
+  "Id of the session that gets the message each time."
+ ],
+ [
+  "runnel.v1.Schedule.time_zone",
+  "Time zone of the times, a name of the IANA database such as `Europe/Rome`; unset means UTC. A time that the clocks skip in spring is moved behind the gap."
+ ],
+ [
+  "runnel.v1.ScheduleService",
+  "Works on schedules. A schedule belongs to the client that created it. Every other client gets NOT_FOUND with reason SCHEDULE_NOT_FOUND, exactly as for an unknown id."
+ ],
+ [
+  "runnel.v1.ScheduleService.CreateSchedule",
+  "Creates a schedule. ALREADY_EXISTS (SCHEDULE_EXISTS) when the client has one with that id; RESOURCE_EXHAUSTED (QUOTA_EXHAUSTED) at 1,000 schedules."
+ ],
+ [
+  "runnel.v1.ScheduleService.DeleteSchedule",
+  "Deletes a schedule. Runs that it has started go on. A second call gives NOT_FOUND."
+ ],
+ [
+  "runnel.v1.ScheduleService.GetSchedule",
+  "Returns one schedule, with its next time and what its last time gave."
+ ],
+ [
+  "runnel.v1.ScheduleService.ListSchedules",
+  "Lists the schedules of the calling client, in the order of their ids."
  ],
  [
   "runnel.v1.SendMessageRequest",

@@ -12,6 +12,7 @@ import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { assertAccess } from "../platform/auth/caller.ts";
@@ -28,6 +29,7 @@ import { createProviderService } from "./provider-service.ts";
 import { createReceiptService } from "./receipt-service.ts";
 import { createReflectionService } from "./reflection/reflection-service.ts";
 import { createRunService } from "./run-service.ts";
+import { createScheduleService } from "./schedule-service.ts";
 import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
@@ -40,6 +42,7 @@ export const coreServices = [
   CallbackService,
   AuthService,
   ProviderService,
+  ScheduleService,
   SystemService,
 ];
 
@@ -120,6 +123,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
     part(CallbackService, createCallbackService(deps)),
     part(AuthService, createAuthService(deps)),
     part(ProviderService, createProviderService(deps)),
+    part(ScheduleService, createScheduleService(deps)),
     part(SystemService, createSystemService(deps)),
   ];
 }

@@ -28,6 +28,7 @@ import { readTranscriptPage } from "../engine/storage/transcript.ts";
 import { requireClient } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { newSessionId, newUuid } from "../platform/base/ids.ts";
+import { shared } from "../platform/base/shared.ts";
 import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
 import { replaceSettings } from "./agent-settings.ts";
@@ -41,9 +42,9 @@ import { findInputFault } from "./validation.ts";
 
 /** Returns the handlers of SessionService, except `streamSession`, which belongs to the Agent Runner protocol. */
 export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof SessionService>, "streamSession"> {
-  const presets = readPresets(deps.config);
+  const presets = presetsOf(deps.config);
   return {
-    createSession: (request, context) => createSession(deps, clientOf(context), withPreset(presets, request)),
+    createSession: (request, context) => createSession(deps, clientOf(context), request),
     listPresets: () => ({ presets: [...presets.values()] }),
     getSession: async ({ sessionId }, context) => ({
       session: sessionToProto(await requireSession(deps.db, clientOf(context), sessionId)),
@@ -105,6 +106,8 @@ function clientOf(context: HandlerContext): string {
   return requireClient(context.values).client;
 }
 
+const presetsOf = shared(readPresets);
+
 /** Returns the request with the agent of its preset. */
 function withPreset(presets: Presets, request: CreateSessionRequest): CreateSessionRequest {
   const { preset } = request;
@@ -113,11 +116,16 @@ function withPreset(presets: Presets, request: CreateSessionRequest): CreateSess
     : { ...request, agent: replaceSettings(requirePreset(presets, preset), request.agent) };
 }
 
-async function createSession(
+/**
+ * Creates a session of a client.
+ * @throws Fault SESSION_EXISTS, PRESET_NOT_FOUND, INVALID_ARGUMENT, and those of a fork.
+ */
+export async function createSession(
   deps: ServiceDeps,
   client: string,
-  request: CreateSessionRequest,
+  asked: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
+  const request = withPreset(presetsOf(deps.config), asked);
   const call = {
     client,
     request,

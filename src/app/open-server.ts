@@ -5,6 +5,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { createRunFeed } from "../api/feeds.ts";
 import type { Core, OpenProtocol } from "../api/protocol.ts";
 import { createRouters, routerLimits } from "../api/router.ts";
+import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
@@ -141,6 +142,9 @@ export async function openServer(
   const ports = await openPorts(config, { clock, handler, closers });
   // Streams end with RESUME before the ports wait for their calls to end.
   closers.defer(() => drain.abort());
+  const schedules = createScheduleLoop(deps);
+  closers.defer(() => schedules.close());
+  schedules.open();
   for (const { start } of served) {
     start?.();
   }

@@ -98,6 +98,8 @@ const config = loadConfig({}, {
   sessionsWorkRoot: import.meta.dirname + "/work",
   defaultModel: "demo",
   databasePoolSize: 4,
+  // It asks again without a pause.
+  rateLimitRps: 0,
 });
 const app = await openApp({ config, logger: createLogger("silent") });
 const api = "http://127.0.0.1:" + app.port + "/v1/sessions";

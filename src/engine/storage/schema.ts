@@ -15,6 +15,7 @@ declare module "../../platform/database/schema.ts" {
     idempotency: IdempotencyTable;
     callback: CallbackTable;
     receipt_key: ReceiptKeyTable;
+    schedule: ScheduleTable;
   }
 }
 
@@ -83,7 +84,7 @@ export interface RunTable {
   annotations: string | null;
   priority: Generated<number>;
   /** When the client deleted the run; null for a run that the client sees. */
-  delete_time: Date | null;
+  client_delete_time: Date | null;
   /** The name of the run's agent; null after a purge, and for a run of an older version. */
   agent_name: string | null;
   /** The id of the runner that works on the run; null for a run of another driver. */
@@ -161,6 +162,20 @@ export interface CallbackTable {
   last_error: string | null;
   create_time: Generated<Date>;
   end_time: Date | null;
+}
+
+/** A message that is sent at times of a calendar. */
+export interface ScheduleTable {
+  id: string;
+  client: string;
+  /** The schedule's public id. */
+  name: string;
+  spec: Uint8Array;
+  next_time: Date;
+  last_time: Date | null;
+  last_run_id: string | null;
+  last_error: string | null;
+  create_time: Generated<Date>;
 }
 
 /** A key that signs receipts. */

@@ -84,6 +84,8 @@ export const reasons = {
   LOG_DAMAGED: { code: Code.DataLoss, httpStatus: 500 },
   MEDIA_TYPE_UNSUPPORTED: { code: Code.InvalidArgument, httpStatus: 415 },
   BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },
+  SCHEDULE_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  SCHEDULE_EXISTS: { code: Code.AlreadyExists, httpStatus: 409 },
   PRESET_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   SESSION_EXISTS: { code: Code.AlreadyExists, httpStatus: 409 },
   REQUEST_ID_REUSED: { code: Code.AlreadyExists, httpStatus: 409 },

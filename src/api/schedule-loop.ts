@@ -1,0 +1,62 @@
+// Sends the messages of schedules at their times. Every replica looks; a request id for each time makes one run of it.
+//
+// T1  A time is worked on before the next one is written: a replica that dies in between leaves it to another.
+// T2  A refusal is written down, and the time is over. An outage is not: the next look repeats the time.
+
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
+import { CreateSessionRequestSchema, SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { advanceSchedule, listDueSchedules, type ScheduleRow } from "../engine/storage/schedule.ts";
+import { Fault } from "../platform/base/fault.ts";
+import { Loop } from "../platform/base/loop.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { nextTimeOf } from "./schedule-times.ts";
+import { sendMessage } from "./send-message.ts";
+import { createSession } from "./session-service.ts";
+
+const lookMs = 1_000;
+/** The maximum of schedules in a look. */
+const schedulesPerLook = 50;
+
+/** Creates the loop. */
+export function createScheduleLoop(deps: ServiceDeps): Loop {
+  return new Loop({
+    clock: deps.clock,
+    everyMs: lookMs,
+    waitsFirst: true,
+    pass: async () => {
+      for (const row of await listDueSchedules(deps.db, schedulesPerLook)) {
+        await work(deps, row);
+      }
+    },
+    onError: (error) => deps.events.databaseTroubled({ part: "schedules", error }),
+  });
+}
+
+async function work(deps: ServiceDeps, row: ScheduleRow): Promise<void> {
+  const { id, next_time: time } = row;
+  const outcome = await send(deps, row);
+  const nextTime = nextTimeOf(fromBinary(ScheduleSchema, row.spec), Math.max(deps.clock.nowMs(), time.getTime()));
+  await advanceSchedule(deps.db, { id, time, nextTime, ...outcome });
+}
+
+interface Outcome {
+  readonly runId: string | undefined;
+  readonly error: string | undefined;
+}
+
+async function send(deps: ServiceDeps, { id, client, spec, next_time: time }: ScheduleRow): Promise<Outcome> {
+  const schedule = fromBinary(ScheduleSchema, spec);
+  const requestId = `schedule ${id} ${time.getTime()}`;
+  try {
+    const session = { ...(schedule.session ?? create(CreateSessionRequestSchema)), requestId };
+    const sessionId = schedule.sessionId || (await createSession(deps, client, session)).sessionId;
+    const message = { ...(schedule.message ?? create(SendMessageRequestSchema)), sessionId, requestId };
+    return { runId: (await sendMessage(deps, client, message, undefined)).runId, error: undefined };
+  } catch (error) {
+    if (error instanceof Fault) {
+      return { runId: undefined, error: `${error.reason}: ${error.message}` };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+// Schedules: their times, what each time gives, and that each gives one run, also with several replicas.
+
+import { createClient } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
+import { nextTimeOf } from "../../src/api/schedule-times.ts";
+import { setStage } from "../conformance/stage.ts";
+import { findSurface } from "../conformance/surfaces.ts";
+import { connectHttp2Transport } from "../conformance/transports.ts";
+import { answer } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { query } from "../harness/database.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+
+async function openSchedules(clientId?: string) {
+  const stage = await setStage(findSurface("gRPC"), {}, { own: true });
+  const schedules = createClient(ScheduleService, connectHttp2Transport(stage.service.url));
+  /** Makes every schedule due. */
+  const comeDue = async () =>
+    await query(
+      stage.service.databaseUrl,
+      "update schedule set next_time = date_trunc('milliseconds', now()) - interval '1 second'",
+    );
+  return { ...stage, schedules, headers: credentialsOf(clientId), comeDue };
+}
+
+const morning = {
+  cron: "0 7 * * MON-FRI",
+  timeZone: "Europe/Rome",
+  session: { agent: { name: "reporter" } },
+  message: { message: "Report." },
+};
+
+test("a time gives one run in a new session, and the next time follows", async () => {
+  const { api, provider, schedules, headers, comeDue } = await openSchedules();
+  provider.respond(answer("one"), answer("two"));
+  const { schedule: created } = await schedules.createSchedule(
+    { schedule: { ...morning, scheduleId: "report" } },
+    { headers },
+  );
+  expect(created).toMatchObject({ scheduleId: "report", cron: morning.cron, lastRunId: "" });
+  expect(Number(created?.nextTime?.seconds) * 1_000).toBeGreaterThan(Date.now());
+  const get = async () => (await schedules.getSchedule({ scheduleId: "report" }, { headers })).schedule;
+  await comeDue();
+  await until("the run", async () => (await get())?.lastRunId !== "");
+  const { lastRunId: first = "" } = (await get()) ?? {};
+  expect((await Array.fromAsync(api.followRun(first))).at(-1)?.payload).toMatchObject({ message: { text: "one" } });
+  expect(await get()).toMatchObject({ lastError: "", nextTime: created?.nextTime });
+  await comeDue();
+  await until("the next run", async () => (await get())?.lastRunId !== first);
+  const runs = (await api.listRuns({ agentName: "reporter" })).runs;
+  expect(new Set(runs.map(({ session_id }) => session_id)).size).toBe(2);
+});
+
+test("several replicas make one run of a time", async () => {
+  const { api, provider, service, schedules, headers, comeDue } = await openSchedules();
+  provider.respond(answer("one"), answer("two"));
+  await startService({ databaseUrl: service.databaseUrl, defaultModel: "demo" }, { own: true });
+  await schedules.createSchedule({ schedule: { ...morning, scheduleId: "report" } }, { headers });
+  await comeDue();
+  await until(
+    "the run",
+    async () => (await schedules.getSchedule({ scheduleId: "report" }, { headers })).schedule?.lastRunId !== "",
+  );
+  expect((await api.listRuns({})).runs).toHaveLength(1);
+});
+
+test("a time in a busy session gives no run, and says why", async () => {
+  const { api, provider, schedules, headers, comeDue } = await openSchedules();
+  provider.respond((wire) => wire.hang());
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+  const { run_id: runId } = await api.sendMessage({ sessionId, message: "Hi" });
+  const schedule = { cron: "* * * * *", sessionId, message: { message: "Again" }, scheduleId: "busy" };
+  await schedules.createSchedule({ schedule }, { headers });
+  await comeDue();
+  const get = async () => (await schedules.getSchedule({ scheduleId: "busy" }, { headers })).schedule;
+  await until("the refusal", async () => (await get())?.lastError !== "");
+  expect(await get()).toMatchObject({ lastRunId: "", lastError: "SESSION_BUSY: session already running" });
+  await api.cancelRun(runId);
+});
+
+test("schedules are listed, deleted, unique, and those of one client alone", async () => {
+  const { schedules, headers } = await openSchedules();
+  for (const scheduleId of ["b", "a"]) {
+    await schedules.createSchedule({ schedule: { ...morning, scheduleId } }, { headers });
+  }
+  const again = schedules.createSchedule({ schedule: { ...morning, scheduleId: "a" } }, { headers });
+  await expect(again).rejects.toMatchObject({ rawMessage: 'schedule "a" already exists' });
+  const first = await schedules.listSchedules({ pageSize: 1 }, { headers });
+  const rest = await schedules.listSchedules({ pageSize: 1, pageToken: first.nextPageToken }, { headers });
+  expect([...first.schedules, ...rest.schedules].map(({ scheduleId }) => scheduleId)).toEqual(["a", "b"]);
+  const stranger = { headers: credentialsOf("stranger") };
+  expect((await schedules.listSchedules({}, stranger)).schedules).toEqual([]);
+  await expect(schedules.getSchedule({ scheduleId: "a" }, stranger)).rejects.toMatchObject({
+    rawMessage: "schedule not found",
+  });
+  await expect(schedules.deleteSchedule({ scheduleId: "a" }, stranger)).rejects.toMatchObject({
+    rawMessage: "schedule not found",
+  });
+  await schedules.deleteSchedule({ scheduleId: "a" }, { headers });
+  await expect(schedules.deleteSchedule({ scheduleId: "a" }, { headers })).rejects.toMatchObject({
+    rawMessage: "schedule not found",
+  });
+});
+
+describe("refused by their names:", () => {
+  test.each<[string, object, RegExp]>([
+    ["no times", { cron: "" }, /schedule.cron/],
+    ["other times", { cron: "tomorrow" }, /^invalid schedule.cron: must have five fields/],
+    ["a time that never comes", { cron: "0 0 30 2 *" }, /^invalid schedule.cron: names a time that never comes/],
+    ["an unknown zone", { timeZone: "Mars/Olympus" }, /^invalid schedule.time_zone/],
+    ["no message", { message: undefined }, /schedule.message/],
+    ["two places", { sessionId: "s" }, /exclude each other/],
+    [
+      "an id of its own",
+      { message: { message: "x", requestId: "r" } },
+      /^invalid schedule.message.request_id: must be unset/,
+    ],
+  ])("%s", async (_, changes, problem) => {
+    const { schedules, headers } = await openSchedules();
+    await expect(schedules.createSchedule({ schedule: { ...morning, ...changes } }, { headers })).rejects.toMatchObject(
+      {
+        rawMessage: expect.stringMatching(problem),
+      },
+    );
+  });
+});
+
+test.each([
+  ["0 7 * * *", "Europe/Rome", "2026-03-28T12:00:00Z", "2026-03-29T05:00:00.000Z"],
+  ["30 2 * * *", "Europe/Rome", "2026-03-28T12:00:00Z", "2026-03-29T01:00:00.000Z"],
+  ["0 7 * * MON-FRI", "", "2026-11-27T07:00:00Z", "2026-11-30T07:00:00.000Z"],
+])("the next time of %s in %s after %s is %s", (cron, timeZone, after, next) => {
+  expect(nextTimeOf({ cron, timeZone }, Date.parse(after)).toISOString()).toBe(next);
+});

@@ -46,11 +46,12 @@ export async function sendMessage(
   };
   const name = { client, name: request.sessionId };
   const given = request.message === "" ? request.messages : [userMessage(request.message)];
-  const turnOf = (session: SessionRow | undefined, messages: readonly Message[]) =>
+  const turnOf = (session: SessionRow, messages: readonly Message[]) =>
     nextTurn(deps, client, { session, request, messages, traceParent });
   // The fast path for most messages: two statements. Without a run id the slow path, `startRun`, finds out why.
   if (isPlain(request, given) && !deps.config.sessionsSingleMessage) {
-    const turn = turnOf(await findSession(deps.db, name), checkMessages(given, []));
+    const session = requireFound(await findSession(deps.db, name));
+    const turn = turnOf(session, checkMessages(given, []));
     const runId = await startAlone(deps, turn.start);
     if (runId !== undefined) {
       return turn.answer(runId);
@@ -58,13 +59,13 @@ export async function sendMessage(
   }
   return await startRun(deps, (trx, start) =>
     answerOnce(trx, call, async () => {
-      const session = await lockSession(trx, name);
-      assertLatest(requireFound(session), request.afterRunId);
+      const session = requireFound(await lockSession(trx, name));
+      assertLatest(session, request.afterRunId);
       if (deps.config.sessionsSingleMessage) {
-        await assertFirstMessage(trx, requireFound(session));
+        await assertFirstMessage(trx, session);
       }
-      const openCalls = beginsWithResult(given) ? await readOpenCalls(trx, requireFound(session)) : [];
-      const turn = turnOf(requireFound(session), checkMessages(given, openCalls));
+      const openCalls = beginsWithResult(given) ? await readOpenCalls(trx, session) : [];
+      const turn = turnOf(session, checkMessages(given, openCalls));
       return turn.answer(await start(turn.start));
     }),
   );
@@ -100,14 +101,13 @@ function nextTurn(
   deps: ServiceDeps,
   client: string,
   asked: {
-    session: SessionRow | undefined;
+    session: SessionRow;
     request: SendMessageRequest;
     messages: readonly Message[];
     traceParent: string | undefined;
   },
 ): Turn {
-  const session = requireFound(asked.session);
-  const { request, traceParent } = asked;
+  const { session, request, traceParent } = asked;
   const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
   const problems: string[] = [];
   const agent = replaceSettings(fromBinary(AgentSchema, session.agent), request.agent);

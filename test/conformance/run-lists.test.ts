@@ -44,7 +44,7 @@ describe.each(kinds)("over $name", (kind) => {
     const { runId: failed } = await startRun(stage, broken, { name: "beta", model: "gpt-4o" });
     const { runId: running, sessionId } = await startRun(stage, hang, { name: "alpha", model: "gpt-4o" });
     const { runId: deleted } = await startRun(stage, answer("gone"), { name: "alpha" });
-    await query(service.databaseUrl, `update run set client_delete_time = now() where id = '${deleted}'`);
+    await query(service.databaseUrl, `update run set delete_time = now() where id = '${deleted}'`);
     expect(await listIds(api, {})).toEqual([running, failed, completed]);
     expect(await listIds(api, { states: [Run_State.FAILED] })).toEqual([failed]);
     expect(await listIds(api, { states: [Run_State.COMPLETED, Run_State.FAILED] })).toEqual([failed, completed]);

@@ -144,7 +144,7 @@ function visibleRuns(db: Db | Transaction) {
     .innerJoin("session", "session.id", "run.session")
     .select(runSelection)
     .select("session.name as session_name")
-    .where("run.client_delete_time", "is", null);
+    .where("run.delete_time", "is", null);
 }
 
 function hasFilters({ client: _, sessionName: __, ...filters }: RunFilter): boolean {

@@ -84,7 +84,7 @@ export interface RunTable {
   annotations: string | null;
   priority: Generated<number>;
   /** When the client deleted the run; null for a run that the client sees. */
-  client_delete_time: Date | null;
+  delete_time: Date | null;
   /** The name of the run's agent; null after a purge, and for a run of an older version. */
   agent_name: string | null;
   /** The id of the runner that works on the run; null for a run of another driver. */

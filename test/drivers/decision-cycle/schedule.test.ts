@@ -45,7 +45,7 @@ test("an agent gets a new session every day; the old one is deleted and its runs
   await stage.query("update decision_agent set session_time = now() - interval '25 hours'");
   const three = await stage.cycle();
   const rows = await stage.query(
-    "select run.id, session.id as session, delete_time is not null as deleted from run join session on session.id = run.session order by run.id",
+    "select run.id, session.id as session, session.delete_time is not null as deleted from run join session on session.id = run.session order by run.id",
   );
   expect(rows.map(({ id, deleted }) => [id, deleted])).toEqual([
     [one.runId, true],

@@ -87,6 +87,18 @@ describe.each(kinds)("over $name", (kind) => {
     expect(rest).not.toHaveProperty("next_page_token", expect.stringMatching(/./));
   });
 
+  test("a given history is not cut by the limit of earlier messages", async () => {
+    const { provider, api } = await setStage(kind, { sessionsHistoryMessages: 2 });
+    provider.respond(answer("x"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const messages = Array.from({ length: 9 }, (_, index) =>
+      text(index % 2 === 0 ? "user" : "assistant", String(index)),
+    );
+    const { run_id: runId } = await api.sendMessage({ sessionId, messages });
+    await endOf(api, runId);
+    expect((await provider.request(0)).body.messages.map(({ content }) => content)).toEqual([..."012345678"]);
+  });
+
   test("a fork continues from its place, and leaves its origin as it is", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(answer("one"), answer("two"), answer("other two"));

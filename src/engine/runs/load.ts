@@ -58,8 +58,10 @@ function onlyInput({ id, input }: StartedRun): TranscriptWindow {
   return { messages: [{ position: 0, runId: id, message: input }], length: 1 };
 }
 
-async function readPast(db: Db, { session, turn }: StartedRun, historyMessagesMax: number): Promise<TranscriptWindow> {
-  return await readTranscript(db, { session, newestMax: historyMessagesMax + turn * messagesPerTurn });
+/** The limit is for earlier messages: those that the caller gave this run, and those that the run has made, come on top. */
+async function readPast(db: Db, run: StartedRun, historyMessagesMax: number): Promise<TranscriptWindow> {
+  const { session, turn, input_length: given } = run;
+  return await readTranscript(db, { session, newestMax: historyMessagesMax + given - 1 + turn * messagesPerTurn });
 }
 
 /** The messages that a run adds in a turn: a response and the answers to its calls, unless its model makes dozens of calls. */

@@ -39,6 +39,7 @@ const runColumns = [
   "run.callback_url",
   "run.log_hash",
   "run.model",
+  "run.input_length",
 ] as const;
 type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");

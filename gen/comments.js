@@ -8223,7 +8223,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.DeleteRun",
-  "Deletes a run for its client, and cancels it when it is active.\n\nFrom then on every call gives RUN_NOT_FOUND for it. Open streams still get the end of the run. Its messages stay in the transcript of its session; PurgeSession erases them."
+  "Deletes a run for its client, and cancels it when it is active.\n\nFrom then on every call with its id gives RUN_NOT_FOUND, and no list has it. Open streams still get the end of the run. Its session keeps its messages, and shows its end while it is the latest run; PurgeSession erases both."
  ],
  [
   "runnel.v1.RunService.GetRun",
@@ -8247,7 +8247,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.WatchRuns",
-  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds. Deleted runs do not appear. May be retried."
+  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. May be retried."
  ],
  [
   "runnel.v1.RunWaiting",

@@ -2,6 +2,7 @@
 //
 // T1  A time is worked on before the next one is written: a replica that dies in between leaves it to another.
 // T2  A refusal is written down, and the time is over. An outage is not: the next look repeats the time.
+// T3  A schedule that meets a defect holds up no other one: its time is over as well.
 
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
@@ -9,6 +10,7 @@ import { CreateSessionRequestSchema, SendMessageRequestSchema } from "#gen/runne
 import { advanceSchedule, listDueSchedules, type ScheduleRow } from "../engine/storage/schedule.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { Loop } from "../platform/base/loop.ts";
+import { isOutage } from "../platform/database/errors.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextTimeOf } from "./schedule-times.ts";
 import { sendMessage } from "./send-message.ts";
@@ -54,9 +56,13 @@ async function send(deps: ServiceDeps, { id, client, spec, next_time: time }: Sc
     const message = { ...(schedule.message ?? create(SendMessageRequestSchema)), sessionId, requestId };
     return { runId: (await sendMessage(deps, client, message, undefined)).runId, error: undefined };
   } catch (error) {
+    if (isOutage(error)) {
+      throw error;
+    }
     if (error instanceof Fault) {
       return { runId: undefined, error: `${error.reason}: ${error.message}` };
     }
-    throw error;
+    deps.events.requestFailed({ method: "schedule", error });
+    return { runId: undefined, error: "INTERNAL: see the log of the service" };
   }
 }

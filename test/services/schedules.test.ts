@@ -1,7 +1,9 @@
 // Schedules: their times, what each time gives, and that each gives one run, also with several replicas.
 
+import { create, toBinary } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import { ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
 import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { nextTimeOf } from "../../src/api/schedule-times.ts";
 import { setStage } from "../conformance/stage.ts";
@@ -78,6 +80,24 @@ test("a time in a busy session gives no run, and says why", async () => {
   await until("the refusal", async () => (await get())?.lastError !== "");
   expect(await get()).toMatchObject({ lastRunId: "", lastError: "SESSION_BUSY: session already running" });
   await api.cancelRun(runId);
+});
+
+test("a schedule that cannot be worked on holds up no other one", async () => {
+  const { service, provider, schedules, headers, comeDue } = await openSchedules();
+  provider.respond(answer("one"));
+  for (const scheduleId of ["broken", "whole"]) {
+    await schedules.createSchedule({ schedule: { ...morning, scheduleId } }, { headers });
+  }
+  // The row names a session that no client can have.
+  const spec = toBinary(
+    ScheduleSchema,
+    create(ScheduleSchema, { cron: "* * * * *", session: { sessionId: "\0", agent: { name: "x" } } }),
+  );
+  await query(service.databaseUrl, "update schedule set spec = $1 where name = 'broken'", [Buffer.from(spec)]);
+  await comeDue();
+  const get = async (scheduleId: string) => (await schedules.getSchedule({ scheduleId }, { headers })).schedule;
+  await until("the whole one", async () => (await get("whole"))?.lastRunId !== "");
+  expect(await get("broken")).toMatchObject({ lastRunId: "", lastError: "INTERNAL: see the log of the service" });
 });
 
 test("schedules are listed, deleted, unique, and those of one client alone", async () => {

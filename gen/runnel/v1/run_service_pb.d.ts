@@ -622,8 +622,8 @@ export declare const RunService: GenService<{
   /**
    * Deletes a run for its client, and cancels it when it is active.
    *
-   * From then on every call gives RUN_NOT_FOUND for it. Open streams still get the end of the run. Its messages stay in the
-   * transcript of its session; PurgeSession erases them.
+   * From then on every call with its id gives RUN_NOT_FOUND, and no list has it. Open streams still get the end of the run. Its
+   * session keeps its messages, and shows its end while it is the latest run; PurgeSession erases both.
    *
    * @generated from rpc runnel.v1.RunService.DeleteRun
    */
@@ -638,7 +638,7 @@ export declare const RunService: GenService<{
    * Each response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first.
    * A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after
    * UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two
-   * seconds. Deleted runs do not appear. May be retried.
+   * seconds. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. May be retried.
    *
    * @generated from rpc runnel.v1.RunService.WatchRuns
    */

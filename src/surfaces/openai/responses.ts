@@ -1,5 +1,6 @@
 // The Responses API: a response is a run, and its stream is the folded log.
 
+import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -290,14 +291,12 @@ async function follow(
       throw isReason(error, "SESSION_NOT_FOUND") ? previousNotFound(responseIdOf(runId)) : error;
     }
   }
-  const requestId = key === "" ? "" : `${key.slice(0, forkKeyCharsMax)}:fork`;
+  // Another id than that of the first attempt, which may have been answered.
+  const requestId = key === "" ? "" : `fork ${createHash("sha256").update(key).digest("hex")}`;
   const fork = { sessionId, runId };
   const forked = await calls.call(sessions.createSession, { fork, requestId });
   return await send(forked.sessionId, { requestId });
 }
-
-/** Leaves room for the suffix in a request id. */
-const forkKeyCharsMax = 120;
 
 /** Returns the origin of a response by its id; undefined when the caller has no such response. */
 async function findOrigin(calls: Calls, id: string): Promise<Origin | undefined> {

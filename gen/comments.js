@@ -8247,7 +8247,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.WatchRuns",
-  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. May be retried."
+  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. May be retried."
  ],
  [
   "runnel.v1.RunWaiting",

@@ -4,6 +4,7 @@
 export interface AgUiEvent {
   readonly type: string;
   readonly timestamp?: number;
+  readonly [field: string]: unknown;
 }
 
 /** A call of a tool, in an assistant's message. */
@@ -35,7 +36,7 @@ export class RunRefused extends Error {
 
 /** Returns the event that ends a run with an error. */
 export function runError(code: string, message: string): AgUiEvent {
-  return { type: "RUN_ERROR", ...{ message, code } };
+  return { type: "RUN_ERROR", message, code };
 }
 
 /** A frame of the stream. `id` is the position after it, for `Last-Event-ID`. */

@@ -6,7 +6,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
-import { textOf } from "../in-process/message-text.ts";
+import { outputOf, textOf } from "../in-process/message-text.ts";
 import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, hexOf, runError } from "./events.ts";
 import { toolCallOf } from "./thread.ts";
 
@@ -63,7 +63,7 @@ export class AgUiFold {
     const metadata = { runnel: { session_id: sessionId, run_id: ownRunId } };
     const version = isV1 ? { protocolVersion: "1.0" } : {};
     const parent = parentRunId === undefined ? {} : { parentRunId };
-    return [{ type: "RUN_STARTED", ...{ threadId, runId, ...version, ...parent, metadata } }];
+    return [{ type: "RUN_STARTED", threadId, runId, ...version, ...parent, metadata }];
   }
 
   /** Returns the events with which a client joins: all messages so far, and the open one again. */
@@ -264,7 +264,7 @@ export class AgUiFold {
           ...closing,
           event("RUN_FINISHED", { threadId, runId, outcome: { type: "cancelled" }, usage: this.#usage(usage) }),
         ]
-      : [...closing, { ...runError(code, error), ...{ usage: this.#usage(usage) } }];
+      : [...closing, { ...runError(code, error), usage: this.#usage(usage) }];
   }
 
   #usage(usage: Usage | undefined): object[] {
@@ -291,10 +291,4 @@ function event(type: string, fields: object): AgUiEvent {
 
 function openReasoning(messageId: string): AgUiEvent[] {
   return [event("REASONING_START", { messageId }), event("REASONING_MESSAGE_START", { messageId, role: "reasoning" })];
-}
-
-/** Returns the text of a tool's result, or its JSON. */
-function outputOf(result = "{}"): string {
-  const { content }: { content?: unknown } = JSON.parse(result);
-  return typeof content === "string" ? content : result;
 }

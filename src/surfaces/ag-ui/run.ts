@@ -5,11 +5,12 @@ import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Calls } from "../in-process/calls.ts";
+import { followLog } from "../in-process/follow-log.ts";
 import { pageSizeMax, readPages } from "../in-process/lists.ts";
-import { followLog, type StreamedAnswer, streamHeaders, writeText } from "../in-process/stream.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
 import { endStream, type RestResponse, setHead } from "../rest/respond.ts";
 import { sseHeartbeat } from "../rest/sse.ts";
+import { type StreamedAnswer, streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { type AgUiEvent, printFrame, RunRefused, runError } from "./events.ts";
 import { AgUiFold, type RunName } from "./fold.ts";
 import type { RunInput } from "./input.ts";
@@ -66,9 +67,9 @@ export async function answerConnect(call: AgUiCall): Promise<void> {
   if (branch === undefined || newest === undefined) {
     const { threadId, runId } = input;
     await sendAll(call.response, [
-      { type: "RUN_STARTED", ...{ threadId, runId } },
-      { type: "MESSAGES_SNAPSHOT", ...{ messages: [] } },
-      { type: "RUN_FINISHED", ...{ threadId, runId, outcome: { type: "success" } } },
+      { type: "RUN_STARTED", threadId, runId },
+      { type: "MESSAGES_SNAPSHOT", messages: [] },
+      { type: "RUN_FINISHED", threadId, runId, outcome: { type: "success" } },
     ]);
     return;
   }

@@ -2,20 +2,20 @@
 // in process and knows nothing of the service behind them.
 
 import { create, type DescMethod } from "@bufbuild/protobuf";
-import { type ContextValues, createContextValues } from "@connectrpc/connect";
+import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ErrorBody, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
-import type { Sink } from "../../platform/base/sink.ts";
 import { Calls } from "../in-process/calls.ts";
-import { signalOf } from "../in-process/departure.ts";
 import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
+import { signalOf } from "../rest/departure.ts";
 import { isUnexpected } from "../rest/failure.ts";
+import type { RestCall } from "../rest/gateway.ts";
 import { type RestRequest, type RestResponse, sendFailure, sendJson } from "../rest/respond.ts";
-import { splitRequestTarget } from "../rest/route.ts";
+import { decodeSegment, splitRequestTarget } from "../rest/route.ts";
 import { RunRefused, runError } from "./events.ts";
 import { readRunInput } from "./input.ts";
 import { type AgUiCall, answerConnect, answerRun, sendAll, stopThread } from "./run.ts";
@@ -47,13 +47,6 @@ const methods: Readonly<Record<Action, DescMethod>> = {
   info: listPresets,
 };
 
-/** What the server made of a request before the surface. */
-interface Call {
-  readonly contextValues?: ContextValues;
-  readonly body?: Uint8Array | undefined;
-  readonly sink?: Sink<Uint8Array> | undefined;
-}
-
 /** Returns the surface of AG-UI. */
 export function createAgUiSurface(options: AgUiOptions) {
   const handlers = new Map(options.handlers.map((handler) => [handler.requestPath, handler]));
@@ -63,17 +56,14 @@ export function createAgUiSurface(options: AgUiOptions) {
       const target = findTarget(splitRequestTarget(requestTarget).path, httpMethod);
       return { method: target && methods[target.action], isLong: true };
     },
-    handle: async (
-      request: RestRequest,
-      response: RestResponse,
-      { contextValues = createContextValues(), body, sink }: Call = {},
-    ): Promise<void> => {
+    handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);
+      const { contextValues = createContextValues() } = call;
       const { httpVersion, headers } = request;
       const signal = signalOf(response);
       const calls = new Calls(handlers, { httpVersion, headers, signal, contextValues });
       try {
-        await answer(request, response, calls, { ...options, body, sink });
+        await answer(request, response, calls, { ...options, ...call });
       } catch (error) {
         if (error instanceof RunRefused) {
           await sendAll(response, [runError(error.code, error.message)]);
@@ -96,7 +86,7 @@ async function answer(
   request: RestRequest,
   response: RestResponse,
   calls: Calls,
-  { body, sink, bodyBytesMax }: Pick<AgUiOptions, "bodyBytesMax"> & Partial<Call>,
+  { body, sink, bodyBytesMax }: Pick<AgUiOptions, "bodyBytesMax"> & RestCall,
 ): Promise<void> {
   const target = findTarget(splitRequestTarget(request.url ?? "").path, request.method ?? "");
   if (target === undefined) {
@@ -151,16 +141,8 @@ function findTarget(path: string, httpMethod: string): Target | undefined {
     const match = method === httpMethod ? pattern.exec(rest) : null;
     if (match !== null) {
       const { agent = "", thread = "" } = match.groups ?? {};
-      return { action, agent: decode(agent), threadId: decode(thread) };
+      return { action, agent: decodeSegment(agent), threadId: decodeSegment(thread) };
     }
   }
   return undefined;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

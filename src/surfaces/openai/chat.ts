@@ -4,16 +4,18 @@
 import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { followLog } from "../in-process/follow-log.ts";
 import { textOf } from "../in-process/message-text.ts";
-import { followLog, streamHeaders, writeText } from "../in-process/stream.ts";
 import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
+import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { ApiError, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { plain, secondsOf } from "./ids.ts";
 import { readChatMessages } from "./messages.ts";
 import { chatUsageObject } from "./response.ts";
-import { newAgent, readEffort, readMetadata } from "./responses.ts";
+import { readEffort, readMetadata } from "./response-request.ts";
+import { newAgent } from "./start.ts";
 import { readTools } from "./tools.ts";
 import { idempotencyKeyOf, keepAlive, readFields, SlowJson, type Visit } from "./visit.ts";
 

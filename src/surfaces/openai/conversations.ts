@@ -10,7 +10,8 @@ import { sendJson } from "../rest/respond.ts";
 import { notFound } from "./errors.ts";
 import { conversationIdOf, sessionIdOf } from "./ids.ts";
 import { itemsOf } from "./messages.ts";
-import { newAgent, readMetadata } from "./responses.ts";
+import { readMetadata } from "./response-request.ts";
+import { newAgent } from "./start.ts";
 import { idempotencyKeyOf, pageOf, readFields, readPage, type Visit } from "./visit.ts";
 
 const sessions = SessionService.method;

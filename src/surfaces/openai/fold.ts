@@ -6,7 +6,7 @@
 // O3  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
-import { textOf } from "../in-process/message-text.ts";
+import { outputOf, textOf } from "../in-process/message-text.ts";
 import type { Origin } from "./echo.ts";
 import { plain } from "./ids.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
@@ -16,6 +16,7 @@ import { serverLabel } from "./tools.ts";
 export interface ResponseEvent {
   readonly type: string;
   readonly sequence_number: number;
+  readonly [field: string]: unknown;
 }
 
 /** An item of the output while it is written. */
@@ -320,10 +321,4 @@ function summaryPlace({ id, index }: Item) {
 
 function textPart(text: string) {
   return { type: "output_text", text, annotations: [], logprobs: [] };
-}
-
-/** Returns the text of a tool's result, or its JSON. */
-function outputOf(result = "{}"): string {
-  const { content }: { content?: unknown } = JSON.parse(result);
-  return typeof content === "string" ? content : result;
 }

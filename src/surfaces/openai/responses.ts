@@ -1,28 +1,22 @@
 // The Responses API: a response is a run, and its stream is the folded log.
 
-import { createHash } from "node:crypto";
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { type AgentSchema, ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
 import type { Calls } from "../in-process/calls.ts";
+import { followLog } from "../in-process/follow-log.ts";
 import { pageSizeMax, readPages } from "../in-process/lists.ts";
-import { followLog } from "../in-process/stream.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
-import { annotate, type Echo, type Origin, originOf } from "./echo.ts";
-import { ApiError, invalid, notFound, unsupported } from "./errors.ts";
-import type { Fields } from "./fields.ts";
+import { type Origin, originOf } from "./echo.ts";
+import { invalid, notFound } from "./errors.ts";
 import { ResponseFold } from "./fold.ts";
-import { plain, responseIdOf, runIdOf, sessionIdOf } from "./ids.ts";
-import { itemsOf, readInput } from "./messages.ts";
+import { plain, runIdOf } from "./ids.ts";
+import { itemsOf } from "./messages.ts";
+import { readRequest } from "./response-request.ts";
+import { start } from "./start.ts";
 import { streamResponse } from "./stream.ts";
-import { readTools } from "./tools.ts";
-import { idempotencyKeyOf, pageOf, readFields, readPage, SlowJson, type Visit } from "./visit.ts";
+import { pageOf, readFields, readPage, SlowJson, type Visit } from "./visit.ts";
 
-const sessions = SessionService.method;
 const runs = RunService.method;
 
 /** `POST /v1/responses`. */
@@ -107,195 +101,6 @@ export async function listInputItems(visit: Visit, id: string): Promise<void> {
   const { messages } = await calls.call(runs.getRunInput, { runId });
   const items = messages.flatMap((message, index) => itemsOf(message, `${plain(runId)}_in${index}`));
   sendJson(response, 200, JSON.stringify(pageOf(items as { id: string }[], page)));
-}
-
-/** A request, read and checked. */
-interface Asked {
-  readonly isStream: boolean;
-  readonly messages: readonly Message[];
-  readonly agent: MessageInitShape<typeof AgentSchema>;
-  readonly conversation: string | undefined;
-  readonly previousRunId: string | undefined;
-  readonly workDir: string;
-  readonly echo: Echo;
-}
-
-function readRequest(request: Fields): Asked {
-  const conversation = readConversation(request);
-  const previous = request.text("previous_response_id");
-  if (conversation !== undefined && previous !== undefined) {
-    throw invalid("previous_response_id", "set conversation or previous_response_id, not both");
-  }
-  const instructions = request.text("instructions");
-  const toolsGiven = request.list("tools") ?? [];
-  const tools = readTools(request, { isChat: false });
-  const temperature = request.number("temperature");
-  const metadata = readMetadata(request);
-  const reasoning = request.child("reasoning");
-  const asked: Asked = {
-    isStream: request.flag("stream") ?? false,
-    messages: readInput(request),
-    agent: {
-      model: request.text("model") ?? "",
-      systemPrompt: instructions ?? "",
-      maxTokens: request.count("max_output_tokens") ?? 0,
-      ...(temperature !== undefined && { temperature }),
-      ...(tools && { tools }),
-      reasoningEffort: readEffort(reasoning?.text("effort")),
-    },
-    conversation,
-    previousRunId: previous === undefined ? undefined : requirePrevious(previous),
-    workDir: metadata["runnel.work_dir"] ?? "",
-    echo: {
-      background: request.flag("background") ?? false,
-      store: request.flag("store") ?? true,
-      hasInstructions: instructions !== undefined,
-      previous_response_id: previous ?? null,
-      metadata,
-      tools: toolsGiven,
-      tool_choice: request.text("tool_choice") ?? "auto",
-      reasoning: reasoning === undefined ? null : { effort: reasoning.text("effort") ?? null, summary: null },
-      user: request.text("user") ?? null,
-      safety_identifier: request.text("safety_identifier") ?? null,
-      prompt_cache_key: request.text("prompt_cache_key") ?? null,
-    },
-  };
-  checkIgnored(request);
-  request.assertAllRead();
-  return asked;
-}
-
-/** Accepts fields whose only supported value is what happens anyway. */
-function checkIgnored(request: Fields): void {
-  request.ignore("truncation", "stream_options", "prompt_cache_retention");
-  const tier = request.text("service_tier") ?? "auto";
-  if (tier !== "auto" && tier !== "default") {
-    throw unsupported("service_tier", "use auto");
-  }
-  if ((request.list("include") ?? []).length > 0) {
-    throw unsupported("include", "leave it empty");
-  }
-  const text = request.child("text");
-  const format = text?.child("format");
-  if (format !== undefined && format.text("type") !== "text") {
-    throw unsupported("text.format", "use text");
-  }
-  text?.assertAllRead();
-}
-
-function readConversation(request: Fields): string | undefined {
-  const given = request.raw("conversation");
-  const id =
-    typeof given === "object" ? request.child("conversation")?.requireText("id") : request.text("conversation");
-  if (id === undefined) {
-    return undefined;
-  }
-  const session = sessionIdOf(id);
-  if (session === undefined) {
-    throw notFound("Conversation", id);
-  }
-  return session;
-}
-
-/** Reads up to 16 pairs of texts. */
-export function readMetadata(request: Fields): Readonly<Record<string, string>> {
-  const given = request.child("metadata");
-  const pairs = Object.entries(given === undefined ? {} : (request.raw("metadata") as object));
-  const isText = pairs.every(([key, value]) => key.length <= 64 && typeof value === "string" && value.length <= 512);
-  if (pairs.length > 16 || !isText) {
-    throw invalid("metadata", "give at most 16 pairs: keys of at most 64 characters, texts of at most 512");
-  }
-  return Object.fromEntries(pairs);
-}
-
-/** Returns the effort; other values leave it to the provider. */
-export function readEffort(effort: string | undefined): ReasoningEffort {
-  switch (effort) {
-    case "none":
-    case "minimal":
-      return ReasoningEffort.MINIMAL;
-    case "low":
-      return ReasoningEffort.LOW;
-    case "medium":
-      return ReasoningEffort.MEDIUM;
-    case "high":
-    case "xhigh":
-      return ReasoningEffort.HIGH;
-    default:
-      return ReasoningEffort.UNSPECIFIED;
-  }
-}
-
-function requirePrevious(id: string): string {
-  const runId = runIdOf(id);
-  if (runId === undefined) {
-    throw previousNotFound(id);
-  }
-  return runId;
-}
-
-function previousNotFound(id: string): ApiError {
-  const message = `Previous response with id '${id}' not found.`;
-  return new ApiError(400, { message, param: "previous_response_id", code: "previous_response_not_found" });
-}
-
-interface Started {
-  readonly runId: string;
-  readonly sessionId: string;
-}
-
-/** Starts the run: in a session of its own, in the conversation, or after the previous response. */
-async function start(visit: Visit, asked: Asked): Promise<Started> {
-  const { calls } = visit;
-  const key = idempotencyKeyOf(visit);
-  const send = (sessionId: string, more: { afterRunId?: string; requestId: string }): Promise<Started> =>
-    calls.call(sessions.sendMessage, {
-      sessionId,
-      messages: [...asked.messages],
-      agent: asked.agent,
-      annotations: annotate(asked.echo),
-      ...more,
-    });
-  if (asked.conversation !== undefined) {
-    return await send(asked.conversation, { requestId: key });
-  }
-  if (asked.previousRunId !== undefined) {
-    return await follow(calls, asked.previousRunId, key, send);
-  }
-  const { sessionId } = await calls.call(sessions.createSession, {
-    agent: newAgent,
-    workDir: asked.workDir,
-    requestId: key,
-  });
-  return await send(sessionId, { requestId: key });
-}
-
-/** The agent of sessions that this surface makes. Its runs may use tools many times. */
-export const newAgent = { name: "openai", maxTurns: 100 } as const;
-
-/** Continues the session of a response while that is its newest run, else a fork of it. */
-async function follow(
-  calls: Calls,
-  runId: string,
-  key: string,
-  send: (sessionId: string, more: { afterRunId?: string; requestId: string }) => Promise<Started>,
-): Promise<Started> {
-  const { run } = await calls.call(runs.getRun, { runId }).catch((error: unknown) => {
-    throw isReason(error, "RUN_NOT_FOUND") ? previousNotFound(responseIdOf(runId)) : error;
-  });
-  const sessionId = run?.sessionId ?? "";
-  try {
-    return await send(sessionId, { afterRunId: runId, requestId: key });
-  } catch (error) {
-    if (!isReason(error, "SESSION_MOVED", "SESSION_BUSY")) {
-      throw isReason(error, "SESSION_NOT_FOUND") ? previousNotFound(responseIdOf(runId)) : error;
-    }
-  }
-  // Another id than that of the first attempt, which may have been answered.
-  const requestId = key === "" ? "" : `fork ${createHash("sha256").update(key).digest("hex")}`;
-  const fork = { sessionId, runId };
-  const forked = await calls.call(sessions.createSession, { fork, requestId });
-  return await send(forked.sessionId, { requestId });
 }
 
 /** Returns the origin of a response by its id; undefined when the caller has no such response. */

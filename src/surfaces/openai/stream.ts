@@ -1,8 +1,9 @@
 // Streams a response as server-sent events. There are no ids: after one, the Python client reads our comments as events.
 
-import { followLog, streamHeaders, writeText } from "../in-process/stream.ts";
+import { followLog } from "../in-process/follow-log.ts";
 import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
+import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import type { Origin } from "./echo.ts";
 import { toApiError } from "./errors.ts";
 import { type ResponseEvent, ResponseFold } from "./fold.ts";
@@ -48,10 +49,7 @@ function farewell(error: unknown, lastNumber: number): ResponseEvent {
   const { body } = toApiError(error);
   const isResumable = isReason(error, "RESUME");
   const message = isResumable ? "the stream was ended by the service: retrieve it with starting_after" : body.message;
-  const { type, code, param } = { ...body, code: isResumable ? "resume" : body.code };
-  return {
-    type: "error",
-    sequence_number: lastNumber,
-    ...{ code, message, param, error: { type, code, message, param } },
-  };
+  const { type, param } = body;
+  const code = isResumable ? "resume" : body.code;
+  return { type: "error", sequence_number: lastNumber, code, message, param, error: { type, code, message, param } };
 }

@@ -2,19 +2,19 @@
 // every surface does, and knows nothing of the service behind them.
 
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type ContextValues, createContextValues } from "@connectrpc/connect";
+import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
-import type { Sink } from "../../platform/base/sink.ts";
 import { Calls } from "../in-process/calls.ts";
-import { signalOf } from "../in-process/departure.ts";
+import { signalOf } from "../rest/departure.ts";
 import { isReason } from "../rest/failure.ts";
+import type { RestCall } from "../rest/gateway.ts";
 import { closeAfter, isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
-import { splitRequestTarget } from "../rest/route.ts";
+import { decodeSegment, splitRequestTarget } from "../rest/route.ts";
 import { createChatCompletion } from "./chat.ts";
 import { createConversation, deleteConversation, getConversation, listConversationItems } from "./conversations.ts";
 import { ApiError, isDefect, toApiError } from "./errors.ts";
@@ -76,7 +76,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
       const found = findRoute(splitRequestTarget(requestTarget).path, httpMethod);
       return { method: found?.route.method, isLong: true };
     },
-    handle: async (request: RestRequest, response: RestResponse, call: Call = {}): Promise<void> => {
+    handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);
       const signal = signalOf(response);
       try {
@@ -95,14 +95,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
   };
 }
 
-/** What the server made of a request before the surface. */
-interface Call {
-  readonly contextValues?: ContextValues;
-  readonly body?: Uint8Array;
-  readonly sink?: Sink<Uint8Array>;
-}
-
-interface Parts extends Omit<OpenAiOptions, "handlers">, Call {
+interface Parts extends Omit<OpenAiOptions, "handlers">, RestCall {
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
   readonly signal: AbortSignal;
 }
@@ -126,19 +119,10 @@ function findRoute(path: string, httpMethod: string): { route: Route; id: string
   for (const each of routes) {
     const match = each.httpMethod === httpMethod ? each.pattern.exec(path) : null;
     if (match !== null) {
-      return { route: each, id: decodeId(match[1] ?? "") };
+      return { route: each, id: decodeSegment(match[1] ?? "") };
     }
   }
   return undefined;
-}
-
-/** Decodes an id in a path. A malformed escape stays as it is: no id has a percent sign. */
-function decodeId(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function printPattern({ source }: RegExp): string {

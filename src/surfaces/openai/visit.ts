@@ -2,9 +2,9 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Calls } from "../in-process/calls.ts";
-import type { StreamedAnswer } from "../in-process/stream.ts";
 import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
 import { endStream, type RestRequest, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
+import type { StreamedAnswer } from "../rest/streamed-answer.ts";
 import { invalid, invalidBody } from "./errors.ts";
 import { Fields } from "./fields.ts";
 

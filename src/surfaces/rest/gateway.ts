@@ -9,8 +9,8 @@ import type { Fault } from "../../platform/base/fault.ts";
 import type { Feed } from "../../platform/base/feed.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
-import { signalOf } from "../in-process/departure.ts";
 import { restBodyBytesMax } from "./body.ts";
+import { signalOf } from "./departure.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
 import {

@@ -56,6 +56,15 @@ export function splitRequestTarget(requestTarget: string): { readonly path: stri
     : { path: requestTarget.slice(0, queryAt), query: requestTarget.slice(queryAt + 1) };
 }
 
+/** Decodes a segment of a path. A malformed escape stays as it is: no id has a percent sign. */
+export function decodeSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 interface FittingRoutes<Target> {
   readonly routes: readonly [Route<Target>, ...Route<Target>[]];
   readonly segments: readonly string[];

@@ -1,7 +1,7 @@
 // The signal that ends the work for a client that leaves.
 
 import { Code, ConnectError } from "@connectrpc/connect";
-import { isGone, type RestResponse } from "../rest/respond.ts";
+import { isGone, type RestResponse } from "./respond.ts";
 
 /** Returns a signal that aborts when the client leaves before it has the answer. */
 export function signalOf(response: RestResponse): AbortSignal {

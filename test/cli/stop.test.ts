@@ -17,8 +17,8 @@ import { ownFolder, type RunningCommand, startCommand, startInTerminal } from ".
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const ctrlC = "\u0003";
 /** Time for npm, an initdb, a service and a Postgres, on a machine with other work. */
-const timeout = 120_000;
-const startMaxMs = 60_000;
+const timeout = 240_000;
+const startMaxMs = 180_000;
 
 test.each([
   ["npm run -s runnel -- dev", ["npm", "run", "-s", "runnel", "--", "dev", "--port", "0"], "/stream\r\n"],

@@ -43,6 +43,8 @@ export interface AgUiCall extends StreamedAnswer {
 export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
   const { calls, input } = call;
   const branch = await findBranch(calls, input.threadId);
+  // Read before the run is looked for: so the messages of a run that another call starts meanwhile do not look like an edit.
+  const transcript = branch === undefined ? [] : await readTranscript(calls, branch);
   const known = branch === undefined ? undefined : await findRun(calls, branch, input.runId, 1);
   if (branch !== undefined && known !== undefined) {
     await join(call, branch, known);
@@ -51,7 +53,7 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
   if (input.hasResume) {
     throw new RunRefused("interrupt_unknown", "the thread has no open interrupt");
   }
-  const started = await start(call, preset, branch);
+  const started = await start(call, preset, branch, transcript);
   if ("known" in started) {
     await join(call, started.branch, started.known);
   } else {
@@ -100,9 +102,13 @@ type Started =
   | { readonly sessionId: string; readonly runId: string }
   | { readonly branch: Branch; readonly known: ThreadRun };
 
-async function start({ calls, input }: AgUiCall, preset: Agent, branch: Branch | undefined): Promise<Started> {
+async function start(
+  { calls, input }: AgUiCall,
+  preset: Agent,
+  branch: Branch | undefined,
+  transcript: readonly SessionMessage[],
+): Promise<Started> {
   const { threadId, runId, messages, tools, instructions } = input;
-  const transcript = branch === undefined ? [] : await readTranscript(calls, branch);
   const fresh = findNewInput(transcript, messages);
   const sessionId = await openBranch(calls, input, preset, branch, fresh);
   const parent = await findParent(calls, transcript, fresh);

@@ -110,8 +110,13 @@ function openWriter(run: StartedRun, loaded: LoadedRun, stop: Stop, deps: Superv
 }
 
 async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: () => Promise<T>): Promise<T> {
+  if (leftMs <= 0) {
+    // At once: a driver that begins could write results after the deadline.
+    stop.request("timed-out");
+    return await job();
+  }
   const done = new AbortController();
-  const deadline = clock.sleep(Math.max(0, leftMs), done.signal).then(() => {
+  const deadline = clock.sleep(leftMs, done.signal).then(() => {
     if (!done.signal.aborted) {
       stop.request("timed-out");
     }

@@ -7959,7 +7959,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Run.State.STATE_QUEUED",
-  "The run is admitted and waits for a free slot on any replica."
+  "The run is admitted and waits for a free slot on any replica, or for the run before it in its session."
  ],
  [
   "runnel.v1.Run.State.STATE_RUNNING",
@@ -8055,7 +8055,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Run.wait_reason",
-  "Why the run waits; set only while it waits."
+  "Why the run waits; set while it waits, and `session` while it is queued behind another run of its session."
  ],
  [
   "runnel.v1.RunCompleted",
@@ -8358,6 +8358,10 @@ export const comments = new Map(
   "Priority among the queued runs of the calling client, -100 to 100: the highest begins first. Clients take turns: the priorities of one do not concern another."
  ],
  [
+  "runnel.v1.SendMessageRequest.queue_if_busy",
+  "Whether the message waits while a run of the session is active, instead of SESSION_BUSY. Its run is queued with the `wait_reason` `session`, and begins within a second of the end of the run before it, however that ended. Waiting messages begin in the order in which they were sent, and SESSION_BUSY refuses a message that does not wait behind them. The model sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come."
+ ],
+ [
   "runnel.v1.SendMessageRequest.request_id",
   "Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe."
  ],
@@ -8523,7 +8527,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SessionService.SendMessage",
-  "Sends a message and starts a run. Returns as soon as the run is durable. The run needs no reader.\n\nFAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, or after its only message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum number of active runs. May be retried safely with the same `request_id`."
+  "Sends a message and starts a run. Returns as soon as the run is durable. The run needs no reader.\n\nFAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, unless `queue_if_busy` is set, or after its only message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum number of active runs. May be retried safely with the same `request_id`."
  ],
  [
   "runnel.v1.SessionService.StreamSession",

@@ -2,7 +2,7 @@
 
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { CancelRunsRequest, ListRunsRequest } from "#gen/runnel/v1/run_service_pb.js";
-import { statusOf } from "../engine/runs/to-proto.ts";
+import { statusesOf } from "../engine/runs/to-proto.ts";
 import type { RunFilter } from "../engine/storage/client-run.ts";
 
 type Filters = Omit<CancelRunsRequest, "all" | "$typeName" | "$unknown">;
@@ -24,7 +24,7 @@ export function readRunFilter(client: string, filters: Filters): RunFilter {
 export function readListFilter(client: string, request: ListRunsRequest): RunFilter {
   return {
     ...readRunFilter(client, request),
-    states: request.states.length === 0 ? undefined : request.states.flatMap((state) => statusOf(state) ?? []),
+    states: request.states.length === 0 ? undefined : request.states.flatMap(statusesOf),
     errorContains: request.errorContains || undefined,
   };
 }

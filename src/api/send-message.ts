@@ -127,6 +127,7 @@ function nextTurn(
       annotations: readAnnotations(request.annotations),
       startMs: readStartTime(request, deps.clock.nowMs()),
       priority: request.priority,
+      queueIfBusy: request.queueIfBusy && !deps.config.sessionsSingleMessage,
       traceParent,
       callbackUrl: callbackUrlOf(callback, deps.config.callbackBaseUrl),
     },

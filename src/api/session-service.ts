@@ -16,6 +16,7 @@ import { cancelRunWithin } from "../engine/runs/cancel.ts";
 import { callbackUrlOf, checkCallback } from "../engine/sessions/callback.ts";
 import { purgeSession } from "../engine/sessions/purge.ts";
 import { sessionToProto } from "../engine/sessions/to-proto.ts";
+import { listPendingRuns } from "../engine/storage/pending-run.ts";
 import {
   findSession,
   insertSession,
@@ -201,9 +202,14 @@ async function deleteSession(deps: ServiceDeps, client: string, name: string): P
     const session = requireFound(await lockSession(trx, { client, name }));
     await markSessionDeleted(trx, session.id);
     const { latest_run_id: runId } = session;
-    const announceCancel = runId === null ? () => {} : await cancelRunWithin(trx, deps, runId);
+    const announcements: (() => void)[] = [];
+    for (const id of [...(await listPendingRuns(trx, session.id)), ...(runId === null ? [] : [runId])]) {
+      announcements.push(await cancelRunWithin(trx, deps, id));
+    }
     return () => {
-      announceCancel();
+      for (const announceCancel of announcements) {
+        announceCancel();
+      }
       // Wakes a reader that waits for a first message: the session will not get one.
       deps.wakeup.publish({ topic: "session", key: session.id, value: 0 });
     };

@@ -61,7 +61,7 @@ export declare type Run = Message<"runnel.v1.Run"> & {
   takeovers: number;
 
   /**
-   * Why the run waits; set only while it waits.
+   * Why the run waits; set while it waits, and `session` while it is queued behind another run of its session.
    *
    * @generated from field: string wait_reason = 7;
    */
@@ -186,7 +186,7 @@ export enum Run_State {
   UNSPECIFIED = 0,
 
   /**
-   * The run is admitted and waits for a free slot on any replica.
+   * The run is admitted and waits for a free slot on any replica, or for the run before it in its session.
    *
    * @generated from enum value: STATE_QUEUED = 1;
    */

@@ -401,6 +401,17 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
    * @generated from field: int32 priority = 9;
    */
   priority: number;
+
+  /**
+   * Whether the message waits while a run of the session is active, instead of SESSION_BUSY. Its run is queued with the
+   * `wait_reason` `session`, and begins within a second of the end of the run before it, however that ended. Waiting messages
+   * begin in the order in which they were sent, and SESSION_BUSY refuses a message that does not wait behind them. The model
+   * sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of
+   * them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come.
+   *
+   * @generated from field: bool queue_if_busy = 10;
+   */
+  queueIfBusy: boolean;
 };
 
 /**
@@ -906,8 +917,8 @@ export declare const SessionService: GenService<{
   /**
    * Sends a message and starts a run. Returns as soon as the run is durable. The run needs no reader.
    *
-   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, or after its only message where the service is set
-   * to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
+   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, unless `queue_if_busy` is set, or after its only
+   * message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
    * number of active runs. May be retried safely with the same `request_id`.
    *
    * @generated from rpc runnel.v1.SessionService.SendMessage

@@ -1,5 +1,5 @@
-// Handles what no owner handles: replicas with an expired lease, runs without an owner, runs past their deadline, and parked
-// runs whose time has come. Every replica runs a reaper; locks let only one act on each.
+// Handles what no owner handles: replicas with an expired lease, runs without an owner, runs past their deadline, parked runs
+// whose time has come, and pending runs whose session is free. Every replica runs a reaper; locks let only one act on each.
 //
 // R1  A run is free to take when no replica has its owner's id. Nothing else decides, so a crash at any point here costs
 //     nothing.
@@ -14,6 +14,7 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import type { ResultLog } from "../log/log.ts";
 import type { LogEntry } from "../log/result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
+import { type QueuedRun, queuePendingRuns } from "../storage/pending-run.ts";
 import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
 import { announceCallback } from "./callback.ts";
@@ -69,6 +70,7 @@ export class Reaper {
 
   async #pass(): Promise<void> {
     await this.#wakeRuns();
+    await this.#queuePendingRuns();
     if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) {
       await this.#reapReplicas();
     }
@@ -99,6 +101,20 @@ export class Reaper {
       failpoint("wake.committed");
       wakeup.publish({ topic: "queue", key: "", value: 0 });
     }
+  }
+
+  async #queuePendingRuns(): Promise<void> {
+    const { db, wakeup } = this.#options;
+    let queued: readonly QueuedRun[];
+    do {
+      queued = await queuePendingRuns(db, runsPerTransactionMax);
+      for (const run of queued) {
+        announceCallback(wakeup, run.callback_url);
+      }
+      if (queued.length > 0) {
+        wakeup.publish({ topic: "queue", key: "", value: 0 });
+      }
+    } while (queued.length === runsPerTransactionMax);
   }
 
   async #reapReplicas(): Promise<void> {

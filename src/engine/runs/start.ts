@@ -7,7 +7,7 @@ import { Fault } from "../../platform/base/fault.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { Wakeup } from "../log/wakeup.ts";
-import { hasActiveRunOf } from "../storage/run.ts";
+import { countUnfinishedRuns, insertPendingRun } from "../storage/pending-run.ts";
 import { insertRun, type StartedRun } from "../storage/run-start.ts";
 import { appendInput } from "../storage/transcript.ts";
 import { admit, freelyBelow, type RunLimits } from "./admission.ts";
@@ -41,6 +41,8 @@ export interface StartRequest {
   readonly startMs?: number | undefined;
   /** Among the queued runs of its client; unset means 0. */
   readonly priority?: number | undefined;
+  /** Whether the run waits for the runs before it in its session. Such a start is part of a transaction that has locked it. */
+  readonly queueIfBusy?: boolean | undefined;
   /** The trace of the call that starts the run; undefined when it has no trace. */
   readonly traceParent?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
@@ -82,6 +84,11 @@ export async function startRun<T>(
   let started: StartedRun | undefined;
   const answer = await deps.db.transaction().execute((trx) =>
     within(trx, async (request) => {
+      if (request.queueIfBusy === true && (await isBusy(trx, request.session))) {
+        const pending = newRun(deps, request, undefined);
+        await insertPendingRun(trx, pending);
+        return pending.id;
+      }
       started = await insert(trx, deps, request, slot);
       return started.id;
     }),
@@ -100,7 +107,10 @@ async function insert(
   const { inputBefore = [], session } = request;
   const asked = newRun(deps, request, slot);
   if (inputBefore.length > 0) {
-    await assertIdle(trx, session);
+    // Only the active run of a session writes to the transcript.
+    if ((await countUnfinishedRuns(trx, session)) > 0) {
+      throw busy();
+    }
     await appendInput(trx, { session, runId: asked.id, messages: inputBefore });
   }
   const run = await insertRun(trx, asked);
@@ -111,12 +121,21 @@ async function insert(
   return run;
 }
 
-/** Throws SESSION_BUSY while a run of the session is active: only that run writes to the transcript. */
-async function assertIdle(trx: Transaction, session: string): Promise<void> {
-  if (await hasActiveRunOf(trx, session)) {
-    throw busy();
+/**
+ * Returns whether a session has an unfinished run.
+ * @throws Fault CONCURRENCY_EXHAUSTED when it has as many as a session may have.
+ */
+async function isBusy(trx: Transaction, session: string): Promise<boolean> {
+  const unfinished = await countUnfinishedRuns(trx, session);
+  if (unfinished > pendingRunsMax) {
+    const message = `max pending messages of a session (${pendingRunsMax}) reached`;
+    throw new Fault("CONCURRENCY_EXHAUSTED", message, { retryAfterMs: 1_000 });
   }
+  return unfinished > 0;
 }
+
+/** More than people type ahead, and few enough to cancel in one transaction. */
+const pendingRunsMax = 100;
 
 function busy(): Fault {
   return new Fault("SESSION_BUSY", "session already running");

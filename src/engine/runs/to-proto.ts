@@ -11,6 +11,7 @@ import type { RunStatus } from "../storage/schema.ts";
 import type { Driver, RunDetails } from "./driver.ts";
 
 const states = {
+  pending: Run_State.QUEUED,
   queued: Run_State.QUEUED,
   running: Run_State.RUNNING,
   waiting: Run_State.WAITING,
@@ -19,14 +20,12 @@ const states = {
   cancelled: Run_State.CANCELLED,
 } as const satisfies Record<RunStatus, Run_State>;
 
-/** Returns the status of runs in this state; undefined for a state that no run has. */
-export function statusOf(state: Run_State): RunStatus | undefined {
-  return statuses.get(state);
+/** Returns the statuses of runs in this state; none for a state that no run has. */
+export function statusesOf(state: Run_State): readonly RunStatus[] {
+  return statuses.filter((status) => states[status] === state);
 }
 
-const statuses = new Map<Run_State, RunStatus>(
-  Object.entries(states).map(([status, state]) => [state, status as RunStatus]),
-);
+const statuses = Object.keys(states) as RunStatus[];
 
 /** What the conversion of runs works with. */
 export interface RunsToProtoDeps {

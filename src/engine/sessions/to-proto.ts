@@ -10,6 +10,7 @@ import { completedText } from "./message-text.ts";
 
 /** The documented statuses show queued and waiting as running. */
 const stateOfRun = {
+  pending: Session_State.RUNNING,
   queued: Session_State.RUNNING,
   running: Session_State.RUNNING,
   waiting: Session_State.RUNNING,

@@ -13,7 +13,7 @@ import type { CallbackState, CallbackStatus } from "./schema.ts";
  * Returns SQL that inserts the callback of a run's transition within a statement. `runs` names the part of it that returns the
  * run.
  */
-export function callbackOf(runs: "inserted" | "finished", status: CallbackStatus): RawBuilder<unknown> {
+export function callbackOf(runs: "inserted" | "queued" | "finished", status: CallbackStatus): RawBuilder<unknown> {
   return sql`
     insert into callback (client, session, run_id, sequence, status, base_url)
     select client, session, id, last_sequence, ${sql.lit(status)}, callback_url from ${sql.ref(runs)}

@@ -117,8 +117,7 @@ function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains 
 
 function selectRuns(db: Db, filter: RunFilter, { before, limit }: RunPage) {
   const { client, sessionName, states } = filter;
-  // For active runs alone: the collation keeps the planner from the index of all runs of the client. So it takes one of active
-  // runs, which are few.
+  // For active runs alone: with this collation the planner takes their index, not that of all runs of the client.
   const isActiveOnly = states?.every(isActive) === true;
   let query = visibleRuns(db)
     .where(isActiveOnly ? sql`run.client collate "C"` : "run.client", "=", client)

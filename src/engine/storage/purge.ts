@@ -4,6 +4,7 @@
 import { sql } from "kysely";
 import { byteaArray, int8Array } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import { runIsActive } from "./run.ts";
 
 interface SessionName {
   readonly client: string;
@@ -17,7 +18,7 @@ export async function hasActiveRun(trx: Transaction, { client, name }: SessionNa
   }
   const { rows } = await sql`
     select from session join run on run.session = session.id
-    where session.client = ${client} and session.name = ${name} and run.status in ('queued', 'running', 'waiting')
+    where session.client = ${client} and session.name = ${name} and ${runIsActive}
     limit 1`.execute(trx);
   return rows.length > 0;
 }

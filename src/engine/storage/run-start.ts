@@ -72,7 +72,7 @@ export interface ActiveScope {
  * Inserts a run. It becomes the session's latest run, and its input the session's newest message. This is one statement,
  * because the client that sent the message waits for every round trip. The run is owned at once if `owner` has a lease, else
  * queued. The rows of the lease and the session stay locked. Returns undefined and writes nothing in four cases: the session
- * has an active run, it is deleted, too many runs are active, or another transaction holds the session while several inserts
+ * has an unfinished run, it is deleted, too many runs are active, or another transaction holds the session while several inserts
  * share the statement. Concurrent inserts without limits share one statement and one commit.
  */
 export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
@@ -132,7 +132,9 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           case when held.id is null then greatest(now(), to_timestamp(asked.start_ms / 1000.0)) end,
           case when held.id is not null then now() end
         from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
-        where owned.delete_time is null and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
+        where owned.delete_time is null
+          and not exists (select from run as pending where pending.session = owned.id and pending.status = 'pending')
+          and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
           and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}
         on conflict (session) where status in ('queued', 'running', 'waiting') do nothing
         returning ${runValues}, agent as own_agent

@@ -55,7 +55,7 @@ function literal(status: RunStatus): RawBuilder<RunStatus> {
 }
 
 /** The statuses of a run that has not ended. */
-export const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
+export const activeStatuses = ["pending", "queued", "running", "waiting"] as const satisfies readonly RunStatus[];
 
 /** Returns whether a run with this status has not ended. */
 export function isActive(status: RunStatus): boolean {
@@ -64,14 +64,6 @@ export function isActive(status: RunStatus): boolean {
 
 /** The condition that a run has not ended. */
 export const runIsActive: RawBuilder<boolean> = sql<boolean>`run.status in (${sql.join(activeStatuses.map(literal))})`;
-
-/** Returns whether a session has an active run. */
-export async function hasActiveRunOf(trx: Transaction, session: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from run where session = ${session} and ${runIsActive}
-    limit 1`.execute(trx);
-  return rows.length > 0;
-}
 
 /** Returns a run; undefined when it does not exist. */
 export async function findRun(db: Db | Transaction, id: string): Promise<RunRow | undefined> {

@@ -19,8 +19,8 @@ declare module "../../platform/database/schema.ts" {
   }
 }
 
-/** The status of a run; the first three are active. */
-export type RunStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+/** The status of a run. A pending one waits for the runs before it in its session, of which one is queued, running or waiting. */
+export type RunStatus = "pending" | "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
 
 /** The transition that a status callback reports, as it is sent. */
 export type CallbackStatus = "created" | "running" | "completed" | "failed" | "cancelled";

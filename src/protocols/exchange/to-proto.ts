@@ -9,6 +9,7 @@ import type { SessionData } from "./session-json.ts";
 import type { ExchangeRow } from "./storage/exchange.ts";
 
 const states = {
+  pending: Exchange_State.WORKING,
   queued: Exchange_State.WORKING,
   running: Exchange_State.WORKING,
   waiting: Exchange_State.WAITING,

@@ -88,6 +88,7 @@ function latest(runs: readonly JobRunRow[]): Date | undefined {
 }
 
 const states: Record<RunStatus, JobExecution_State> = {
+  pending: JobExecution_State.QUEUED,
   queued: JobExecution_State.QUEUED,
   running: JobExecution_State.RUNNING,
   waiting: JobExecution_State.WAITING,

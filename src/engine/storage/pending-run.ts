@@ -1,0 +1,100 @@
+// Runs that wait in their session until the runs before them have ended. They begin in the order of their creation.
+//
+// W1  A session with a pending run starts no other run. A statement that inserts a run locks the session first.
+// W2  The input of a pending run becomes a message of its session when the run is queued, after all messages of the runs before.
+
+import { sql } from "kysely";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { isUniqueViolation } from "../../platform/database/errors.ts";
+import { callbackOf } from "./callback.ts";
+import { runIsActive } from "./run.ts";
+import type { NewRun } from "./run-start.ts";
+
+/** Counts the runs of a session that have not ended. The session is locked. */
+export async function countUnfinishedRuns(trx: Transaction, session: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::float8 as count from run where session = ${session} and ${runIsActive}`.execute(trx);
+  return rows[0]?.count ?? 0;
+}
+
+/** Inserts a pending run with one message, in a session that is locked and has an unfinished run. */
+export async function insertPendingRun(trx: Transaction, run: NewRun): Promise<void> {
+  const { agent, startMs = 0 } = run;
+  const wakeAt = sql<Date>`greatest(now(), to_timestamp(${startMs} / 1000.0))`;
+  await trx
+    .insertInto("run")
+    .values({
+      id: run.id,
+      client: run.client,
+      session: run.session,
+      driver: run.driver,
+      input: Buffer.from(run.input),
+      status: "pending",
+      wait_reason: "session",
+      epoch: 0,
+      wake_at: wakeAt,
+      deadline: sql<Date>`${wakeAt} + ${run.timeoutMs} * interval '1 millisecond'`,
+      agent: agent === undefined ? null : Buffer.from(agent),
+      model: run.model ?? null,
+      agent_name: run.agentName ?? null,
+      annotations: run.annotations ?? null,
+      priority: run.priority ?? 0,
+      trace_parent: run.traceParent ?? null,
+      callback_url: run.callbackUrl ?? null,
+    })
+    .execute();
+}
+
+/** Returns the pending runs of a session. */
+export async function listPendingRuns(trx: Transaction, session: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from run where session = ${session} and status = 'pending' order by create_time, id`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+/** A pending run that is queued now. */
+export interface QueuedRun {
+  readonly id: string;
+  readonly session: string;
+  readonly callback_url: string | null;
+}
+
+/**
+ * Queues the next pending run of sessions whose runs before it have ended. Returns them. Its timeout begins now, or at its start
+ * time. Leaves sessions that another transaction has locked.
+ */
+export async function queuePendingRuns(db: Db, limit: number): Promise<QueuedRun[]> {
+  try {
+    const { rows } = await sql<QueuedRun>`
+      with next as materialized (
+        select distinct on (session) id, session from run
+        where status = 'pending' and not exists (
+          select from run as current
+          where current.session = run.session and current.status in ('queued', 'running', 'waiting'))
+        order by session, create_time, id limit ${limit}
+      ), held as materialized (
+        select next.id, next.session from next cross join lateral (
+          select from session where session.id = next.session for no key update skip locked
+        ) as locked
+      ), queued as (
+        update run set status = 'queued', wait_reason = null, wake_at = greatest(now(), wake_at),
+          deadline = greatest(now(), wake_at) + (deadline - wake_at)
+        from held where run.id = held.id and run.status = 'pending'
+        returning run.id, run.client, run.session, run.input, run.last_sequence, run.callback_url
+      ), latest as (
+        update session set latest_run_id = queued.id from queued where session.id = queued.session
+      ), said as (
+        insert into transcript (session, position, run_id, message)
+        select session, (select coalesce(max(position) + 1, 0) from transcript where session = queued.session), id, input
+        from queued
+      ), called as (${callbackOf("queued", "running")})
+      select id, session, callback_url from queued`.execute(db);
+    return rows;
+  } catch (error) {
+    // A run of the session began after this statement had looked: the pending one waits for it too.
+    if (isUniqueViolation(error, "run_active_of_session")) {
+      return [];
+    }
+    throw error;
+  }
+}

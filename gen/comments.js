@@ -4794,6 +4794,10 @@ export const comments = new Map(
   "Lists the approvals of the calling client, newest first, without the `request`."
  ],
  [
+  "runnel.runner.v1.ApprovalService.WatchApprovals",
+  "Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.\n\nEach response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest appear. May be retried."
+ ],
+ [
   "runnel.runner.v1.Assignment",
   "An assignment for a worker that polls."
  ],
@@ -6496,6 +6500,34 @@ export const comments = new Map(
  [
   "runnel.runner.v1.ToolResource.tool_type",
   "Kind of tool, such as `builtin`."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsRequest",
+  "Request of WatchApprovals."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsRequest.after",
+  "`cursor` of the last response that the caller received: what has changed since comes as well. Unset means now."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsRequest.run_id",
+  "Id of a run: only its approvals; unset means the approvals of all runs."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsResponse",
+  "Response of WatchApprovals."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsResponse.approval",
+  "The approval as it is now."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsResponse.change",
+  "The change. A response without one keeps the stream alive."
+ ],
+ [
+  "runnel.runner.v1.WatchApprovalsResponse.cursor",
+  "Position after this response, for `after`."
  ],
  [
   "runnel.runner.v1.WorkerDrain",

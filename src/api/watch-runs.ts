@@ -1,5 +1,4 @@
-// WatchRuns: looks at the runs of a client once a second, and yields those that have changed. A whole run is sent each time, so a
-// reader that gets one twice is not misled; no order of changes has to be kept.
+// WatchRuns: the runs of a client as they change.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -9,16 +8,8 @@ import {
 } from "#gen/runnel/v1/run_service_pb.js";
 import { runsToProto } from "../engine/runs/to-proto.ts";
 import { type ClientRun, listRunsToWatch } from "../engine/storage/client-run.ts";
-import { readTimeMs } from "../platform/database/time.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { live } from "./live.ts";
-
-/** The time between two looks. */
-const lookMs = 1_000;
-/** How far a look goes back: an end is visible later than its time, but never later than a statement may take. */
-const overlapMs = 15_000;
-/** The maximum of active runs, and of ended runs, in a look. */
-const runsPerLook = 1_000;
+import { rowsPerLook, type Watch, watch } from "./watch.ts";
 
 /**
  * Yields the changes of a client's runs. A response without a run opens the stream and keeps it alive.
@@ -27,75 +18,32 @@ const runsPerLook = 1_000;
 export async function* watchRuns(
   deps: ServiceDeps,
   client: string,
-  request: WatchRunsRequest,
+  { sessionId, after }: WatchRunsRequest,
   reader: AbortSignal,
 ): AsyncGenerator<WatchRunsResponse> {
-  const scope = ["watch", client, request.sessionId];
-  const after = deps.cursors.decode(scope, request.after);
-  const sinceMs = after === undefined ? await readTimeMs(deps.db) : Number(after);
-  const changes = live<readonly WatchRunsResponse[]>({
-    open: (signal) =>
-      look(deps, {
-        client,
-        sessionName: request.sessionId || undefined,
-        scope,
-        sinceMs,
-        // A reader that goes on may have missed ends that became visible late.
-        fromMs: after === undefined ? sinceMs : 0,
-        signal,
-      }),
-    empty: () => [create(WatchRunsResponseSchema)],
-    clock: deps.clock,
-    reader,
-    drain: deps.drain,
-  });
-  for await (const batch of changes) {
-    yield* batch;
-  }
-}
-
-interface Watch {
-  readonly client: string;
-  readonly sessionName: string | undefined;
-  readonly scope: readonly string[];
-  readonly sinceMs: number;
-  /** Ends before this time are not shown. */
-  readonly fromMs: number;
-  readonly signal: AbortSignal;
-}
-
-async function* look(
-  deps: ServiceDeps,
-  { client, sessionName, scope, sinceMs, fromMs, signal }: Watch,
-): AsyncGenerator<readonly WatchRunsResponse[]> {
-  let reachedMs = sinceMs;
-  let known = new Map<string, string>();
-  while (!signal.aborted) {
-    const nowMs = await readTimeMs(deps.db);
-    const endedSince = new Date(reachedMs - overlapMs);
-    const { active, ended } = await listRunsToWatch(deps.db, { client, sessionName, endedSince, limit: runsPerLook });
-    const rows = [...ended, ...active];
-    const changed = rows.filter((row) => known.get(row.id) !== stateOf(row) && !isBefore(row, fromMs));
-    // What a look does not see has ended before it, or is deleted.
-    known = new Map(rows.map((row) => [row.id, stateOf(row)]));
-    const isWhole = ended.length < runsPerLook;
-    reachedMs = isWhole ? nowMs : (ended.at(-1)?.end_time?.getTime() ?? nowMs) + overlapMs;
-    const cursor = deps.cursors.encode(scope, String(reachedMs));
-    const runs = await runsToProto(deps, changed);
-    if (runs.length > 0) {
-      yield runs.map((run) => create(WatchRunsResponseSchema, { cursor, change: { case: "run", value: run } }));
+  const watched: Watch<ClientRun> = {
+    scope: ["watch", client, sessionId],
+    after,
+    look: async (endedSince) => {
+      const sessionName = sessionId || undefined;
+      const { active, ended } = await listRunsToWatch(deps.db, { client, sessionName, endedSince, limit: rowsPerLook });
+      const isWhole = ended.length < rowsPerLook;
+      return { rows: [...ended, ...active], moreAfter: isWhole ? undefined : (ended.at(-1)?.end_time ?? undefined) };
+    },
+    idOf: ({ id }) => id,
+    stateOf,
+    settledTimeOf: (row) => row.end_time,
+  };
+  for await (const { cursor, rows } of watch(deps, watched, reader)) {
+    if (rows.length === 0) {
+      yield create(WatchRunsResponseSchema);
     }
-    if (isWhole) {
-      await deps.clock.sleep(lookMs, signal);
+    for (const run of await runsToProto(deps, rows)) {
+      yield create(WatchRunsResponseSchema, { cursor, change: { case: "run", value: run } });
     }
   }
 }
 
-function isBefore({ end_time: end }: ClientRun, ms: number): boolean {
-  return end !== null && end.getTime() < ms;
-}
-
-/** Returns what a watch shows of a run, as a text. */
 function stateOf({ status, turn, takeovers, wait_reason, cancel_request_time }: ClientRun): string {
   return [status, turn, takeovers, wait_reason, cancel_request_time?.getTime()].join(" ");
 }

@@ -51,7 +51,7 @@ test("sending a message is fully described", () => {
             schema: {
               type: "object",
               description:
-                "Refused otherwise: message is required. Refused otherwise: message and messages exclude each other: set one.",
+                "Refused otherwise: message is required. Refused otherwise: message and messages exclude each other: set one. Refused otherwise: queue_if_busy needs one message of the user.",
               properties: {
                 after_run_id: {
                   type: "string",
@@ -92,6 +92,7 @@ test("sending a message is fully described", () => {
                   maximum: 100,
                   description: said("runnel.v1.SendMessageRequest.priority"),
                 },
+                queue_if_busy: { type: "boolean", description: said("runnel.v1.SendMessageRequest.queue_if_busy") },
                 start_time: {
                   type: "string",
                   format: "date-time",

@@ -1,16 +1,18 @@
 // Actions of runners that require an approval: who decides, what the runner learns, and that an approval is good for one use.
 
 import { createHash } from "node:crypto";
+import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { HostRunService } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/runner/v1/approval_pb.js";
-import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
+import { ApprovalService, type WatchApprovalsResponse } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { retention } from "../../src/app/protocols.ts";
 import { eraseContents } from "../../src/engine/storage/erase.ts";
 import { emptyRemoteRuns } from "../../src/protocols/langbot/storage/remote-run.ts";
+import { connectHttp2Transport } from "../conformance/transports.ts";
 import { credentialsOf, defaultClientId } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
@@ -458,4 +460,80 @@ test("an approval is emptied and deleted with its run", async () => {
   const rows = await query<{ session: string }>(stage.databaseUrl, "select session from run");
   expect(await eraseContents(db, [rows[0]?.session ?? ""], retention)).toBe(1);
   expect(await query(stage.databaseUrl, "select id from approval")).toEqual([]);
+});
+
+describe("a watch", () => {
+  async function openWatch(stage: Stage & { url: string }, clientId?: string) {
+    const approvals = createClient(ApprovalService, connectHttp2Transport(stage.url));
+    const headers = credentialsOf(clientId);
+    return async (request: { runId?: string; after?: string } = {}) => {
+      const seen: WatchApprovalsResponse[] = [];
+      const leaving = new AbortController();
+      const over = (async () => {
+        for await (const response of approvals.watchApprovals(request, { headers, signal: leaving.signal })) {
+          seen.push(response);
+        }
+      })().catch(() => undefined);
+      await until("the stream to open", () => seen.length > 0);
+      const told = () => seen.flatMap(({ change }) => (change.case === "approval" ? [change.value] : []));
+      return {
+        told,
+        saw: (wanted: Approval, state: Approval_State) =>
+          until("the approval", () =>
+            told().some((each) => each.approvalId === wanted.approvalId && each.state === state),
+          ),
+        cursor: () => seen.findLast(({ cursor }) => cursor !== "")?.cursor ?? "",
+        leave: async () => {
+          leaving.abort();
+          await over;
+        },
+      };
+    };
+  }
+
+  test("shows an approval as it is asked for, decided, used and expired, and goes on after a cursor", async () => {
+    const stage = await openService();
+    const watch = await openWatch(stage);
+    const first = await watch();
+    const { run, approval } = await askedRun(stage);
+    await first.saw(approval, PENDING);
+    await stage.decide(approval);
+    await first.saw(approval, APPROVED);
+    const after = first.cursor();
+    await first.leave();
+    await stage.ask(run);
+    const rejected = await askedRun(stage);
+    await stage.decide(rejected.approval, REJECT);
+    const second = await watch({ after });
+    await second.saw(approval, USED);
+    await second.saw(rejected.approval, REJECTED);
+    const left = await askedRun(stage);
+    await second.saw(left.approval, PENDING);
+    await stage.worker.report(left.run, { 2: ["run.completed", {}] });
+    await second.saw(left.approval, EXPIRED);
+    expect(second.told().every(({ request }) => request === undefined)).toBe(true);
+    await second.leave();
+    const late = await watch();
+    const open = await askedRun(stage);
+    await late.saw(open.approval, PENDING);
+    expect(new Set(late.told().map(({ approvalId }) => approvalId))).toEqual(new Set([open.approval.approvalId]));
+    await late.leave();
+  });
+
+  test("is of one run where it names one, and shows another client nothing", async () => {
+    const stage = await openService();
+    const { approval, run } = await askedRun(stage);
+    const stranger = await (await openWatch(stage, "stranger"))();
+    const watch = await openWatch(stage);
+    const ofOne = await watch({ runId: run.runId });
+    const ofAll = await watch();
+    const { approval: other } = await askedRun(stage);
+    await ofAll.saw(other, PENDING);
+    await ofOne.saw(approval, PENDING);
+    await stage.decide(approval);
+    await ofOne.saw(approval, APPROVED);
+    expect(new Set(ofOne.told().map(({ runId }) => runId))).toEqual(new Set([run.runId]));
+    expect(stranger.told()).toEqual([]);
+    await Promise.all([stranger, ofOne, ofAll].map((each) => each.leave()));
+  });
 });

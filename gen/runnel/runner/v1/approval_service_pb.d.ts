@@ -80,6 +80,68 @@ export declare type ListApprovalsResponse = Message<"runnel.runner.v1.ListApprov
 export declare const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse>;
 
 /**
+ * Request of WatchApprovals.
+ *
+ * @generated from message runnel.runner.v1.WatchApprovalsRequest
+ */
+export declare type WatchApprovalsRequest = Message<"runnel.runner.v1.WatchApprovalsRequest"> & {
+  /**
+   * Id of a run: only its approvals; unset means the approvals of all runs.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * `cursor` of the last response that the caller received: what has changed since comes as well. Unset means now.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message runnel.runner.v1.WatchApprovalsRequest.
+ * Use `create(WatchApprovalsRequestSchema)` to create a new message.
+ */
+export declare const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest>;
+
+/**
+ * Response of WatchApprovals.
+ *
+ * @generated from message runnel.runner.v1.WatchApprovalsResponse
+ */
+export declare type WatchApprovalsResponse = Message<"runnel.runner.v1.WatchApprovalsResponse"> & {
+  /**
+   * Position after this response, for `after`.
+   *
+   * @generated from field: string cursor = 1;
+   */
+  cursor: string;
+
+  /**
+   * The change. A response without one keeps the stream alive.
+   *
+   * @generated from oneof runnel.runner.v1.WatchApprovalsResponse.change
+   */
+  change: {
+    /**
+     * The approval as it is now.
+     *
+     * @generated from field: runnel.runner.v1.Approval approval = 2;
+     */
+    value: Approval;
+    case: "approval";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message runnel.runner.v1.WatchApprovalsResponse.
+ * Use `create(WatchApprovalsResponseSchema)` to create a new message.
+ */
+export declare const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse>;
+
+/**
  * Request of GetApproval.
  *
  * @generated from message runnel.runner.v1.GetApprovalRequest
@@ -205,6 +267,22 @@ export declare const ApprovalService: GenService<{
     methodKind: "unary";
     input: typeof ListApprovalsRequestSchema;
     output: typeof ListApprovalsResponseSchema;
+  },
+  /**
+   * Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
+   *
+   * Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
+   * first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
+   * error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
+   * may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
+   * appear. May be retried.
+   *
+   * @generated from rpc runnel.runner.v1.ApprovalService.WatchApprovals
+   */
+  watchApprovals: {
+    methodKind: "server_streaming";
+    input: typeof WatchApprovalsRequestSchema;
+    output: typeof WatchApprovalsResponseSchema;
   },
   /**
    * Returns one approval with its `request`.

@@ -8,6 +8,7 @@ import { clientIdOf, requireClient } from "../../../platform/auth/caller.ts";
 import { approvalStates, approvalToProto, decide, requireApproval } from "../runners/approval.ts";
 import { type ApprovalState, listApprovals } from "../storage/approval.ts";
 import type { LangbotDeps } from "./deps.ts";
+import { watchApprovals } from "./watch-approvals.ts";
 
 /** Creates the handlers of ApprovalService. */
 export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof ApprovalService> {
@@ -30,6 +31,8 @@ export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof App
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },
+    watchApprovals: (request, { values, signal }) =>
+      watchApprovals(deps, requireClient(values).client, request, signal),
     getApproval: async ({ approvalId: id }, { values }) => {
       const { client } = requireClient(values);
       return { approval: approvalToProto(await requireApproval(db, { client, id })) };

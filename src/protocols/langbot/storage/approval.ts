@@ -2,6 +2,7 @@
 // number of concurrent ones, one counts.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { lowestUuid } from "../../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { ApprovalTable } from "./schema.ts";
 
@@ -105,6 +106,28 @@ export async function listApprovals(
   return rows;
 }
 
+/** An approval, with the time since which its state is final; null while it may still change by a decision or a use. */
+export type WatchedApproval = ApprovalRow & { readonly settled_time: Date | null };
+
+/** Lists the newest approvals that may still change, or were settled at or after a time. */
+export async function listApprovalsToWatch(
+  db: Db,
+  args: { client: string; runId: string | undefined; settledSince: Date; limit: number },
+): Promise<WatchedApproval[]> {
+  const { client, runId = null, settledSince, limit } = args;
+  const { rows } = await sql<WatchedApproval>`
+    select * from (
+      select ${shown}, ${settledTime} as settled_time from ${approvals}
+      where approval.client = ${client} and approval.id >= ${lowestUuid(settledSince.getTime() - lifetimeMaxMs)}
+        and run_id = coalesce(${runId}::uuid, run_id)
+    ) as recent where settled_time is null or settled_time >= ${settledSince}
+    order by id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The longest time to decide, and the error of the clock in an id. */
+const lifetimeMaxMs = 2 * 86_400_000;
+
 /** Records a decision. Returns false when the digest differs, or when the approval is decided or expired. */
 export async function decideApproval(db: Db, wanted: ApprovalDecision): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
@@ -136,6 +159,11 @@ const stateNow: RawBuilder<ApprovalState> = sql`case
   when expire_time <= clock_timestamp() or run.end_time is not null then 'expired'
   when decision = 'approve' then 'approved'
   else 'pending' end`;
+
+const settledTime = sql`case
+  when use_time is not null then use_time
+  when decision = 'reject' then decide_time
+  when expire_time <= clock_timestamp() or run.end_time is not null then least(expire_time, run.end_time) end`;
 
 const shown = sql`approval.id, run_id, runner_id, runner_sequence, action, digest, expire_time, decision, decided_by, comment,
   decide_time, use_id, use_time, approval.create_time, ${stateNow} as state`;

@@ -6,6 +6,7 @@ import { checkConfig } from "../../src/platform/config/explain.ts";
 import { type Config, keys } from "../../src/platform/config/keys.ts";
 import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
 import { readTlsFiles } from "../../src/platform/config/tls-files.ts";
+import { startService } from "../harness/service.ts";
 import { makePlace, serveRefusal } from "./place.ts";
 
 const startable = { AGENT_RUNNER_AUTH_HMAC_SECRET: "a", AGENT_RUNNER_PROVIDERS_OPENAI_KEY: "b" };
@@ -67,6 +68,25 @@ test.each([
 ])("%j is enough as a model", async (environment: Record<string, string>) => {
   const { sources } = await makePlace({ RUNNEL_AUTH_HMAC_SECRET: "a", ...environment });
   expect(readServeConfig(sources)).toMatchObject({ authHmacSecret: "a" });
+});
+
+test.each([['helper={"model": }'], ['helper=["gpt-4o"]'], ['{"model": "gpt-4o"}']])(
+  "the preset %s is refused by its setting",
+  async (presets) => {
+    const { sources } = await makePlace({ ...startable, RUNNEL_AGENTS_PRESETS: presets });
+    const words = expect.stringMatching(
+      /^RUNNEL_AGENTS_PRESETS is ".*": expected lines such as helper=\{"model": "gpt-4o"\}: /,
+    );
+    expect(checkConfig(sources)).toEqual([words]);
+    expect(serveRefusal(sources)).toContain(checkConfig(sources)[0]);
+  },
+);
+
+test("a preset that is JSON but no agent is refused by its setting at the start", async () => {
+  await expect(startService({ agentPresets: ['helper={"modle": "gpt-4o"}'] })).rejects.toMatchObject({
+    reason: "CONFIG_INVALID",
+    message: expect.stringMatching(/agents\.presets: helper is no agent: .*modle/),
+  });
 });
 
 test("the default base URL does not count as a provider, and a key without a server is reported", async () => {

@@ -191,12 +191,14 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
   const cutAtOnce: Script = (wire) => wire.cut();
   const refusals = [
     { what: "an error of the provider, after three more tries", script: fail(500, "oops"), requests: 4 },
+    { what: "a refused request, at once", script: fail(400, "bad request"), requests: 1 },
     { what: "a refused key, at once", script: fail(401, "bad key"), requests: 1 },
     { what: "a connection that always breaks, after three more tries", script: cutAtOnce, requests: 4 },
     { what: "a page in place of a stream, at once", script: fail(200, "<html>"), requests: 1 },
   ];
   const texts = [
     "failed to send message: API error (status 500): oops",
+    "failed to send message: API error (status 400): bad request",
     "failed to send message: API error (status 401): bad key",
     "failed to send message: cannot reach provider openai: ECONNRESET",
     /^failed to send message: the response of provider openai cannot be read: expected an event stream/,

@@ -6,11 +6,41 @@ import { resumingFetch } from "../../clients/typescript/resuming-fetch.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
+import { createHeldClock } from "../harness/held-clock.ts";
 import { until } from "../harness/wait.ts";
 import { ask, clients, openAgent, setAgUiStage, textsOf } from "./stage.ts";
 
 const weather = { name: "get_weather", description: "Weather", parameters: { type: "object", properties: {} } };
 const helper = ['helper={"systemPrompt":"Be kind.","tools":{"builtin":["list_dir","read_file"]}}'];
+
+const heartbeatMs = 15_000;
+
+function countBeats(text: string): number {
+  return text.split(": heartbeat\n\n").length - 1;
+}
+
+/** A fetch that keeps the text of its answers. */
+function listeningFetch(heard: { text: string }): typeof fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const listen = new TransformStream<string, string>({
+      transform: (text, controller) => {
+        heard.text += text;
+        controller.enqueue(text);
+      },
+    });
+    return passThrough(response, listen);
+  };
+}
+
+/** Returns the response with a body that has gone through a stream. */
+function passThrough(response: Response, stream: TransformStream<string, string>): Response {
+  const body = response.body
+    ?.pipeThrough(new TextDecoderStream())
+    .pipeThrough(stream)
+    .pipeThrough(new TextEncoderStream());
+  return new Response(body, response);
+}
 
 describe.each(clients)("$name", ({ Agent, isV1 }) => {
   test("reasoning, two tools in parallel, text: the messages are the thread's, without a warning", async () => {
@@ -132,7 +162,7 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
     const second = openAgent(Agent, service.url);
     second.setMessages(busy.messages.slice(0, 1));
     ask(second, "2");
-    await expect(second.runAgent()).rejects.toThrow(/409/);
+    await expect(second.runAgent()).rejects.toThrow(/409.*SESSION_BUSY/);
     await begin("thread-2", 1);
     const third = openAgent(Agent, service.url, { threadId: "thread-3" });
     ask(third, "1");
@@ -144,6 +174,43 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
         headers: credentialsOf(),
       });
     }
+  });
+
+  test("an input that is larger than the limit rejects with 413, and starts nothing", async () => {
+    const { service } = await setAgUiStage({ serverMaxBodyBytes: 1_024 });
+    const agent = openAgent(Agent, service.url);
+    ask(agent, "x".repeat(1_024));
+    await expect(agent.runAgent()).rejects.toThrow(/413/);
+    expect(await query(service.databaseUrl, "select from run")).toEqual([]);
+  });
+
+  test("a silent minute: heartbeats arrive, no event does, and the run goes on", async () => {
+    const { clock, pass } = createHeldClock(heartbeatMs);
+    const { service, provider, printed } = await setAgUiStage({}, { clock });
+    const gate = Promise.withResolvers<void>();
+    provider.respond(async (wire) => {
+      wire.text("before, ");
+      await gate.promise;
+      wire.text("after");
+      wire.finish("stop");
+      wire.done();
+    });
+    const wire = { text: "" };
+    const agent = openAgent(Agent, service.url, { fetch: listeningFetch(wire) });
+    ask(agent, "1");
+    const events: BaseEvent[] = [];
+    const running = agent.runAgent({}, { onEvent: ({ event }) => void events.push(event) });
+    await until("the text", () => events.some(({ type }) => type === "TEXT_MESSAGE_CONTENT"));
+    const [before, beats] = [events.length, countBeats(wire.text)];
+    for (let beat = 1; beat <= 60_000 / heartbeatMs; beat++) {
+      pass();
+      await until(`heartbeat ${beat}`, () => countBeats(wire.text) === beats + beat);
+    }
+    expect(events).toHaveLength(before);
+    gate.resolve();
+    await running;
+    expect(textsOf(agent).at(-1)).toEqual(["assistant", "before, after"]);
+    expect(printed).toEqual([]);
   });
 
   test("the same runId twice, at once, is one run, and both get all of it", async () => {
@@ -391,11 +458,7 @@ describe("the wire", () => {
           }
         },
       });
-      const body = response.body
-        ?.pipeThrough(new TextDecoderStream())
-        .pipeThrough(cut)
-        .pipeThrough(new TextEncoderStream());
-      return new Response(body, response);
+      return passThrough(response, cut);
     };
     const agent = openAgent(HttpAgent, service.url, { fetch: resumingFetch({ fetch: cutting, delayMs: 1 }) });
     ask(agent, "Hi");

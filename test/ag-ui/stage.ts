@@ -23,7 +23,7 @@ export interface AgUiStage {
 
 export async function setAgUiStage(
   flags: Partial<Config> = {},
-  options: { readonly own?: boolean } = {},
+  options: Parameters<typeof startService>[1] = {},
 ): Promise<AgUiStage> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());

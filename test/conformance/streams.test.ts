@@ -7,11 +7,11 @@ import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RunService, TailRunRequestSchema, type TailRunResponse } from "#gen/runnel/v1/run_service_pb.js";
-import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
+import { createHeldClock } from "../harness/held-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { openBreakingLine } from "./breaking-line.ts";
@@ -295,35 +295,6 @@ function collect<T>(stream: AsyncGenerator<T>): readonly T[] {
 }
 
 const heartbeatMs = 15_000;
-
-/** A clock that runs as usual except for the heartbeat, which the test triggers. */
-function createHeldClock(heldMs: number) {
-  const held = new Set<() => void>();
-  const clock: Clock = {
-    ...systemClock,
-    sleep: async (delayMs, signal) => {
-      if (delayMs !== heldMs) {
-        return await systemClock.sleep(delayMs, signal);
-      }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      held.add(resolve);
-      signal?.addEventListener("abort", () => resolve(), { once: true });
-      if (signal?.aborted === true) {
-        resolve();
-      }
-      await promise;
-      held.delete(resolve);
-    },
-  };
-  return {
-    clock,
-    pass: () => {
-      for (const resolve of held) {
-        resolve();
-      }
-    },
-  };
-}
 
 function countBeats(text: string): number {
   return text.split(": heartbeat\n\n").length - 1;

@@ -16,8 +16,9 @@ export async function expectFolds(results: readonly RunResult[]): Promise<void> 
   expectItems(results);
 }
 
-async function expectVerified(results: readonly RunResult[], isV1: boolean): Promise<void> {
-  const fold = new AgUiFold({
+/** Opens the fold of a client of either version, with the client's state. */
+export function openFold(isV1: boolean, state: object = {}): AgUiFold {
+  return new AgUiFold({
     threadId: "t",
     runId: "r",
     parentRunId: undefined,
@@ -25,8 +26,12 @@ async function expectVerified(results: readonly RunResult[], isV1: boolean): Pro
     sessionId: "s",
     isV1,
     model: "m",
-    state: {},
+    state,
   });
+}
+
+async function expectVerified(results: readonly RunResult[], isV1: boolean): Promise<void> {
+  const fold = openFold(isV1);
   const events = [...fold.open(), ...results.flatMap((result) => fold.take(result))];
   const verified = from(events as BaseEvent[]).pipe(verifyEvents(false), toArray());
   expect(await lastValueFrom(verified)).toHaveLength(events.length);

@@ -4,8 +4,15 @@
 // F2  A turn that began again closes its open message; a snapshot of the messages without the void ones follows.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
+import {
+  type RunCompleted,
+  type RunFailed,
+  type RunResult,
+  type StateUpdated,
+  StateUpdated_ScopeSchema,
+} from "#gen/runnel/v1/result_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { enumShape } from "../../platform/base/json/shape.ts";
 import { outputOf, textOf } from "../in-process/message-text.ts";
 import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, hexOf, runError } from "./events.ts";
 import { toolCallOf } from "./thread.ts";
@@ -45,7 +52,8 @@ export class AgUiFold {
   #step: string | undefined;
   #text: string | undefined;
   #reasoning: string | undefined;
-  #state: object | undefined;
+  /** The values that the run has changed, by scope and key. */
+  #state: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   #isOver = false;
 
   constructor(run: RunName) {
@@ -66,13 +74,14 @@ export class AgUiFold {
     return [{ type: "RUN_STARTED", threadId, runId, ...version, ...parent, metadata }];
   }
 
-  /** Returns the events with which a client joins: all messages so far, and the open one again. */
+  /** Returns the events with which a client joins: all messages and the state so far, and the open message again. */
   join(): AgUiEvent[] {
+    const state = this.#state === undefined ? [] : [this.#stateSnapshot()];
     const step = this.#step === undefined ? [] : [event("STEP_STARTED", { stepName: this.#step })];
     const reasoning = this.#reasoning === undefined ? [] : openReasoning(this.#reasoning);
     const text =
       this.#text === undefined ? [] : [event("TEXT_MESSAGE_START", { messageId: this.#text, role: "assistant" })];
-    return [this.#snapshot(), ...step, ...reasoning, ...text];
+    return [this.#snapshot(), ...state, ...step, ...reasoning, ...text];
   }
 
   /** Returns the events of the next result. */
@@ -107,7 +116,7 @@ export class AgUiFold {
       case "turnRestarted":
         return this.#restart(sequence, Number(payload.value.fromSequence));
       case "stateUpdated":
-        return this.#changeState(String(payload.value.scope), payload.value.key, JSON.parse(payload.value.value));
+        return this.#changeState(payload.value);
       case "runWaiting":
         return [event("CUSTOM", { name: "runnel.waiting", value: { reason: payload.value.reason } })];
       case "runCompleted":
@@ -227,13 +236,23 @@ export class AgUiFold {
     return [...closing, this.#snapshot()];
   }
 
-  #changeState(scope: string, key: string, value: unknown): AgUiEvent[] {
-    if (this.#state === undefined) {
-      this.#state = { ...this.#run.state, runnel: { [scope]: { [key]: value } } };
-      return [event("STATE_SNAPSHOT", { snapshot: this.#state })];
+  #changeState({ scope: number, key, value: json }: StateUpdated): AgUiEvent[] {
+    const before = this.#state;
+    const scope = scopes.get(number) ?? String(number);
+    const known = before?.[scope];
+    const added = { [key]: JSON.parse(json) };
+    this.#state = { ...before, [scope]: { ...known, ...added } };
+    if (before === undefined) {
+      return [this.#stateSnapshot()];
     }
-    const path = ["runnel", scope, key].map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+    // A patch adds only to an object that is there.
+    const [path, value] =
+      known === undefined ? [pointerTo("runnel", scope), added] : [pointerTo("runnel", scope, key), added[key]];
     return [event("STATE_DELTA", { delta: [{ op: "add", path, value }] })];
+  }
+
+  #stateSnapshot(): AgUiEvent {
+    return event("STATE_SNAPSHOT", { snapshot: { ...this.#run.state, runnel: this.#state } });
   }
 
   #complete({ finishReason, message, output, pendingToolCalls }: RunCompleted, usage: Usage | undefined): AgUiEvent[] {
@@ -283,6 +302,14 @@ export class AgUiFold {
       },
     ];
   }
+}
+
+/** The names of the scopes of state. */
+const scopes = enumShape(StateUpdated_ScopeSchema).texts;
+
+/** Returns a JSON pointer: `/a/b~1c`. */
+function pointerTo(...parts: readonly string[]): string {
+  return parts.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 function event(type: string, fields: object): AgUiEvent {

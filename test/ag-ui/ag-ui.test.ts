@@ -364,6 +364,19 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
     expect((await provider.request(1)).body.messages.map(({ content }) => content)).toEqual(["mine"]);
   });
 
+  test("an answer to an interrupt that is not open is refused by RUN_ERROR, and starts nothing", async () => {
+    const { service } = await setAgUiStage();
+    const agent = openAgent(Agent, service.url);
+    ask(agent, "1");
+    const errors: unknown[] = [];
+    const resume = [{ interruptId: "unknown", status: "resolved", payload: { approved: true } }] as const;
+    await agent
+      .runAgent({ resume: [...resume] }, { onRunErrorEvent: ({ event }) => void errors.push(event) })
+      .catch(() => undefined);
+    expect(errors).toMatchObject([{ code: "interrupt_unknown" }]);
+    expect(await query(service.databaseUrl, "select from run")).toEqual([]);
+  });
+
   test("media are refused by RUN_ERROR", async () => {
     const { service } = await setAgUiStage();
     const agent = openAgent(Agent, service.url);

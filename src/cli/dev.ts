@@ -44,7 +44,7 @@ function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
     {
       ...sources,
       flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
-      defaults: { ...sources.table.devDefaults, logLevel: "warn", serverDrainSeconds: 1, serverReflection: true },
+      defaults: { ...sources.table.devDefaults, logLevel: "warn", serverDrainSeconds: 1 },
     },
     { onWarning: sayLine },
   );

@@ -59,7 +59,6 @@ test("no secret leaves its place", async () => {
       RUNNEL_SERVER_HOST: "127.0.0.1",
       RUNNEL_LOG_LEVEL: "debug",
       RUNNEL_METRICS_PORT: "0",
-      RUNNEL_SERVER_REFLECTION: "true",
       RUNNEL_AUTH_HMAC_SECRET: canaries["hmac-secret"],
       RUNNEL_AUTH_HMAC_SECRET_PREVIOUS: canaries["previous-secret"],
       RUNNEL_AUTH_API_KEYS: `tester=${canaries["client-key"]}`,

@@ -51,7 +51,7 @@ test.each([
 
 test("numbers, words, lists and texts are read with their usual meaning", async () => {
   const text = `
-server: {port: "80", host: 127.1, reflection: true, h2_port: ~, cors_origins: [https://a.example, "https://b.example"]}
+server: {port: "80", host: 127.1, reflection: false, h2_port: ~, cors_origins: [https://a.example, "https://b.example"]}
 auth:
   hmac_secret: 0123
   api_keys: [ada=a-key-of-16-chars, bob=the-one-key-of-bob]
@@ -63,7 +63,7 @@ callback:
   expect(await readYamlConfig(text)).toMatchObject({
     serverPort: 80,
     serverHost: "127.1",
-    serverReflection: true,
+    serverReflection: false,
     serverH2Port: undefined,
     serverCorsOrigins: ["https://a.example", "https://b.example"],
     authHmacSecret: "0123",

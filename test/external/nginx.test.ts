@@ -17,6 +17,7 @@ import { readSession, setStage, startConversation } from "../conformance/stage.t
 import { findSurface } from "../conformance/surfaces.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { credentialsOf } from "../harness/credentials.ts";
+import { metadataOf } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 import { asClient, curl, startCurl } from "./curl.ts";
 import { runProgram, startProgram } from "./program.ts";
@@ -68,7 +69,7 @@ test("streams pass as they happen, and calls of every protocol arrive", async ()
 // The reference client reads the methods through nginx by reflection, and calls each through nginx and directly. Without
 // credentials nothing changes, and the refusal has the service's reason, which a proxy cannot make up.
 test("every method that reflection lists gives a gRPC client the same answer through nginx as without it", async () => {
-  const { service } = await setStage(findSurface("REST"), { serverReflection: true });
+  const { service } = await setStage(findSurface("REST"));
   const { socket, ca } = await startNginx(service.target);
   const through = openClient(`unix:${socket}`, credentials.createSsl(ca));
   const direct = openClient(service.target, credentials.createInsecure());
@@ -129,6 +130,7 @@ function reflect(client: Client, request: ReflectionRequest): Promise<Reflection
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     (message) => Buffer.from(toBinary(input, create(input, message))),
     (bytes) => bytes,
+    metadataOf(credentialsOf()),
   );
   return new Promise((resolve, reject) => {
     stream.on("data", (bytes: Uint8Array) => {

@@ -86,7 +86,7 @@ function pathOf(method: DescMethod): string {
   return `/${service.typeName}/${method.name}`;
 }
 
-function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
+export function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) {
     metadata.set(name, value);

@@ -1,4 +1,5 @@
-// Server reflection, both versions: with the reference client question by question, and with buf as people use it.
+// Server reflection, both versions: with the reference client question by question, and with buf as people use it. Only callers
+// of a service with valid credentials get answers.
 
 import { getEventListeners } from "node:events";
 import {
@@ -27,6 +28,9 @@ import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { runCommand } from "../../scripts/run-command.ts";
 import { createReflectionService } from "../../src/api/reflection/reflection-service.ts";
 import { messageBytesMax } from "../../src/platform/config/limits.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { metadataOf } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { type RpcServer, startRpcServer } from "./rpc-server.ts";
 
@@ -225,6 +229,33 @@ test("clients that leave free everything", async () => {
   await until("nothing left", () => getEventListeners(drain.signal, "abort").length === 0);
 });
 
+test.each(versions)("a service answers $typeName for callers with valid credentials", async (version) => {
+  const service = await startService();
+  const list = (headers: Record<string, string>) =>
+    reflectionStream(service, version, headers).ask({ messageRequest: { case: "listServices", value: "*" } });
+  for (const headers of [{}, { authorization: "Bearer wrong" }]) {
+    await expect(list(headers)).rejects.toMatchObject({ code: grpcStatus.UNAUTHENTICATED });
+  }
+  const { messageResponse } = await list(credentialsOf());
+  const { service: listed } = messageResponse.value as { service: { name: string }[] };
+  const names = listed.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining([...serviceNames, "runnel.job.v1.JobService"]));
+});
+
+test("a service that asks for no credentials answers every caller", async () => {
+  const service = await startService({ authApiKeys: [] });
+  const { messageResponse } = await reflectionStream(service, ServerReflection).ask({
+    messageRequest: { case: "listServices", value: "*" },
+  });
+  expect(messageResponse.case).toBe("listServicesResponse");
+});
+
+test("`server.reflection` turns it off", async () => {
+  const service = await startService({ serverReflection: false });
+  const stream = reflectionStream(service, ServerReflection, credentialsOf());
+  await expect(stream.ask({})).rejects.toMatchObject({ code: grpcStatus.UNIMPLEMENTED });
+});
+
 /** The numbers of our own method options, ascending. */
 const methodOptions = file_runnel_options_v1_options.extensions
   .filter(({ extendee }) => extendee.typeName === "google.protobuf.MethodOptions")
@@ -267,7 +298,11 @@ interface ReflectionStream<V extends Version> {
   readonly end: () => ServiceError | undefined;
 }
 
-function reflectionStream<V extends Version>({ target }: RpcServer, version: V): ReflectionStream<V> {
+function reflectionStream<V extends Version>(
+  { target }: Pick<RpcServer, "target">,
+  version: V,
+  headers: Readonly<Record<string, string>> = {},
+): ReflectionStream<V> {
   const input: DescMessage = version.method.serverReflectionInfo.input;
   const output: DescMessage = version.method.serverReflectionInfo.output;
   const client = new Client(target, credentials.createInsecure());
@@ -276,6 +311,7 @@ function reflectionStream<V extends Version>({ target }: RpcServer, version: V):
     `/${version.typeName}/ServerReflectionInfo`,
     (message: MessageShape<Input<V>>) => Buffer.from(toBinary(input, message)),
     (bytes: Buffer) => fromBinary(output, bytes) as MessageShape<Output<V>>,
+    metadataOf(headers),
   );
   const waiting: PromiseWithResolvers<MessageShape<Output<V>>>[] = [];
   let end: ServiceError | undefined;

@@ -1,6 +1,7 @@
 // Returns which callers may call a method, according to the contract.
 
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { Access, access as accessOption } from "#gen/runnel/options/v1/options_pb.js";
 import { perMethod } from "./per-method.ts";
 
@@ -8,8 +9,8 @@ import { perMethod } from "./per-method.ts";
 export const accessOf = perMethod(readAccess);
 
 function readAccess(method: DescMethod): Exclude<Access, Access.UNSPECIFIED> {
-  if (!method.parent.typeName.startsWith("runnel.")) {
-    // Health and reflection are public: their answers hold no secrets.
+  if (method.parent.typeName === Health.typeName) {
+    // Load balancers have no credentials.
     return Access.PUBLIC;
   }
   const access = getOption(method, accessOption);

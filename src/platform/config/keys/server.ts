@@ -124,8 +124,8 @@ export const serverKeys = {
   }),
   serverReflection: flag({
     path: "server.reflection",
-    fallback: false,
-    about: "Whether gRPC reflection is on; in `dev` it is.",
+    fallback: true,
+    about: "Whether gRPC reflection is on, for callers with valid credentials.",
   }),
   tlsCertFile: text({
     path: "server.tls.cert_file",

@@ -14,7 +14,17 @@ Every RPC is served over gRPC, gRPC-Web and Connect by its name, and over REST b
 takes its fields from the path and the query. \`/openapi.json\` of a running service has all fields; the comments in
 [proto](../../proto) have all rules and errors. \`npm run generate\` writes this page.
 
-Besides: \`grpc.health.v1.Health\`, \`GET /livez\`, \`GET /readyz\`, \`GET /health\`, \`GET /openapi.json\`, and in \`dev\` gRPC reflection.
+Besides: \`grpc.health.v1.Health\`, \`GET /livez\`, \`GET /readyz\`, \`GET /health\`, \`GET /openapi.json\`, \`GET /descriptors.binpb\`, and
+gRPC reflection for callers with credentials.
+
+\`/descriptors.binpb\` is a \`google.protobuf.FileDescriptorSet\` of the whole contract with its imports, for tools that have no protos.
+Name each file that protoc is to compile, imports too:
+
+\`\`\`sh
+curl -fsS http://127.0.0.1:8090/descriptors.binpb -o runnel.binpb
+grpcurl -protoset runnel.binpb -plaintext 127.0.0.1:8090 runnel.v1.SystemService/GetVersion
+protoc --descriptor_set_in=runnel.binpb --python_out=. runnel/v1/run_service.proto runnel/v1/run.proto
+\`\`\`
 `;
 
 export function printRpcPage(): string {

@@ -1,6 +1,6 @@
 // The interface between protocols and the service. `app/protocol-list.ts` lists the protocols; nothing else imports one.
 
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectError, ServiceImpl } from "@connectrpc/connect";
 import type { DayBudget } from "../agent/budget/day-budget.ts";
 import type { Models } from "../agent/models/open.ts";
@@ -25,6 +25,8 @@ export interface Protocol {
   readonly name: string;
   /** The services of the contract that the protocol adds. */
   readonly services: readonly DescService[];
+  /** The files of the contract that none of these services imports. */
+  readonly files?: readonly DescFile[];
   readonly retention?: Retention;
   readonly settings?: ProtocolSettings;
   /** Opens the parts of the protocol. They close with the context. */

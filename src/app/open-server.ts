@@ -4,6 +4,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { createRunFeed } from "../api/feeds.ts";
 import type { Core, OpenProtocol } from "../api/protocol.ts";
+import { serializeFiles } from "../api/reflection/descriptor-index.ts";
 import { createRouters, routerLimits } from "../api/router.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
@@ -25,7 +26,7 @@ import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
-import { retention, services } from "./protocols.ts";
+import { files, retention, services } from "./protocols.ts";
 
 /** The addresses of an open server, and its switch to draining. */
 export interface OpenServer extends Address {
@@ -113,8 +114,9 @@ export async function openServer(
     documents: new Map([
       [
         "/openapi.json",
-        { contentType: "application/json", print: printOnce(() => printOpenApiDocument({ services, version })) },
+        { contentType: "application/json", print: once(() => printOpenApiDocument({ services, version })) },
       ],
+      ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],
     ]),
     admission: {
       authenticator: new Authenticator({
@@ -153,7 +155,7 @@ export async function openServer(
 }
 
 /** Prints when the first client asks: printing takes 200 ms of CPU, which every start would pay otherwise. */
-function printOnce(print: () => string): () => string {
-  let text: string | undefined;
-  return () => (text ??= print());
+function once<T>(print: () => T): () => T {
+  let printed: T | undefined;
+  return () => (printed ??= print());
 }

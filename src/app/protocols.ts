@@ -1,6 +1,6 @@
-// Joins the services and the retention of the core and of all protocols.
+// Joins the services, the files and the retention of the core and of all protocols.
 
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";
 import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
@@ -13,6 +13,12 @@ export const protocols: readonly Protocol[] = Object.values(list);
 export const services: readonly DescService[] = [
   ...coreServices,
   ...protocols.flatMap((protocol) => protocol.services),
+];
+
+/** All files of the contract, without their imports. */
+export const files: readonly DescFile[] = [
+  ...services.map(({ file }) => file),
+  ...protocols.flatMap((protocol) => protocol.files ?? []),
 ];
 
 /** The retention rules of all protocols. */

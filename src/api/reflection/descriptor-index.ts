@@ -1,7 +1,9 @@
 // Looks up the service's own descriptors for server reflection: by file, by symbol, by extension. Holds the files of the given
-// services and all files that they import.
+// services and all files that they import. Serializes the files of the contract too.
 
 import {
+  clone,
+  create,
   type DescEnum,
   type DescExtension,
   type DescFile,
@@ -10,7 +12,13 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  FileOptions_OptimizeMode,
+  FileOptionsSchema,
+} from "@bufbuild/protobuf/wkt";
 
 /** An index of descriptors. Lookups return undefined for an unknown name. */
 export interface DescriptorIndex {
@@ -51,15 +59,16 @@ export function indexDescriptors(services: readonly DescService[]): DescriptorIn
   };
 }
 
-/** Returns the files and all their imports, each once, the given files first. */
+/** Returns the files and all their imports, each once and after its own imports. */
 export function collectFiles(roots: readonly DescFile[]): DescFile[] {
-  const files = new Set(roots);
-  // A Set iterates in insertion order and also visits elements added during the iteration.
-  for (const file of files) {
-    for (const dependency of file.dependencies) {
-      files.add(dependency);
+  const files = new Set<DescFile>();
+  const add = (file: DescFile): void => {
+    if (!files.has(file)) {
+      file.dependencies.forEach(add);
+      files.add(file);
     }
-  }
+  };
+  roots.forEach(add);
   return [...files];
 }
 
@@ -70,8 +79,34 @@ function pathOf(file: DescFile): string {
 
 /** Serializes a file as a `FileDescriptorProto`. */
 export function serializeFile(file: DescFile): Uint8Array {
-  return toBinary(FileDescriptorProtoSchema, file.proto);
+  return toBinary(FileDescriptorProtoSchema, toProto(file));
 }
+
+/** Serializes the files and all their imports as a `FileDescriptorSet`. */
+export function serializeFiles(files: readonly DescFile[]): Uint8Array {
+  const set = create(FileDescriptorSetSchema, { file: collectFiles(files).map(toProto) });
+  return toBinary(FileDescriptorSetSchema, set);
+}
+
+function toProto({ proto }: DescFile): FileDescriptorProto {
+  if (proto.name !== "google/protobuf/descriptor.proto") {
+    return proto;
+  }
+  const whole = clone(FileDescriptorProtoSchema, proto);
+  whole.options = create(FileOptionsSchema, descriptorProtoOptions);
+  return whole;
+}
+
+/** protobuf-es leaves these options out. Code generators need them: they name the code that a language has for the file. */
+const descriptorProtoOptions = {
+  goPackage: "google.golang.org/protobuf/types/descriptorpb",
+  javaPackage: "com.google.protobuf",
+  javaOuterClassname: "DescriptorProtos",
+  csharpNamespace: "Google.Protobuf.Reflection",
+  objcClassPrefix: "GPB",
+  ccEnableArenas: true,
+  optimizeFor: FileOptions_OptimizeMode.SPEED,
+};
 
 type NamedDesc = DescMessage | DescEnum | DescExtension | DescService;
 

@@ -121,7 +121,9 @@ function fileToProto(file: DescFile | undefined, asked: string, sent: Set<DescFi
   if (file === undefined) {
     return refuse(Code.NotFound, `not found: ${asked}`);
   }
-  const files = collectFiles([file]).filter((each) => each === file || !sent.has(each));
+  const files = collectFiles([file])
+    .reverse()
+    .filter((each) => each === file || !sent.has(each));
   for (const each of files) {
     sent.add(each);
   }

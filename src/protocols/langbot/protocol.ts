@@ -1,5 +1,7 @@
 // LangBot's AgentRunner protocol v1: runners, their runs, and the host API.
 
+import { file_runnel_host_v1_host_api } from "#gen/runnel/host/v1/host_api_pb.js";
+import { file_runnel_runner_v1_agent_runner_service } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
 import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -28,6 +30,7 @@ export const langbot: Protocol = {
   name: "langbot",
   settings: langbotSettings,
   services: [RunnerService, RunnerWorkerService, ApprovalService, KnowledgeService, ...hostServices],
+  files: [file_runnel_runner_v1_agent_runner_service, file_runnel_host_v1_host_api],
   retention,
   open: async ({ config, clock, events, connections: { db }, egress, closers }, { wakeup, runTokens }) => {
     const mailboxes = new Mailboxes();

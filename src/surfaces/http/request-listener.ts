@@ -57,7 +57,7 @@ export interface RequestListenerOptions {
   readonly surfaces: readonly OwnSurface[];
   readonly probes: Probes;
   /** Documents that never change while the service runs, by path. */
-  readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly print: () => string }>;
+  readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly print: () => string | Uint8Array }>;
   readonly admission: AdmissionOptions;
   readonly corsOrigins: readonly string[];
   /** True when the service asks for no credentials: then it refuses pages of other origins. */
@@ -127,9 +127,9 @@ function answerDocument(request: Request, response: Response, { documents }: Vis
     return false;
   }
   response.setHeader("content-type", document.contentType);
-  const text = document.print();
-  response.setHeader("content-length", Buffer.byteLength(text));
-  response.end(text);
+  const body = document.print();
+  response.setHeader("content-length", Buffer.byteLength(body));
+  response.end(body);
   return true;
 }
 

@@ -1,0 +1,33 @@
+// GET /descriptors.binpb: the whole contract as a FileDescriptorSet, for programs that do not have the protos.
+
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { createFileRegistry, fromBinary, getOption } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { expect, test } from "vitest";
+import { http } from "#gen/google/api/annotations_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+import { startService } from "../harness/service.ts";
+
+test("has every proto of the contract and all imports, each after its own imports", async () => {
+  const { url } = await startService();
+  const answer = await fetch(`${url}/descriptors.binpb`);
+  expect(answer.headers.get("content-type")).toBe("application/protobuf");
+  const bytes = await answer.bytes();
+  expect(answer.headers.get("content-length")).toBe(String(bytes.byteLength));
+  const set = fromBinary(FileDescriptorSetSchema, bytes);
+  const names = set.file.map(({ name }) => name);
+  const protos = globSync("**/*.proto", { cwd: join(repositoryRoot, "proto") });
+  expect(names.filter((name) => name.startsWith("runnel/")).toSorted()).toEqual(protos.toSorted());
+  expect(names).toEqual([...new Set(names)]);
+  for (const [index, { dependency }] of set.file.entries()) {
+    expect(names.slice(0, index)).toEqual(expect.arrayContaining(dependency));
+  }
+
+  const registry = createFileRegistry(set);
+  const methods = registry.getService(RunService.typeName)?.methods ?? [];
+  expect(methods.map(({ name }) => name)).toEqual(RunService.methods.map(({ name }) => name));
+  const getRun = methods.find(({ name }) => name === "GetRun") ?? expect.unreachable();
+  expect(getOption(getRun, http).pattern).toEqual({ case: "get", value: "/v1/runs/{run_id}" });
+});

@@ -9,7 +9,7 @@ const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--cus
 
 try {
   if (process.argv.length === 2) {
-    await timed("curl, nginx, Chromium, signers, runners, CopilotKit and the image", runExternalTests);
+    await timed("curl, nginx, Chromium, signers, runners, CopilotKit, the image and the npm package", runExternalTests);
   }
   await runSuites();
 } catch (error) {

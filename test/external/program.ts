@@ -32,9 +32,16 @@ const packages: Readonly<Record<string, string>> = {
 export function startProgram(
   name: string,
   args: readonly string[],
-  options: { readonly input?: Uint8Array | string; readonly environment?: NodeJS.ProcessEnv } = {},
+  options: {
+    readonly input?: Uint8Array | string;
+    readonly environment?: NodeJS.ProcessEnv;
+    readonly directory?: string;
+  } = {},
 ): Running {
-  const child = spawn(name, args, { env: { PATH: process.env.PATH, ...options.environment } });
+  const child = spawn(name, args, {
+    env: { PATH: process.env.PATH, ...options.environment },
+    ...(options.directory !== undefined && { cwd: options.directory }),
+  });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });

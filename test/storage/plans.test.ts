@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
 import { listClientRuns, listRunsToCancel } from "../../src/engine/storage/client-run.ts";
+import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
 import { claimRuns, insertRun } from "../../src/engine/storage/run-start.ts";
@@ -120,6 +121,25 @@ test("looking for runs to wake or to cancel never reads all runs", async () => {
   await repeat(ask);
   await addSessions(db);
   expect((await countReads(db, "run", ask)).full).toBe(0);
+});
+
+test("looking for pending runs reads a few of each session, however many wait in it", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const ask = async (): Promise<void> => expect(await queuePendingRuns(db, 100)).toEqual([]);
+  await repeat(ask);
+  await addSessions(db);
+  const waitingSessions = 3;
+  for (let added = 0; added < waitingSessions; added++) {
+    const { session } = await addRun(db);
+    await sql`
+      insert into run (id, client, session, driver, input, status, epoch, deadline, wake_at)
+      select gen_random_uuid(), ${client}, ${session}::uuid, 'test', '', 'pending', 0, now(), now()
+      from generate_series(1, 100)`.execute(db);
+  }
+  await sql`analyze run`.execute(db);
+  const { read, full } = await countReads(db, "run", ask);
+  expect(full).toBe(0);
+  expect(read).toBeLessThan(5 * waitingSessions);
 });
 
 test("a claim reads a few runs of the queue, however long it is", async () => {

@@ -61,17 +61,24 @@ export interface QueuedRun {
 
 /**
  * Queues the next pending run of sessions whose runs before it have ended. Returns them. Its timeout begins now, or at its start
- * time. Leaves sessions that another transaction has locked.
+ * time. Leaves sessions that another transaction has locked. Each step jumps over the runs of a session to the next session, so
+ * that the number of runs that wait in one does not matter.
  */
 export async function queuePendingRuns(db: Db, limit: number): Promise<QueuedRun[]> {
   try {
     const { rows } = await sql<QueuedRun>`
-      with next as materialized (
-        select distinct on (session) id, session from run
-        where status = 'pending' and not exists (
-          select from run as current
-          where current.session = run.session and current.status in ('queued', 'running', 'waiting'))
-        order by session, create_time, id limit ${limit}
+      with recursive each (session) as (
+        (select session from run where status = 'pending' order by session limit 1)
+        union all
+        select (select session from run where status = 'pending' and session > each.session order by session limit 1)
+        from each where each.session is not null
+      ), next as materialized (
+        select first.id, each.session from each cross join lateral (
+          select id from run where session = each.session and status = 'pending' order by create_time, id limit 1
+        ) as first
+        where not exists (
+          select from run where session = each.session and status in ('queued', 'running', 'waiting'))
+        limit ${limit}
       ), held as materialized (
         select next.id, next.session from next cross join lateral (
           select from session where session.id = next.session for no key update skip locked

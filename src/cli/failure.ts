@@ -113,7 +113,7 @@ const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
   SIGNATURE_INVALID: "check that RUNNEL_AUTH_HMAC_SECRET and RUNNEL_CLIENT_ID are what the service has",
   TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
   RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",
-  SESSION_BUSY: "wait for the session's run to end, or follow it with `runnel tail`",
+  SESSION_BUSY: "wait for the session's run to end, follow it with `runnel tail`, or add --queue",
   JOB_NOT_FOUND: "`runnel jobs list` shows the ids",
   RUNNER_NOT_FOUND: "`runnel runners list` shows the ids; its worker registers a runner",
   BINDING_NOT_FOUND: "`runnel runners bindings` shows what there is, `runnel runners bind <file>` puts one",

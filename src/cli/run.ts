@@ -20,6 +20,7 @@ interface RunFlags {
   readonly workDir?: string;
   readonly tools: string;
   readonly session?: string;
+  readonly queue?: boolean;
 }
 
 interface TailFlags {
@@ -38,11 +39,12 @@ export function defineRun(command: Command): void {
     )
     .option("--tools <names>", "built-in tools, separated by commas", "list_dir,read_file")
     .option("--session <id>", "existing session")
+    .option("--queue", "wait while another run of the session is active")
     .action((message: string, flags: RunFlags) =>
       withService(flags.url, async ({ sessions, runs }) => {
         const output = outputOf(command);
         const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
-        const { runId } = await sessions.sendMessage({ sessionId, message });
+        const { runId } = await sessions.sendMessage({ sessionId, message, queueIfBusy: flags.queue === true });
         output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
         await showRun(runs, { runId, after: 0n, output });
       }),

@@ -43,6 +43,24 @@ test("run --json prints one result a line, numbered from 1; tail --after prints 
   expect(readSequences(tail.stdout)).toEqual(sequences.slice(2));
 });
 
+test("run --queue waits for the run before it in its session, which run without it does not", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const first = startCommand(["run", "hello words=100 pace=20", "--json", "--url", url]);
+  const { sessionId } = JSON.parse(await until("the session", () => first.stderr().match(/^\{.*\}$/m)?.[0]));
+  const next = ["run", "hello words=3 pace=0", "--json", "--session", sessionId, "--url", url];
+  expect(await runCommand(next)).toMatchObject({ code: 1, stderr: expect.stringMatching(/already running.*--queue/s) });
+  const queued = await runCommand([...next, "--queue"]);
+  expect(queued).toMatchObject({ code: 0, stdout: expect.stringContaining("runCompleted") });
+  const { code, stdout } = await first.ended;
+  expect(code).toBe(0);
+  const timesOf = (log: string) =>
+    log
+      .trim()
+      .split("\n")
+      .map((line): string => JSON.parse(line).createTime);
+  expect(String(timesOf(stdout).at(-1)) <= String(timesOf(queued.stdout)[0])).toBe(true);
+});
+
 test("a failed run makes run and tail exit with 3", async () => {
   await using provider = await startFakeProvider();
   provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));

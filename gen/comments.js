@@ -4795,7 +4795,7 @@ export const comments = new Map(
  ],
  [
   "runnel.runner.v1.ApprovalService.WatchApprovals",
-  "Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.\n\nEach response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest appear. May be retried."
+  "Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.\n\nEach response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried."
  ],
  [
   "runnel.runner.v1.Assignment",
@@ -8279,7 +8279,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.WatchRuns",
-  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. May be retried."
+  "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried."
  ],
  [
   "runnel.v1.RunWaiting",

@@ -9,12 +9,14 @@ import type { Config } from "../platform/config/keys.ts";
 import type { Egress } from "../platform/egress/post.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { Core } from "./protocol.ts";
+import type { OpenWatches } from "./watch.ts";
 
 /** The dependencies that all handlers share, those of protocols included. */
 export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
   readonly events: Events;
   readonly config: Config;
   readonly cursors: Cursors;
+  readonly watches: OpenWatches;
   readonly egress: Egress;
   readonly selectTools: SelectTools;
   readonly retention: readonly Retention[];

@@ -13,7 +13,7 @@ import { rowsPerLook, type Watch, watch } from "./watch.ts";
 
 /**
  * Yields the changes of a client's runs. A response without a run opens the stream and keeps it alive.
- * @throws Fault CURSOR_INVALID, and RESUME.
+ * @throws those of `watch`.
  */
 export async function* watchRuns(
   deps: ServiceDeps,
@@ -22,6 +22,7 @@ export async function* watchRuns(
   reader: AbortSignal,
 ): AsyncGenerator<WatchRunsResponse> {
   const watched: Watch<ClientRun> = {
+    client,
     scope: ["watch", client, sessionId],
     after,
     look: async (endedSince) => {

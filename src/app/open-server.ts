@@ -8,6 +8,7 @@ import { serializeFiles } from "../api/reflection/descriptor-index.ts";
 import { createRouters, routerLimits } from "../api/router.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
+import { OpenWatches } from "../api/watch.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
@@ -65,6 +66,7 @@ export async function openServer(
     config,
     egress,
     cursors: new Cursors(await loadSecret(db, "cursor")),
+    watches: new OpenWatches(),
     concurrentRunsMax: config.sessionsMaxConcurrent,
     clientRunsMax: config.sessionsClientMaxConcurrent,
     timeoutMs: runTimeoutOf(config),

@@ -1,6 +1,6 @@
 // A watch shows every run of a client as it changes, and goes on where a reader left it.
 
-import { createClient } from "@connectrpc/connect";
+import { type Client, Code, createClient } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService, type WatchRunsResponse } from "#gen/runnel/v1/run_service_pb.js";
@@ -119,4 +119,31 @@ test("over SSE each event is a run, with its cursor as the id", async () => {
   }
   leaving.abort();
   await api.cancelRun(runId);
+});
+
+test("a client has at most 100 watches, and one that leaves makes room", async () => {
+  const { service } = await setStage(findSurface("gRPC"), {}, { own: true });
+  const headers = credentialsOf();
+  /** Opens a watch; the first response shows that it was not refused. */
+  const open = async (runs: { watchRuns: Client<typeof RunService>["watchRuns"] }, more = headers) => {
+    const leaving = new AbortController();
+    const responses = runs.watchRuns({}, { headers: more, signal: leaving.signal })[Symbol.asyncIterator]();
+    await responses.next();
+    return async () => {
+      leaving.abort();
+      await responses.next().catch(() => undefined);
+    };
+  };
+  const connect = () => createClient(RunService, connectHttp2Transport(service.url));
+  const leaves: (() => Promise<void>)[] = [];
+  for (const runs of [connect(), connect()]) {
+    leaves.push(...(await Promise.all(Array.from({ length: 50 }, () => open(runs)))));
+  }
+  const runs = connect();
+  const refusal = { rawMessage: "max watches of a client (100) reached", code: Code.ResourceExhausted };
+  await expect(open(runs)).rejects.toMatchObject(refusal);
+  leaves.push(await open(runs, credentialsOf("stranger")));
+  await leaves.shift()?.();
+  leaves.push(await until("room", () => open(runs).catch(() => undefined)));
+  await Promise.all(leaves.map((leave) => leave()));
 });

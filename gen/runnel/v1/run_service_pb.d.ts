@@ -639,7 +639,8 @@ export declare const RunService: GenService<{
    * A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after
    * UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two
    * seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear.
-   * Deleted runs do not appear. May be retried.
+   * Deleted runs do not appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be
+   * retried.
    *
    * @generated from rpc runnel.v1.RunService.WatchRuns
    */

@@ -275,7 +275,7 @@ export declare const ApprovalService: GenService<{
    * first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
    * error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
    * may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
-   * appear. May be retried.
+   * appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
    *
    * @generated from rpc runnel.runner.v1.ApprovalService.WatchApprovals
    */

@@ -13,7 +13,7 @@ import type { LangbotDeps } from "./deps.ts";
 
 /**
  * Yields the changes of a client's approvals. A response without an approval opens the stream and keeps it alive.
- * @throws Fault CURSOR_INVALID, and RESUME.
+ * @throws those of `watch`.
  */
 export async function* watchApprovals(
   deps: LangbotDeps,
@@ -22,6 +22,7 @@ export async function* watchApprovals(
   reader: AbortSignal,
 ): AsyncGenerator<WatchApprovalsResponse> {
   const watched: Watch<WatchedApproval> = {
+    client,
     scope: ["watch approvals", client, runId],
     after,
     look: async (settledSince) => ({

@@ -113,11 +113,12 @@ describe.each(kinds)("over $name", (kind) => {
 
 const api = findSurface("gRPC");
 
-test("the same request id gives the same run", async () => {
+test("the same request id gives the same run, whose agent may have any name", async () => {
   const stage = await setStage(api);
   const first = gated("1");
   stage.provider.respond(first.script, answer("2"));
-  await (await openSession(stage.api, "again"))("a");
+  await stage.api.createSession({ sessionId: "again", agent: { name: "te\0ster" } });
+  await stage.api.sendMessage({ sessionId: "again", message: "a" });
   const again = { sessionId: "again", message: "b", queueIfBusy: true, requestId: "r" };
   const { run_id: runId } = await stage.api.sendMessage(again);
   expect(await stage.api.sendMessage(again)).toMatchObject({ run_id: runId });

@@ -4,7 +4,7 @@
 // W2  The input of a pending run becomes a message of its session when the run is queued, after all messages of the runs before.
 
 import { sql } from "kysely";
-import type { Db, Transaction } from "../../platform/database/database.ts";
+import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { callbackOf } from "./callback.ts";
 import { runIsActive } from "./run.ts";
@@ -36,7 +36,7 @@ export async function insertPendingRun(trx: Transaction, run: NewRun): Promise<v
       deadline: sql<Date>`${wakeAt} + ${run.timeoutMs} * interval '1 millisecond'`,
       agent: agent === undefined ? null : Buffer.from(agent),
       model: run.model ?? null,
-      agent_name: run.agentName ?? null,
+      agent_name: run.agentName === undefined ? null : storableText(run.agentName),
       annotations: run.annotations ?? null,
       priority: run.priority ?? 0,
       trace_parent: run.traceParent ?? null,

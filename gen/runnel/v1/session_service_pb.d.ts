@@ -404,7 +404,7 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
 
   /**
    * Whether the message waits while a run of the session is active, instead of SESSION_BUSY. Its run is queued with the
-   * `wait_reason` `session`, and begins within a second of the end of the run before it, however that ended. Waiting messages
+   * `wait_reason` `session`, and may begin within a second of the end of the run before it, however that ended. Waiting messages
    * begin in the order in which they were sent, and SESSION_BUSY refuses a message that does not wait behind them. The model
    * sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of
    * them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come.

@@ -12,16 +12,16 @@ import type { ServiceDeps } from "./deps.ts";
 import { rowsPerLook, type Watch, watch } from "./watch.ts";
 
 /**
- * Yields the changes of a client's runs. A response without a run opens the stream and keeps it alive.
+ * Yields the changes of a client's runs.
  * @throws those of `watch`.
  */
-export async function* watchRuns(
+export function watchRuns(
   deps: ServiceDeps,
   client: string,
   { sessionId, after }: WatchRunsRequest,
   reader: AbortSignal,
 ): AsyncGenerator<WatchRunsResponse> {
-  const watched: Watch<ClientRun> = {
+  const watched: Watch<ClientRun, WatchRunsResponse> = {
     client,
     scope: ["watch", client, sessionId],
     after,
@@ -34,15 +34,13 @@ export async function* watchRuns(
     idOf: ({ id }) => id,
     stateOf,
     settledTimeOf: (row) => row.end_time,
+    toMessages: async (rows, cursor) =>
+      (await runsToProto(deps, rows)).map((value) =>
+        create(WatchRunsResponseSchema, { cursor, change: { case: "run", value } }),
+      ),
+    empty: () => create(WatchRunsResponseSchema),
   };
-  for await (const { cursor, rows } of watch(deps, watched, reader)) {
-    if (rows.length === 0) {
-      yield create(WatchRunsResponseSchema);
-    }
-    for (const run of await runsToProto(deps, rows)) {
-      yield create(WatchRunsResponseSchema, { cursor, change: { case: "run", value: run } });
-    }
-  }
+  return watch(deps, watched, reader);
 }
 
 function stateOf({ status, turn, takeovers, wait_reason, cancel_request_time }: ClientRun): string {

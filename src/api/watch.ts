@@ -43,8 +43,8 @@ export class OpenWatches {
   }
 }
 
-/** What to watch. */
-export interface Watch<Row> {
+/** What to watch, and how its rows become messages of a stream. */
+export interface Watch<Row, Message> {
   readonly client: string;
   /** The scope of the cursors: a cursor is good for the same watch of the same client. */
   readonly scope: readonly string[];
@@ -57,6 +57,10 @@ export interface Watch<Row> {
   readonly stateOf: (row: Row) => string;
   /** Returns when the row was settled; null for an open one. */
   readonly settledTimeOf: (row: Row) => Date | null;
+  /** Returns the messages for rows that have changed, with the cursor after them. */
+  readonly toMessages: (rows: readonly Row[], cursor: string) => Promise<readonly Message[]>;
+  /** Returns the message that opens the stream and keeps it alive. */
+  readonly empty: () => Message;
 }
 
 /** The rows of a look. */
@@ -66,40 +70,37 @@ export interface Look<Row> {
   readonly moreAfter?: Date | undefined;
 }
 
-/** Rows that have changed, and the cursor after them. Without rows it opens the stream and keeps it alive. */
-export interface Changes<Row> {
-  readonly cursor: string;
-  readonly rows: readonly Row[];
-}
-
 /**
  * Yields changes. Without a cursor the open rows come first; after a cursor also those that were settled since.
  * @throws Fault CURSOR_INVALID, CONCURRENCY_EXHAUSTED and RESUME.
  */
-export async function* watch<Row>(
+export async function* watch<Row, Message>(
   deps: ServiceDeps,
-  watched: Watch<Row>,
+  watched: Watch<Row, Message>,
   reader: AbortSignal,
-): AsyncGenerator<Changes<Row>> {
+): AsyncGenerator<Message> {
   const after = deps.cursors.decode(watched.scope, watched.after);
   using _open = deps.watches.open(watched.client);
   const sinceMs = after === undefined ? await readTimeMs(deps.db) : Number(after);
   // A reader that goes on may have missed rows that became visible late.
   const fromMs = after === undefined ? sinceMs : 0;
-  yield* live<Changes<Row>>({
+  const changes = live<readonly Message[]>({
     open: (signal) => follow(deps, watched, { sinceMs, fromMs, signal }),
-    empty: () => ({ cursor: "", rows: [] }),
+    empty: () => [watched.empty()],
     clock: deps.clock,
     reader,
     drain: deps.drain,
   });
+  for await (const messages of changes) {
+    yield* messages;
+  }
 }
 
-async function* follow<Row>(
+async function* follow<Row, Message>(
   { db, clock, cursors }: ServiceDeps,
-  { scope, look, idOf, stateOf, settledTimeOf }: Watch<Row>,
+  { scope, look, idOf, stateOf, settledTimeOf, toMessages }: Watch<Row, Message>,
   { sinceMs, fromMs, signal }: { sinceMs: number; fromMs: number; signal: AbortSignal },
-): AsyncGenerator<Changes<Row>> {
+): AsyncGenerator<readonly Message[]> {
   let reachedMs = sinceMs;
   let known = new Map<string, string>();
   while (!signal.aborted) {
@@ -112,7 +113,7 @@ async function* follow<Row>(
     known = new Map(rows.map((row) => [idOf(row), stateOf(row)]));
     reachedMs = moreAfter === undefined ? nowMs : moreAfter.getTime() + overlapMs;
     if (changed.length > 0) {
-      yield { cursor: cursors.encode(scope, String(reachedMs)), rows: changed };
+      yield await toMessages(changed, cursors.encode(scope, String(reachedMs)));
     }
     if (moreAfter === undefined) {
       await clock.sleep(lookMs, signal);

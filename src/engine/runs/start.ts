@@ -84,7 +84,7 @@ export async function startRun<T>(
   let started: StartedRun | undefined;
   const answer = await deps.db.transaction().execute((trx) =>
     within(trx, async (request) => {
-      if (request.queueIfBusy === true && (await isBusy(trx, request.session))) {
+      if (request.queueIfBusy === true && (await mustWait(trx, request.session))) {
         const pending = newRun(deps, request, undefined);
         await insertPendingRun(trx, pending);
         return pending.id;
@@ -122,10 +122,10 @@ async function insert(
 }
 
 /**
- * Returns whether a session has an unfinished run.
- * @throws Fault CONCURRENCY_EXHAUSTED when it has as many as a session may have.
+ * Returns whether a new run of a session has to wait for another one.
+ * @throws Fault CONCURRENCY_EXHAUSTED when as many wait as may.
  */
-async function isBusy(trx: Transaction, session: string): Promise<boolean> {
+async function mustWait(trx: Transaction, session: string): Promise<boolean> {
   const unfinished = await countUnfinishedRuns(trx, session);
   if (unfinished > pendingRunsMax) {
     const message = `max pending messages of a session (${pendingRunsMax}) reached`;

@@ -1,6 +1,6 @@
 // Runs that wait in their session until the runs before them have ended. They begin in the order of their creation.
 //
-// W1  A session with a pending run starts no other run. A statement that inserts a run locks the session first.
+// W1  From its commit until it is queued or has ended, a pending run keeps its session from starting other runs.
 // W2  The input of a pending run becomes a message of its session when the run is queued, after all messages of the runs before.
 
 import { sql } from "kysely";
@@ -9,6 +9,7 @@ import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { callbackOf } from "./callback.ts";
 import { runIsActive } from "./run.ts";
 import type { NewRun } from "./run-start.ts";
+import { inputOf } from "./transcript.ts";
 
 /** Counts the runs of a session that have not ended. The session is locked. */
 export async function countUnfinishedRuns(trx: Transaction, session: string): Promise<number> {
@@ -54,8 +55,6 @@ export async function listPendingRuns(trx: Transaction, session: string): Promis
 
 /** A pending run that is queued now. */
 export interface QueuedRun {
-  readonly id: string;
-  readonly session: string;
   readonly callback_url: string | null;
 }
 
@@ -90,12 +89,8 @@ export async function queuePendingRuns(db: Db, limit: number): Promise<QueuedRun
         returning run.id, run.client, run.session, run.input, run.last_sequence, run.callback_url
       ), latest as (
         update session set latest_run_id = queued.id from queued where session.id = queued.session
-      ), said as (
-        insert into transcript (session, position, run_id, message)
-        select session, (select coalesce(max(position) + 1, 0) from transcript where session = queued.session), id, input
-        from queued
-      ), called as (${callbackOf("queued", "running")})
-      select id, session, callback_url from queued`.execute(db);
+      ), said as (${inputOf("queued")}), called as (${callbackOf("queued", "running")})
+      select callback_url from queued`.execute(db);
     return rows;
   } catch (error) {
     // A run of the session began after this statement had looked: the pending one waits for it too.

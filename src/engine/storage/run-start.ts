@@ -9,6 +9,7 @@ import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import { callbackOf } from "./callback.ts";
 import { type RunRow, runValues } from "./run.ts";
+import { inputOf } from "./transcript.ts";
 
 /** A run that a replica starts to work on, with the state of its session at that moment. */
 export interface StartedRun extends RunRow {
@@ -140,12 +141,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
         returning ${runValues}, agent as own_agent
       ), latest as (
         update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
-      ), said as (
-        insert into transcript (session, position, run_id, message)
-        select session, (select coalesce(max(position) + 1, 0) from transcript where session = inserted.session), id, input
-        from inserted
-        returning session, position
-      )${called}
+      ), said as (${inputOf("inserted")})${called}
       select inserted.*, owned.name as session_name, coalesce(own_agent, owned.agent) as agent, owned.work_dir, owned.callback,
         said.position + 1 as transcript_length
       from inserted join owned on owned.id = inserted.session join said on said.session = inserted.session`.execute(db);

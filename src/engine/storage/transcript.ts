@@ -1,7 +1,7 @@
 // The messages that a session's model has received and produced. A session has one active run at a time, and every writer here
 // locks the row of that run. So the owner of that run counts the positions; the primary key is the backstop.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { byteaArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
@@ -124,6 +124,18 @@ export async function appendTranscript(
     return;
   }
   throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
+}
+
+/**
+ * Returns SQL that appends the last message of the input of runs within a statement. `runs` names the part of it that returns the
+ * runs, whose sessions it has locked.
+ */
+export function inputOf(runs: "inserted" | "queued"): RawBuilder<unknown> {
+  return sql`
+    insert into transcript (session, position, run_id, message)
+    select session, (select coalesce(max(position) + 1, 0) from transcript where transcript.session = ${sql.ref(`${runs}.session`)}), id, input
+    from ${sql.ref(runs)}
+    returning session, position`;
 }
 
 /** Appends messages that start a run, in a session that is locked and has no active run. */

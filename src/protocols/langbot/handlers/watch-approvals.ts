@@ -12,16 +12,16 @@ import { listApprovalsToWatch, type WatchedApproval } from "../storage/approval.
 import type { LangbotDeps } from "./deps.ts";
 
 /**
- * Yields the changes of a client's approvals. A response without an approval opens the stream and keeps it alive.
+ * Yields the changes of a client's approvals.
  * @throws those of `watch`.
  */
-export async function* watchApprovals(
+export function watchApprovals(
   deps: LangbotDeps,
   client: string,
   { runId, after }: WatchApprovalsRequest,
   reader: AbortSignal,
 ): AsyncGenerator<WatchApprovalsResponse> {
-  const watched: Watch<WatchedApproval> = {
+  const watched: Watch<WatchedApproval, WatchApprovalsResponse> = {
     client,
     scope: ["watch approvals", client, runId],
     after,
@@ -36,14 +36,11 @@ export async function* watchApprovals(
     idOf: ({ id }) => id,
     stateOf: ({ state }) => state,
     settledTimeOf: (row) => row.settled_time,
+    toMessages: async (rows, cursor) =>
+      rows.map((row) =>
+        create(WatchApprovalsResponseSchema, { cursor, change: { case: "approval", value: approvalToProto(row) } }),
+      ),
+    empty: () => create(WatchApprovalsResponseSchema),
   };
-  for await (const { cursor, rows } of watch(deps, watched, reader)) {
-    if (rows.length === 0) {
-      yield create(WatchApprovalsResponseSchema);
-    }
-    for (const row of rows) {
-      const approval = approvalToProto(row);
-      yield create(WatchApprovalsResponseSchema, { cursor, change: { case: "approval", value: approval } });
-    }
-  }
+  return watch(deps, watched, reader);
 }

@@ -168,7 +168,8 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
   const status = endStatus(end);
   const failure = end.kind === "failed" ? failureOf(end) : undefined;
   await finishRun(trx, { id, status, turn, sequence, terminal, logHash, spent: spentOf(end), failure });
-  if (baseUrl !== null) {
+  // The callbacks tell of the session, which a pending run has not changed.
+  if (baseUrl !== null && run.status !== "pending") {
     await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
   }
 }

@@ -155,7 +155,11 @@ describe("sending a message", () => {
     const service = await startService({ sessionsSingleMessage: true });
     await post(service, "/v1/sessions", { session_id: "once", agent });
     const path = "/v1/sessions/once/messages";
-    expect((await post(service, path, { message: "hello pace=0 words=3" }))[0]).toBe(202);
+    expect((await post(service, path, { message: "hello pace=50 words=20" }))[0]).toBe(202);
+    expect(await post(service, path, { message: "again", queue_if_busy: true })).toEqual([
+      409,
+      { error: "session already running" },
+    ]);
     const stream = await fetch(`${service.url}/v1/sessions/once/stream`, { headers: credentialsOf() });
     expect(await stream.text()).toContain("event: done");
     expect(await post(service, path, { message: "again" })).toEqual([

@@ -238,6 +238,22 @@ test("a parked run that is never woken fails at its deadline", async () => {
   expect(await failuresOf(store, id)).toEqual(["runner.timeout context deadline exceeded"]);
 });
 
+test("a driver that begins after the deadline is stopped from the start, and does not park the run again", async () => {
+  const store = await openStore();
+  const begun: boolean[] = [];
+  const late = driver("late", "resume", async function* ({ signal }): AsyncGenerator<DriverStep, DriverEnd> {
+    begun.push(signal.aborted);
+    yield { kind: "flush" };
+    return { kind: "parked", reason: "a pause", wakeInMs: undefined, checkpoint: { turn: 0, state: new Uint8Array() } };
+  });
+  const { id } = await addRun(store.db, { driver: "late", timeoutMs: -1_000 });
+  await openReplica(store, { drivers: [late] });
+  await reached(store, id, "failed");
+  expect(await failuresOf(store, id)).toEqual(["runner.timeout context deadline exceeded"]);
+  expect((await findRun(store.db, id))?.last_sequence).toBe(1);
+  expect(begun).toEqual([true]);
+});
+
 test("a cancel that comes while a run is being parked takes effect without waiting for its wake-up", async () => {
   const store = await openStore();
   const drivers = [parking(undefined, untilStopped)];

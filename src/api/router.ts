@@ -1,8 +1,8 @@
-// Registers all services on one router. Every call passes the access check, gets a time limit and is validated against the
+// Opens the handlers of all services, on one router and for callers in process. Every call passes the access check, gets a time limit and is validated against the
 // contract, and every error is mapped to the contract's reasons.
 
-import type { DescService } from "@bufbuild/protobuf";
-import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { type ConnectRouter, type ContextValues, createConnectRouter } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
@@ -16,12 +16,13 @@ import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { assertAccess } from "../platform/auth/caller.ts";
+import { callTimeoutMsMax, createLocalMethods, type LocalMethods } from "../platform/base/local-methods.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
 import { createAuthService } from "./auth-service.ts";
 import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { createErrorMapper, createFaultInterceptor, type ErrorMapper } from "./faults.ts";
+import { createErrorMapper, createFaultInterceptor } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
 import { part, type ServicePart } from "./protocol.ts";
@@ -52,14 +53,8 @@ export const coreServices = [
  */
 const compressMinBytes = 65_536;
 
-/** The limits of a router: the size of a request message in bytes, and the longest timeout that a caller may ask for, in ms. */
-export interface RouterLimits {
-  readonly readMaxBytes: number;
-  readonly maxTimeoutMs: number;
-}
-
-/** The limits of the public router. The maximum timeout is longer than any stream stays open. */
-export const routerLimits: RouterLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: 2 * 3_600_000 };
+/** The limits of the router. */
+export const routerLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: callTimeoutMsMax };
 
 /** The parts and services that a router serves. */
 export interface RouterOptions {
@@ -69,19 +64,43 @@ export interface RouterOptions {
   readonly services: readonly DescService[];
 }
 
-/**
- * Creates one router for each of the limits, over the same handlers: counters of a service include the calls of all routers.
- */
-export function createRouters<const All extends readonly RouterLimits[]>(
-  deps: ServiceDeps,
-  options: RouterOptions,
-  allLimits: All,
-): { readonly [Each in keyof All]: ConnectRouter } {
+/** The handlers of the contract: for callers over a wire, and for surfaces that call them in process. */
+export interface Handlers {
+  readonly router: ConnectRouter;
+  readonly methods: LocalMethods;
+}
+
+/** Creates the handlers. Both forms have the same access check, interceptors and counters. */
+export function createHandlers(deps: ServiceDeps, options: RouterOptions): Handlers {
   const parts = mergeParts([...createCore(deps), ...options.parts, ...createDiscovery(deps, options)]);
-  const toError = createErrorMapper(deps.events, options.parts);
-  const open = (limits: RouterLimits): ConnectRouter =>
-    parts.reduce((router, { service, methods }) => router.service(service, methods), openRouter(deps, toError, limits));
-  return allLimits.map(open) as { readonly [Each in keyof All]: ConnectRouter };
+  const { events, clock } = deps;
+  const toError = createErrorMapper(events, options.parts);
+  const assertCallerAccess = (values: ContextValues, method: DescMethod): void => {
+    try {
+      assertAccess(values, method);
+    } catch (error) {
+      const refusal = toError(error, method);
+      countRefusal(events, method, refusal);
+      throw refusal;
+    }
+  };
+  const interceptors = [
+    createMeasureInterceptor({ events, clock }),
+    createFaultInterceptor(toError),
+    createDeadlineInterceptor(clock),
+    createValidationInterceptor(),
+  ];
+  const router = createConnectRouter({
+    requestGate: ({ values, method }) => assertCallerAccess(values, method),
+    interceptors,
+    acceptCompression: [compressionGzip, compressionBrotli],
+    compressMinBytes,
+    ...routerLimits,
+  });
+  for (const { service, methods } of parts) {
+    router.service(service, methods);
+  }
+  return { router, methods: createLocalMethods(parts, { assertAccess: assertCallerAccess, interceptors }) };
 }
 
 /** Merges the parts of each service: a router takes a service once, and several parts may have methods of it. */
@@ -90,29 +109,6 @@ function mergeParts(parts: readonly ServicePart[]): readonly ServicePart[] {
     service,
     methods: Object.assign({}, ...same.map(({ methods }) => methods)),
   }));
-}
-
-function openRouter({ events, clock }: ServiceDeps, toError: ErrorMapper, limits: RouterLimits): ConnectRouter {
-  return createConnectRouter({
-    requestGate: ({ values, method }) => {
-      try {
-        assertAccess(values, method);
-      } catch (error) {
-        const refusal = toError(error, method);
-        countRefusal(events, method, refusal);
-        throw refusal;
-      }
-    },
-    interceptors: [
-      createMeasureInterceptor({ events, clock }),
-      createFaultInterceptor(toError),
-      createDeadlineInterceptor(clock),
-      createValidationInterceptor(),
-    ],
-    acceptCompression: [compressionGzip, compressionBrotli],
-    compressMinBytes,
-    ...limits,
-  });
 }
 
 function createCore(deps: ServiceDeps): readonly ServicePart[] {

@@ -5,7 +5,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { createRunFeed } from "../api/feeds.ts";
 import type { Core, OpenProtocol } from "../api/protocol.ts";
 import { serializeFiles } from "../api/reflection/descriptor-index.ts";
-import { createRouters, routerLimits } from "../api/router.ts";
+import { createHandlers, routerLimits } from "../api/router.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { OpenWatches } from "../api/watch.ts";
@@ -79,14 +79,11 @@ export async function openServer(
   const served = protocols.map((protocol) => protocol.serve(deps));
   const parts = served.flatMap((each) => each.services);
   const feeds = plainStreams ? [] : [createRunFeed(deps), ...served.flatMap((each) => each.feeds ?? [])];
-  // A REST body may be larger than a gRPC message, so the message made of it has the limit of the body.
-  const restLimits = { ...routerLimits, readMaxBytes: config.serverMaxBodyBytes };
-  const [rpcRouter, restRouter] = createRouters(deps, { parts, services }, [routerLimits, restLimits]);
-  const handlers = mountFeeds(rpcRouter.handlers, feeds, routerLimits);
-  const restHandlers = mountFeeds(restRouter.handlers, feeds, restLimits);
+  const { router, methods } = createHandlers(deps, { parts, services });
+  const handlers = mountFeeds(router.handlers, feeds, routerLimits);
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   const rest = createRestGateway({
-    handlers: restHandlers,
+    methods,
     services,
     feeds,
     bodyBytesMax: config.serverMaxBodyBytes,
@@ -100,13 +97,13 @@ export async function openServer(
     rest,
     surfaces: [
       createOpenAiSurface({
-        handlers: restHandlers,
+        methods,
         bodyBytesMax: config.serverMaxBodyBytes,
         clock,
         reportError: (error) => events.requestFailed({ method: "OpenAI", error }),
       }),
       createAgUiSurface({
-        handlers: restHandlers,
+        methods,
         bodyBytesMax: config.serverMaxBodyBytes,
         reportError: (error) => events.requestFailed({ method: "AG-UI", error }),
       }),

@@ -168,7 +168,7 @@ describe("a body that cannot be read", () => {
 });
 
 test("a route without a handler stops the start", () => {
-  expect(() => createRestGateway({ handlers: [], services: [serviceOf(getThing)] })).toThrow(
+  expect(() => createRestGateway({ methods: new Map(), services: [serviceOf(getThing)] })).toThrow(
     "test.TestService.Do has a REST route but no handler",
   );
 });

@@ -3,12 +3,14 @@
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { ErrorBody, type RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { part } from "../../src/api/protocol.ts";
 import { Fault, invalidField, type ReasonName } from "../../src/platform/base/fault.ts";
+import { createLocalMethods } from "../../src/platform/base/local-methods.ts";
 import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { buildService } from "./descriptors.ts";
 import { startRestServer } from "./rest-server.ts";
@@ -177,8 +179,9 @@ describe("a refusal by the call itself", () => {
 });
 
 test("the gateway names the method of a request before it reads the body", () => {
-  const router = createConnectRouter().service(RunService, {}).service(SessionService, {});
-  const gateway = createRestGateway({ handlers: router.handlers, services: [RunService, SessionService] });
+  const parts = [part(RunService, {}), part(SessionService, {})];
+  const methods = createLocalMethods(parts, { assertAccess: () => {}, interceptors: [] });
+  const gateway = createRestGateway({ methods, services: [RunService, SessionService] });
   expect(gateway.describe("/v1/runs/x:cancel?a=b", "POST")).toEqual({
     method: RunService.method.cancelRun,
     errorBody: ErrorBody.RUNNEL,

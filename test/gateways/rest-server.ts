@@ -4,15 +4,12 @@ import { createServer, type Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { type DescService, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
-import {
-  type ConnectRouterOptions,
-  createConnectRouter,
-  type HandlerContext,
-  type ServiceImpl,
-} from "@connectrpc/connect";
+import type { HandlerContext, Interceptor, ServiceImpl } from "@connectrpc/connect";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { part } from "../../src/api/protocol.ts";
 import type { Fault } from "../../src/platform/base/fault.ts";
+import { createLocalMethods } from "../../src/platform/base/local-methods.ts";
 import { createRestGateway, type RestCall, type RestGatewayOptions } from "../../src/surfaces/rest/gateway.ts";
 import type { RestRequest, RestResponse } from "../../src/surfaces/rest/respond.ts";
 
@@ -21,7 +18,7 @@ export interface RestServerSpec {
   readonly runs?: Partial<ServiceImpl<typeof RunService>>;
   /** A service that is not in the contract. */
   readonly own?: OwnService;
-  readonly router?: ConnectRouterOptions;
+  readonly interceptors?: readonly Interceptor[];
   readonly gateway?: Partial<RestGatewayOptions>;
   readonly call?: RestCall;
   /** Refuses every request with this fault, as the server does before a call. */
@@ -45,15 +42,14 @@ export interface RestServer extends AsyncDisposable {
 }
 
 export async function startRestServer(spec: RestServerSpec): Promise<RestServer> {
-  const router = createConnectRouter(spec.router);
-  router.service(SessionService, spec.sessions ?? {});
-  router.service(RunService, spec.runs ?? {});
-  if (spec.own !== undefined) {
-    router.service(spec.own.service, implement(spec.own));
-  }
+  const parts = [
+    part(SessionService, spec.sessions ?? {}),
+    part(RunService, spec.runs ?? {}),
+    ...(spec.own === undefined ? [] : [part(spec.own.service, implement(spec.own))]),
+  ];
   const gateway = createRestGateway({
-    handlers: router.handlers,
-    services: [SessionService, RunService, ...(spec.own === undefined ? [] : [spec.own.service])],
+    methods: createLocalMethods(parts, { assertAccess: () => {}, interceptors: spec.interceptors ?? [] }),
+    services: parts.map(({ service }) => service),
     ...spec.gateway,
   });
   const listener = (request: RestRequest, response: RestResponse): void => {

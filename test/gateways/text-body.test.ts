@@ -324,7 +324,7 @@ describe("an inbox", () => {
     const methods = { SubmitInbox: note({ sequence: 3 }), ParseInbox: note({}) };
     await using server = await startRestServer({
       own: { service: ExchangeService, methods },
-      router: { interceptors },
+      interceptors,
     });
     const response = await fetch(`${server.url}${path}`, { method: "POST", body, headers: { "content-type": type } });
     return { status: response.status, text: await response.text(), seen };

@@ -3,12 +3,12 @@
 
 import { create, type DescMethod } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ErrorBody, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
+import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { Calls } from "../in-process/calls.ts";
 import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
 import { signalOf } from "../rest/departure.ts";
@@ -22,8 +22,8 @@ import { type AgUiCall, answerConnect, answerRun, sendAll, stopThread } from "./
 
 /** What the surface works with. */
 export interface AgUiOptions {
-  /** The handlers of a router that has all methods of the core. */
-  readonly handlers: readonly UniversalHandler[];
+  /** All methods of the core. */
+  readonly methods: LocalMethods;
   readonly bodyBytesMax: number;
   /** Reports every unexpected error. */
   readonly reportError: (error: unknown) => void;
@@ -49,7 +49,6 @@ const methods: Readonly<Record<Action, DescMethod>> = {
 
 /** Returns the surface of AG-UI. */
 export function createAgUiSurface(options: AgUiOptions) {
-  const handlers = new Map(options.handlers.map((handler) => [handler.requestPath, handler]));
   return {
     owns: (path: string): boolean => path.startsWith(`${base}/`),
     describe: (requestTarget: string, httpMethod: string) => {
@@ -59,9 +58,9 @@ export function createAgUiSurface(options: AgUiOptions) {
     handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);
       const { contextValues = createContextValues() } = call;
-      const { httpVersion, headers } = request;
+      const { headers } = request;
       const signal = signalOf(response);
-      const calls = new Calls(handlers, { httpVersion, headers, signal, contextValues });
+      const calls = new Calls(options.methods, { headers, signal, contextValues });
       try {
         await answer(request, response, calls, { ...options, ...call });
       } catch (error) {

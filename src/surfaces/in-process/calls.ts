@@ -4,22 +4,20 @@ import {
   create,
   type DescMethodServerStreaming,
   type DescMethodUnary,
-  fromBinary,
   type MessageInitShape,
   type MessageShape,
-  toBinary,
 } from "@bufbuild/protobuf";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { Fault } from "../../platform/base/fault.ts";
+import type { LocalMethod, LocalMethods } from "../../platform/base/local-methods.ts";
 import { type CallOptions, callStream, callUnary } from "./call.ts";
 
 /** Calls methods of the contract for one request. */
 export class Calls {
-  readonly #handlers: ReadonlyMap<string, UniversalHandler>;
+  readonly #methods: LocalMethods;
   readonly #options: CallOptions;
 
-  constructor(handlers: ReadonlyMap<string, UniversalHandler>, options: CallOptions) {
-    this.#handlers = handlers;
+  constructor(methods: LocalMethods, options: CallOptions) {
+    this.#methods = methods;
     this.#options = options;
   }
 
@@ -34,10 +32,10 @@ export class Calls {
     request: MessageInitShape<M["input"]>,
     { outlives = false }: { readonly outlives?: boolean } = {},
   ): Promise<MessageShape<M["output"]>> {
-    const bytes = toBinary(method.input, create(method.input, request));
     const signal = outlives ? new AbortController().signal : this.signal;
-    const { message } = await callUnary(this.#handlerOf(method), bytes, { ...this.#options, signal });
-    return fromBinary<M["output"]>(method.output, message);
+    const options = { ...this.#options, signal };
+    const answer = await callUnary(this.#find(method), create(method.input, request), options);
+    return answer as MessageShape<M["output"]>;
   }
 
   /** Follows a stream until it ends or `signal` aborts. Throws the ConnectError that it ended with. */
@@ -46,18 +44,17 @@ export class Calls {
     request: MessageInitShape<M["input"]>,
     signal: AbortSignal = this.signal,
   ): AsyncGenerator<MessageShape<M["output"]>, void> {
-    const bytes = toBinary(method.input, create(method.input, request));
-    const { messages } = await callStream(this.#handlerOf(method), bytes, { ...this.#options, signal });
-    for await (const message of messages) {
-      yield fromBinary<M["output"]>(method.output, message);
+    const options = { ...this.#options, signal };
+    for await (const message of callStream(this.#find(method), create(method.input, request), options)) {
+      yield message as MessageShape<M["output"]>;
     }
   }
 
-  #handlerOf(method: DescMethodUnary | DescMethodServerStreaming): UniversalHandler {
-    const handler = this.#handlers.get(`/${method.parent.typeName}/${method.name}`);
-    if (handler === undefined) {
+  #find(method: DescMethodUnary | DescMethodServerStreaming): LocalMethod {
+    const found = this.#methods.get(method);
+    if (found === undefined) {
       throw new Fault("INTERNAL", `no handler for ${method.name}`);
     }
-    return handler;
+    return found;
   }
 }

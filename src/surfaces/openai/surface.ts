@@ -3,12 +3,12 @@
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
+import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { Calls } from "../in-process/calls.ts";
 import { signalOf } from "../rest/departure.ts";
 import { isReason } from "../rest/failure.ts";
@@ -24,8 +24,8 @@ import type { Visit } from "./visit.ts";
 
 /** What the surface works with. */
 export interface OpenAiOptions {
-  /** The handlers of a router that has all methods of the core. */
-  readonly handlers: readonly UniversalHandler[];
+  /** All methods of the core. */
+  readonly methods: LocalMethods;
   readonly bodyBytesMax: number;
   readonly clock: Clock;
   /** Reports every unexpected error. */
@@ -69,7 +69,6 @@ const ownPaths =
 
 /** Returns the surface of OpenAI's API. */
 export function createOpenAiSurface(options: OpenAiOptions) {
-  const handlers = new Map(options.handlers.map((handler) => [handler.requestPath, handler]));
   return {
     owns: (path: string): boolean => ownPaths.test(path),
     describe: (requestTarget: string, httpMethod: string) => {
@@ -80,7 +79,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
       response.on("error", () => undefined);
       const signal = signalOf(response);
       try {
-        await answer(request, response, { ...call, ...options, handlers, signal });
+        await answer(request, response, { ...call, ...options, signal });
       } catch (error) {
         if (isDefect(error) && !signal.aborted) {
           options.reportError(error);
@@ -95,8 +94,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
   };
 }
 
-interface Parts extends Omit<OpenAiOptions, "handlers">, RestCall {
-  readonly handlers: ReadonlyMap<string, UniversalHandler>;
+interface Parts extends OpenAiOptions, RestCall {
   readonly signal: AbortSignal;
 }
 
@@ -108,9 +106,9 @@ async function answer(request: RestRequest, response: RestResponse, parts: Parts
     const message = `Unknown request URL: ${request.method} ${path}. This service has: ${there}.`;
     throw new ApiError(404, { message, code: "unknown_url" });
   }
-  const { handlers, signal, clock, bodyBytesMax, body, sink, contextValues = createContextValues() } = parts;
-  const { httpVersion, headers } = request;
-  const calls = new Calls(handlers, { httpVersion, headers, signal, contextValues });
+  const { methods, signal, clock, bodyBytesMax, body, sink, contextValues = createContextValues() } = parts;
+  const { headers } = request;
+  const calls = new Calls(methods, { headers, signal, contextValues });
   const visit = { request, response, sink, calls, query: new URLSearchParams(query), body, bodyBytesMax, clock };
   await found.route.answer(visit, found.id);
 }

@@ -1,12 +1,12 @@
-// The REST surface: HTTP requests → routes → in-process calls of the router's handlers → JSON or SSE. It reads everything from
+// The REST surface: HTTP requests → routes → in-process calls of the handlers → JSON or SSE. It reads everything from
 // descriptors at startup; a service that cannot be served fails then.
 
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import type { Fault } from "../../platform/base/fault.ts";
 import type { Feed } from "../../platform/base/feed.ts";
+import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import { restBodyBytesMax } from "./body.ts";
@@ -28,8 +28,8 @@ import { answerUnary } from "./unary.ts";
 
 /** Options of the gateway. */
 export interface RestGatewayOptions {
-  /** The `handlers` of a Connect router on which all services are registered. */
-  readonly handlers: readonly UniversalHandler[];
+  /** The methods of all services. */
+  readonly methods: LocalMethods;
   readonly services: readonly DescService[];
   /** Feeds for streams of these services, which are faster than the handlers. */
   readonly feeds?: readonly Feed[];
@@ -159,11 +159,11 @@ async function answer(visit: Visit): Promise<void> {
 async function call(visit: Visit, signal: AbortSignal): Promise<void> {
   const { target, request, response, query, bodyBytesMax } = visit;
   const { body, sink, contextValues = createContextValues() } = visit.call;
-  const { httpVersion, headers } = request;
+  const { headers } = request;
   const source: InputSource = { query, variables: visit.capture(), body, bodyBytesMax };
   const { message, notes } = await readInput(target, request, source);
   setRestCallNotes(contextValues, notes);
-  const options = { httpVersion, headers, signal, contextValues };
+  const options = { headers, signal, contextValues };
   const { events } = target;
   if (events === undefined) {
     await answerUnary(target, message, response, { ...options, notes });

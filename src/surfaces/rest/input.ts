@@ -1,7 +1,7 @@
 // Reads a request as the input message of its method: body, then headers, query and path. A later source overrides an earlier
 // one where both may set a field. Also collects the notes for the handler.
 
-import { create, type DescField, getOption, toBinary } from "@bufbuild/protobuf";
+import { create, type DescField, getOption, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { FieldBehavior, field_behavior } from "#gen/google/api/field_behavior_pb.js";
@@ -25,9 +25,9 @@ export interface InputSource {
   readonly bodyBytesMax: number;
 }
 
-/** The input message as Protobuf bytes, and the notes for the handler. */
+/** The input message, and the notes for the handler. */
 export interface Input {
-  readonly message: Uint8Array;
+  readonly message: Message;
   readonly notes: RestCallNotes;
 }
 
@@ -53,7 +53,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
   assignHeaders(message, target, request.headers);
   assignQuery(message, binding, source.query, { lastEventId, lenient: target.profile.lenient });
   assignPath(message, target, source.variables);
-  return { message: toBinary(input, message.message), notes };
+  return { message: message.message, notes };
 }
 
 /** Returns the field that a plain-text body fills. Undefined when the body has another form. */

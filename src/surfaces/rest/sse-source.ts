@@ -1,27 +1,19 @@
 // The source of an SSE stream: the messages of the method's handler, or the items of its feed. The text of feed items is made
 // once for all readers, and the feed writes it directly to readers in step. An empty piece means that the stream is alive.
 
-import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
-import { createHandlerContext } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { Message } from "@bufbuild/protobuf";
 import { over } from "../../platform/base/clock.ts";
 import type { Feed, FeedItem } from "../../platform/base/feed.ts";
+import type { LocalMethod } from "../../platform/base/local-methods.ts";
 import { shared } from "../../platform/base/shared.ts";
 import { mapSink, type Sink } from "../../platform/base/sink.ts";
-import { type CallOptions, callStream, copyRequestHeaders } from "../in-process/call.ts";
+import { type CallOptions, callStream, openCallContext } from "../in-process/call.ts";
 import type { EventReader } from "./event.ts";
 import { encodeSseEvent } from "./sse.ts";
 
-/** An open stream as pieces of SSE text. */
-export interface SseSource {
-  readonly headers: Record<string, string>;
-  /** The pieces of the stream. Throws the failure that the stream ended with. */
-  readonly pieces: AsyncGenerator<Uint8Array, void>;
-}
-
 /** The handler of a stream, and its feed if it has one. */
 export interface SseTarget {
-  readonly handler: UniversalHandler;
+  readonly handler: LocalMethod;
   readonly events: EventReader;
   readonly feed: SharedText | undefined;
   /** The sink of the response, for the feed alone: a handler called in process answers the gateway, not the client. */
@@ -40,48 +32,32 @@ export function shareText(feed: Feed, events: EventReader): SharedText {
   return { feed, textOf: shared((items: readonly FeedItem[]) => joinTexts(items.map(textOfOne))) };
 }
 
-/** Opens the stream through its feed. Uses the handler when the method has no feed or the caller sets a timeout. */
-export async function openSource(target: SseTarget, message: Uint8Array, options: CallOptions): Promise<SseSource> {
-  const { handler, feed, sink } = target;
-  const { headers, contextValues } = options;
-  // Callers rarely set a timeout over REST; the handler knows how to read it.
-  if (feed !== undefined && contextValues !== undefined && headers[timeoutHeader] === undefined) {
-    return { headers: {}, pieces: readFeed(feed, message, { ...options, sink }) };
-  }
-  const opened = await callStream(handler, message, options);
-  return { headers: opened.headers, pieces: readMessages(target, opened.messages) };
+/** Opens the stream, through its feed if it has one, as pieces of SSE text. Throws the failure that the stream ends with. */
+export function openSource(
+  { handler, events, feed, sink }: SseTarget,
+  message: Message,
+  options: CallOptions,
+): AsyncGenerator<Uint8Array, void> {
+  return feed === undefined
+    ? readMessages(events, callStream(handler, message, options))
+    : readFeed(feed, message, options, sink);
 }
 
-const timeoutHeader = "connect-timeout-ms";
-
-async function* readMessages(
-  { handler: { method }, events }: SseTarget,
-  messages: AsyncGenerator<Uint8Array, void>,
-): AsyncGenerator<Uint8Array, void> {
+async function* readMessages(events: EventReader, messages: AsyncIterable<Message>): AsyncGenerator<Uint8Array, void> {
   for await (const message of messages) {
-    yield encodeEvents(events, fromBinary(method.output, message));
+    yield encodeEvents(events, message);
   }
 }
 
 async function* readFeed(
   { feed, textOf }: SharedText,
-  message: Uint8Array,
-  { headers, signal, contextValues, sink }: CallOptions & Pick<SseTarget, "sink">,
+  message: Message,
+  options: CallOptions,
+  sink: Sink<Uint8Array> | undefined,
 ): AsyncGenerator<Uint8Array, void> {
-  const { method } = feed;
-  const context = createHandlerContext({
-    service: method.parent,
-    method,
-    requestMethod: "POST",
-    protocolName: "rest",
-    url: `http://localhost/${method.parent.typeName}/${method.name}`,
-    requestSignal: signal,
-    requestHeader: copyRequestHeaders(headers),
-    ...(contextValues !== undefined && { contextValues }),
-  });
+  const context = openCallContext(feed.method, options);
   try {
-    const request = fromBinary<DescMessage>(method.input, message);
-    for await (const items of feed.open(request, context, sink && mapSink(sink, textOf))) {
+    for await (const items of feed.open(message, context, sink && mapSink(sink, textOf))) {
       yield textOf(items);
     }
   } finally {

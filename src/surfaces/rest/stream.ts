@@ -1,13 +1,14 @@
 // Answers a REST call of a server-streaming method with SSE. The head is written only after the first message, because a call
 // can be refused until then. Never reads ahead of the client.
 
+import type { Message } from "@bufbuild/protobuf";
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import type { CallOptions } from "../in-process/call.ts";
 import { printFailure } from "./errors.ts";
 import { describeFailure } from "./failure.ts";
 import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./respond.ts";
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "./sse.ts";
-import { openSource, type SseSource, type SseTarget } from "./sse-source.ts";
+import { openSource, type SseTarget } from "./sse-source.ts";
 
 /** The stream to serve, and the profile of its errors. */
 export interface StreamTarget extends SseTarget {
@@ -20,28 +21,22 @@ export interface StreamTarget extends SseTarget {
  */
 export async function answerStream(
   target: StreamTarget,
-  message: Uint8Array,
+  message: Message,
   response: RestResponse,
   options: CallOptions,
 ): Promise<void> {
   const { signal } = options;
-  const opening = openSource(target, message, options);
-  const opened = await unlessAborted(opening, signal);
-  if (opened === undefined) {
-    discardWhenOpened(opening);
-    return;
-  }
-  const { headers, pieces } = opened;
+  const pieces = openSource(target, message, options);
   try {
     const first = await unlessAborted(pieces.next(), signal);
     if (first === undefined) {
       return;
     }
     if (first.done === true) {
-      sendEmpty(response, headers);
+      sendEmpty(response, {});
       return;
     }
-    setHead(response, 200, { ...headers, ...sseHeaders });
+    setHead(response, 200, sseHeaders);
     await writePiece(response, sseOpening);
     await writeEvents(target, first, pieces, response, signal);
   } finally {
@@ -100,16 +95,4 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T |
       leave();
     }
   });
-}
-
-/**
- * Ends a stream that opens after its client has left. The stream must be started, otherwise its handler does not see the end.
- */
-function discardWhenOpened(opening: Promise<SseSource>): void {
-  opening
-    .then(async ({ pieces }) => {
-      await pieces.next();
-      await pieces.return();
-    })
-    .catch(() => undefined);
 }

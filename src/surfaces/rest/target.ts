@@ -2,7 +2,6 @@
 // then.
 
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import {
   other_success_statuses,
   type RestProfile,
@@ -13,6 +12,7 @@ import {
 import { Fault } from "../../platform/base/fault.ts";
 import type { Feed } from "../../platform/base/feed.ts";
 import { compileBodyShapes } from "../../platform/base/json/shape.ts";
+import type { LocalMethod, LocalMethods } from "../../platform/base/local-methods.ts";
 import { compileEventReader, type EventReader } from "./event.ts";
 import { findHttpBodyPlace, type HttpBodyPlace } from "./http-body.ts";
 import { profileOf } from "./profile.ts";
@@ -22,7 +22,7 @@ import { type SharedText, shareText } from "./sse-source.ts";
 
 /** A binding that is ready to serve. */
 export interface Target extends Binding {
-  readonly handler: UniversalHandler;
+  readonly handler: LocalMethod;
   readonly profile: RestProfile;
   /** True when the handler reports an invalid body, after other checks. */
   readonly leavesInputFaults: boolean;
@@ -50,22 +50,22 @@ export interface SuccessStatuses {
  */
 export function compileRoutes(
   service: DescService,
-  { handlers, feeds = [] }: { readonly handlers: readonly UniversalHandler[]; readonly feeds?: readonly Feed[] },
+  { methods, feeds = [] }: { readonly methods: LocalMethods; readonly feeds?: readonly Feed[] },
 ): Route<Target>[] {
   return service.methods.flatMap((method) => {
     const bindings = compileBindings(method);
     return bindings.map((binding) => {
       const { httpMethod, template } = binding;
-      return { httpMethod, template, target: compileTarget(binding, handlers, feeds) };
+      return { httpMethod, template, target: compileTarget(binding, methods, feeds) };
     });
   });
 }
 
-function compileTarget(binding: Binding, handlers: readonly UniversalHandler[], feeds: readonly Feed[]): Target {
+function compileTarget(binding: Binding, methods: LocalMethods, feeds: readonly Feed[]): Target {
   const { method } = binding;
   const answer = compileAnswer(binding);
   const feed = feeds.find((candidate) => candidate.method === method);
-  const handler = handlers.find((candidate) => candidate.method === method);
+  const handler = methods.get(method);
   if (handler === undefined) {
     throw invalid(method, "has a REST route but no handler");
   }

@@ -1,6 +1,6 @@
 // Answers a REST call of a unary method with JSON, text or a raw body.
 
-import { type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../../platform/base/fault.ts";
 import { printField, printMessage, styleJson } from "../../platform/base/json/print.ts";
@@ -16,25 +16,24 @@ import type { Target } from "./target.ts";
  */
 export async function answerUnary(
   target: Target,
-  message: Uint8Array,
+  message: Message,
   response: RestResponse,
   options: CallOptions & { readonly notes: RestCallNotes },
 ): Promise<void> {
   const { method, handler, responseBytes, textResponse } = target;
-  const answer = await callUnary(handler, message, options);
+  const output = await callUnary(handler, message, options);
   const httpStatus = chooseStatus(target, options.notes);
-  const output = fromBinary(method.output, answer.message);
   if (textResponse !== undefined) {
     // Appended: other parts of the server also set `vary`.
     response.appendHeader("vary", "accept");
   }
   if (textResponse !== undefined && !prefersJson(options.headers.accept)) {
     const text = reflect(method.output, output, false).get(textResponse) as string;
-    sendText(response, httpStatus, text, answer.headers);
+    sendText(response, httpStatus, text);
   } else if (responseBytes === undefined) {
-    sendJson(response, httpStatus, printOutput(target, output), answer.headers);
+    sendJson(response, httpStatus, printOutput(target, output));
   } else {
-    sendBytes(response, httpStatus, { method, output, place: responseBytes }, answer.headers);
+    sendBytes(response, httpStatus, { method, output, place: responseBytes });
   }
 }
 
@@ -63,11 +62,9 @@ function sendBytes(
   response: RestResponse,
   httpStatus: number,
   { method, output, place }: { method: DescMethod; output: Message; place: HttpBodyPlace },
-  headers: Readonly<Record<string, string>>,
 ): void {
   const { contentType, data } = readHttpBody(reflect(method.output, output, false), place);
   sendBody(response, httpStatus, data, {
-    ...headers,
     "content-type": contentType === "" ? "application/octet-stream" : contentType,
     // Browsers must not run a handler's text as a script.
     "x-content-type-options": "nosniff",

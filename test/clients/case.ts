@@ -21,7 +21,7 @@ export interface Seen {
 export interface Trial {
   readonly request: Omit<SubjectRequest, "url">;
   readonly script?: Script;
-  /** Finds what is wrong. */
+  /** Notes each difference from what the case expects. */
   readonly check: (seen: Seen, findings: Findings) => void;
 }
 
@@ -40,7 +40,7 @@ export interface Case {
   readonly prepare: () => Trial | Promise<Trial>;
 }
 
-/** Collects what is wrong: each finding says what was expected and what came. */
+/** Collects problems: each says what was expected and what came. */
 export class Findings {
   readonly problems: string[] = [];
 

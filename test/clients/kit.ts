@@ -63,7 +63,7 @@ export async function runCases(
 }
 
 /** Runs one case. */
-export async function runCase(each: Case, subject: Subject): Promise<Verdict> {
+async function runCase(each: Case, subject: Subject): Promise<Verdict> {
   const { request, script, check } = await each.prepare();
   const limitMs = each.limitMs ?? limitUsualMs;
   const startMs = performance.now();

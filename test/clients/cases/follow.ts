@@ -1,4 +1,4 @@
-// Cases of `follow`: whatever happens to the connection, a client hands out each result once and in order.
+// Cases of `follow`: a client hands out each result once and in order, through every fault of the connection.
 
 import { Code } from "@connectrpc/connect";
 import type { Case, Findings, Seen, Trial } from "../case.ts";

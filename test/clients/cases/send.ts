@@ -83,7 +83,7 @@ const accept =
   async () =>
     runId;
 
-export function fail(refusal: Refusal): SendAnswer {
+function fail(refusal: Refusal): SendAnswer {
   return async () => {
     throw toError(refusal);
   };

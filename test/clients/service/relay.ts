@@ -55,7 +55,7 @@ export class Relay {
     }
   }
 
-  /** Passes on nothing any more, in either direction: the peer is not told. */
+  /** Passes on nothing any more, in either direction. The peer sees no end. */
   freeze(peerPort: number): void {
     const link = this.#links.get(peerPort);
     if (link !== undefined) {

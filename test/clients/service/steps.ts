@@ -19,7 +19,7 @@ export function upTo({ results }: Log, last = results.length): Step {
   };
 }
 
-/** Sends these sequences in one batch, whatever the cursor is. */
+/** Sends these sequences in one batch, without regard to the cursor. */
 export function exactly({ results }: Log, ...sequences: readonly number[]): Step {
   return async function* () {
     yield sequences.map((sequence) => results[sequence - 1]).filter((each): each is RunResult => each !== undefined);

@@ -2,7 +2,7 @@
 
 import { type BaseEvent, HttpAgent } from "@ag-ui/client";
 import { describe, expect, test } from "vitest";
-import { resumingFetch } from "../../clients/typescript/resuming-fetch.ts";
+import { resumingFetch } from "../../clients/typescript/src/ag-ui/resuming-fetch.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";

@@ -5,7 +5,7 @@ import { readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Result, Run } from "../../clients/typescript/runner.ts";
+import type { Result, Run } from "../../clients/typescript/src/worker/runner.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startProcess } from "../harness/process.ts";

@@ -1,8 +1,8 @@
 // Workers of the tests: the unmodified SDK for runner authors, in the test's process.
 
 import { onTestFinished } from "vitest";
-import type { Result, Run, Runner } from "../../clients/typescript/runner.ts";
-import { runWorker, type WorkerOptions } from "../../clients/typescript/worker.ts";
+import type { Result, Run, Runner } from "../../clients/typescript/src/worker/runner.ts";
+import { runWorker, type WorkerOptions } from "../../clients/typescript/src/worker/worker.ts";
 import { keyOf } from "./credentials.ts";
 
 export const testRunnerId = "plugin:tests/bench/echo";

@@ -4,7 +4,15 @@ import { expect, test } from "vitest";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { completed, delta, failed, message, type Result, type Run, state } from "../../clients/typescript/runner.ts";
+import {
+  completed,
+  delta,
+  failed,
+  message,
+  type Result,
+  type Run,
+  state,
+} from "../../clients/typescript/src/worker/runner.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";

@@ -3,8 +3,8 @@
 // the middle, so a kill always finds some runs at work, even on a slow machine.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { completed, delta } from "../../../clients/typescript/runner.ts";
-import { runWorker } from "../../../clients/typescript/worker.ts";
+import { completed, delta } from "../../../clients/typescript/src/worker/runner.ts";
+import { runWorker } from "../../../clients/typescript/src/worker/worker.ts";
 
 const [url = "", apiKey = "", maxConcurrent = "1", id = "", name = "", fate = ""] = process.argv.slice(2);
 const words = 5;

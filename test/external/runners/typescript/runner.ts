@@ -9,8 +9,8 @@ import {
   type Result,
   type Run,
   state,
-} from "../../../../clients/typescript/runner.ts";
-import { runWorker } from "../../../../clients/typescript/worker.ts";
+} from "../../../../clients/typescript/src/worker/runner.ts";
+import { runWorker } from "../../../../clients/typescript/src/worker/worker.ts";
 import { ApiErrorSchema } from "../../../../gen/runnel/host/v1/host_api_pb.js";
 
 const manifest = {

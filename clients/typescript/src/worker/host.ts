@@ -3,13 +3,13 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, type Http2SessionManager } from "@connectrpc/connect-node";
-import { HostArtifactService } from "../../gen/runnel/host/v1/host_artifact_service_pb.js";
-import { HostHistoryService } from "../../gen/runnel/host/v1/host_history_service_pb.js";
-import { HostKnowledgeService } from "../../gen/runnel/host/v1/host_knowledge_service_pb.js";
-import { HostModelService } from "../../gen/runnel/host/v1/host_model_service_pb.js";
-import { HostRunService } from "../../gen/runnel/host/v1/host_run_service_pb.js";
-import { HostStorageService } from "../../gen/runnel/host/v1/host_storage_service_pb.js";
-import { HostToolService } from "../../gen/runnel/host/v1/host_tool_service_pb.js";
+import { HostArtifactService } from "../../../../gen/runnel/host/v1/host_artifact_service_pb.js";
+import { HostHistoryService } from "../../../../gen/runnel/host/v1/host_history_service_pb.js";
+import { HostKnowledgeService } from "../../../../gen/runnel/host/v1/host_knowledge_service_pb.js";
+import { HostModelService } from "../../../../gen/runnel/host/v1/host_model_service_pb.js";
+import { HostRunService } from "../../../../gen/runnel/host/v1/host_run_service_pb.js";
+import { HostStorageService } from "../../../../gen/runnel/host/v1/host_storage_service_pb.js";
+import { HostToolService } from "../../../../gen/runnel/host/v1/host_tool_service_pb.js";
 
 const services = [
   HostArtifactService,

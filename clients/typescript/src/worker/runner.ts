@@ -1,6 +1,6 @@
 // What a runner is, for its author: a manifest and a function that works on one run and yields its results. See README.md.
 
-import type { AgentRunContext } from "../../gen/runnel/runner/v1/agent_run_context_pb.js";
+import type { AgentRunContext } from "../../../../gen/runnel/runner/v1/agent_run_context_pb.js";
 import type { Host } from "./host.ts";
 
 export interface Runner {

@@ -16,7 +16,7 @@ import { createSecureServer, createServer, type Http2Server, type ServerHttp2Ses
 import type { AddressInfo } from "node:net";
 import { Code, ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter, Http2SessionManager } from "@connectrpc/connect-node";
-import { AgentRunnerService, type RunAgentRequest } from "../../gen/runnel/runner/v1/agent_runner_service_pb.js";
+import { AgentRunnerService, type RunAgentRequest } from "../../../../gen/runnel/runner/v1/agent_runner_service_pb.js";
 import { type Host, openHost } from "./host.ts";
 import { failed, type Result, type Runner } from "./runner.ts";
 

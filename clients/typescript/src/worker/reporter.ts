@@ -4,9 +4,9 @@
 import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
-import { ResultDisposition, type ResultVerdict } from "../../gen/runnel/runner/v1/runner_service_pb.js";
-import type { RunnerWorkerService } from "../../gen/runnel/runner/v1/runner_worker_service_pb.js";
-import { isTransient } from "./is-transient.ts";
+import { ResultDisposition, type ResultVerdict } from "../../../../gen/runnel/runner/v1/runner_service_pb.js";
+import type { RunnerWorkerService } from "../../../../gen/runnel/runner/v1/runner_worker_service_pb.js";
+import { isTransient } from "../is-transient.ts";
 import type { Result } from "./runner.ts";
 
 export interface ReporterOptions {

@@ -7,10 +7,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { RunnerService } from "../../gen/runnel/runner/v1/runner_service_pb.js";
-import { RunnerWorkerService, type RunOffer } from "../../gen/runnel/runner/v1/runner_worker_service_pb.js";
+import { RunnerService } from "../../../../gen/runnel/runner/v1/runner_service_pb.js";
+import { RunnerWorkerService, type RunOffer } from "../../../../gen/runnel/runner/v1/runner_worker_service_pb.js";
+import { isTransient } from "../is-transient.ts";
 import { openHost } from "./host.ts";
-import { isTransient } from "./is-transient.ts";
 import { perform } from "./perform.ts";
 import { Reporter } from "./reporter.ts";
 import type { Manifest, Runner } from "./runner.ts";

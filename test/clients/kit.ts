@@ -9,7 +9,7 @@ import { followCases } from "./cases/follow.ts";
 import { receiptCases } from "./cases/receipt.ts";
 import { sendCases } from "./cases/send.ts";
 import { ScriptedService } from "./service/scripted-service.ts";
-import type { Subject } from "./subject.ts";
+import type { Subject, SubjectLine } from "./subject.ts";
 
 /** All cases, in the order of README.md. */
 export const cases: readonly Case[] = [
@@ -40,11 +40,19 @@ export function nameOf({ group, name }: Pick<Case, "group" | "name">): string {
   return `${group}/${name}`;
 }
 
+/** How to run cases. */
+export interface RunOptions {
+  readonly atATime: number;
+  /** The time for each case; unset means its own. */
+  readonly limitMs?: number;
+  readonly report?: (verdict: Verdict) => void;
+}
+
 /** Runs the cases, `atATime` of them together, and calls `report` as each ends. Returns the verdicts in the order of the cases. */
 export async function runCases(
   chosen: readonly Case[],
   subject: Subject,
-  { atATime, report = () => {} }: { readonly atATime: number; readonly report?: (verdict: Verdict) => void },
+  { atATime, limitMs, report = () => {} }: RunOptions,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   let next = 0;
@@ -52,7 +60,7 @@ export async function runCases(
     for (let index = next++; index < chosen.length; index = next++) {
       const each = chosen[index];
       if (each !== undefined) {
-        const verdict = await runCase(each, subject);
+        const verdict = await runCase(each, subject, limitMs ?? each.limitMs ?? limitUsualMs);
         verdicts[index] = verdict;
         report(verdict);
       }
@@ -63,9 +71,8 @@ export async function runCases(
 }
 
 /** Runs one case. */
-async function runCase(each: Case, subject: Subject): Promise<Verdict> {
+async function runCase(each: Case, subject: Subject, limitMs: number): Promise<Verdict> {
   const { request, script, check } = await each.prepare();
-  const limitMs = each.limitMs ?? limitUsualMs;
   const startMs = performance.now();
   const findings = new Findings();
   const lines: TimedLine[] = [];
@@ -74,7 +81,10 @@ async function runCase(each: Case, subject: Subject): Promise<Verdict> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), limitMs);
   try {
-    await subject({ url, ...request }, (line) => lines.push({ ...line, atMs: performance.now() }), limit.signal);
+    const print = (line: SubjectLine): void => {
+      lines.push({ ...line, atMs: performance.now() });
+    };
+    await subject({ url, ...request }, print, limit.signal);
   } catch (error) {
     if (!limit.signal.aborted) {
       findings.problems.push(error instanceof Error ? error.message : String(error));

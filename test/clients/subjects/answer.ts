@@ -5,6 +5,7 @@ import { GetReceiptResponseSchema } from "#gen/runnel/v1/receipt_service_pb.js";
 import {
   type Credentials,
   connect,
+  type Runnel,
   RunnelError,
   type RunStream,
   verifyCallback,
@@ -15,17 +16,25 @@ import type { SubjectCredentials, SubjectLine, SubjectRequest } from "../subject
 
 type Print = (line: SubjectLine) => void;
 
-/** Makes the call of a request, and prints what it gives. */
-export async function answer(request: SubjectRequest, print: Print): Promise<void> {
+/** How a subject connects. Tests of the kit connect with clients that are wrong on purpose. */
+type Connect = (url: string, credentials: Credentials) => Runnel;
+
+/** Makes the call of a request, and prints what it gives. The signal ends it. */
+export async function answer(
+  request: SubjectRequest,
+  print: Print,
+  signal: AbortSignal = new AbortController().signal,
+  open: Connect = connect,
+): Promise<void> {
   try {
-    await call(request, print);
+    await call(request, print, signal, open);
   } catch (error) {
     const { code, reason, metadata, message, violations } = RunnelError.from(error);
     print({ error: { code, reason, metadata, message, violations } });
   }
 }
 
-async function call(request: SubjectRequest, print: Print): Promise<void> {
+async function call(request: SubjectRequest, print: Print, signal: AbortSignal, open: Connect): Promise<void> {
   switch (request.call) {
     case "callback": {
       const { secret = "", headers = {}, body = "", now_ms: nowMs } = request;
@@ -44,16 +53,16 @@ async function call(request: SubjectRequest, print: Print): Promise<void> {
       return;
     }
     default:
-      await callService(request, print);
+      await callService(request, print, signal, open);
   }
 }
 
-async function callService(request: SubjectRequest, print: Print): Promise<void> {
+async function callService(request: SubjectRequest, print: Print, ending: AbortSignal, open: Connect): Promise<void> {
   const { url, credentials, session_id: sessionId = "", message = "", run_id: runId = "", after = 0 } = request;
   const { timeout_ms: timeoutMs, idle_timeout_ms: idleTimeoutMs, request_id: requestId } = request;
-  const runnel = connect(url, readCredentials(credentials));
+  const runnel = open(url, readCredentials(credentials));
   const cancel = new AbortController();
-  const limits = { signal: cancel.signal, timeoutMs };
+  const limits = { signal: AbortSignal.any([cancel.signal, ending]), timeoutMs };
   try {
     if (request.call === "send") {
       const sent = await runnel.send(sessionId, message, { ...limits, ...(requestId && { requestId }) });

@@ -11,6 +11,7 @@ export const longTests: readonly string[] = [
   ...globSync("test/bench/**/*.test.ts"),
   ...globSync("test/chain/**/*.test.ts"),
   ...allOf("test/cli", { but: ["built", "migrate", "output"] }),
+  "test/clients/wrong-subjects.test.ts",
   "test/conformance/bash.test.ts",
   "test/conformance/data-life.test.ts",
   "test/conformance/delete-cases.test.ts",

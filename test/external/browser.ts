@@ -7,7 +7,10 @@ import { onTestFinished } from "vitest";
 import type { PageReading } from "./page-reader.ts";
 
 /** Opens a page at the URL, whose script has run and set its object under this name. Closed with the test. */
-export async function openPage(url: string, script: "pageReader" | "pageSigner" = "pageReader"): Promise<Page> {
+export async function openPage(
+  url: string,
+  script: "pageReader" | "pageSigner" | "pageFollower" = "pageReader",
+): Promise<Page> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   await access(executablePath, constants.X_OK).catch((cause: unknown) => {
     const fix = "run `apt-get install -y chromium`, or set CHROMIUM to the program";

@@ -29,6 +29,7 @@ const imports = {
 const pages: Readonly<Record<string, string>> = {
   "/": "/test/external/page-reader.ts",
   "/signer": "/test/external/signers/page-signer.ts",
+  "/follower": "/test/external/clients/page-follower.ts",
 };
 
 function printPage(script: string): string {
@@ -71,7 +72,7 @@ async function load(path: string): Promise<Loaded> {
     return { contentType: "text/html", content: printPage(page) };
   }
   const script = path.slice(1);
-  if (!/^(?:gen|node_modules|test\/external)\/.*\.[jt]s$/.test(script)) {
+  if (!/^(?:clients\/typescript\/src|gen|node_modules|test\/external)\/.*\.[jt]s$/.test(script)) {
     throw new Error(`nothing is served at ${path}`);
   }
   const content = await readFile(fileURLToPath(new URL(script, root)), "utf8");

@@ -1,4 +1,4 @@
-// The example of clients/typescript/README.md, unchanged, as a program of its own.
+// The example of clients/typescript/runners.md, unchanged, as a program of its own.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,15 +14,16 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { bind, getRun, readLog, start } from "./hand-worker.ts";
 
-const sdk = new URL("../../clients/typescript/", import.meta.url);
+const folderOfClient = new URL("../../clients/typescript/", import.meta.url);
+const entry = new URL("src/worker/index.ts", folderOfClient);
 
 async function writeExample(): Promise<string> {
-  const page = await readFile(new URL("README.md", sdk), "utf8");
+  const page = await readFile(new URL("runners.md", folderOfClient), "utf8");
   const [, example = ""] = /```ts\n(.*?)```/s.exec(page) ?? [];
   const folder = await mkdtemp(join(tmpdir(), "runnel-example-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "my-runner.ts");
-  await writeFile(file, example.replaceAll('from "./', `from "${sdk.href}`));
+  await writeFile(file, example.replace("@runnel/client/worker", entry.href));
   return file;
 }
 

@@ -2,6 +2,7 @@
 // changes nothing that git tracks, and works offline.
 
 import { checkBreaking } from "./breaking.ts";
+import { checkGoStubsAreFresh } from "./go-stubs.ts";
 import { checkPythonContractIsFresh } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
 import { checkGenIsFresh } from "./stale-gen.ts";
@@ -15,6 +16,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "gen/ is fresh", run: checkGenIsFresh },
   { name: "Python's contract is fresh", run: checkPythonContractIsFresh },
+  { name: "Go's stubs are fresh", run: checkGoStubsAreFresh },
   // Loaded after the check of gen/, which the settings need.
   {
     name: "reference pages are fresh",

@@ -1,11 +1,16 @@
-// `npm run generate`: writes gen/ and the contract of clients/python from the protos, and the pages of docs/reference. Works
-// offline.
+// `npm run generate`: writes gen/, the contract of clients/python and the stubs of clients/go from the protos, and the pages of
+// docs/reference. Works offline, except that Go fetches its generators once.
 
+import { writeGoStubs } from "./go-stubs.ts";
 import { writePythonContract } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
 
 await runCommand("buf", ["generate"]);
 await writePythonContract();
+const remark = await writeGoStubs();
+if (remark !== undefined) {
+  console.error(`the stubs of clients/go are ${remark}; to have it: https://go.dev/dl/`);
+}
 // Loaded only here: the settings come with code that needs the generated files.
 const { writeReferencePages } = await import("./reference-pages.ts");
 await writeReferencePages();

@@ -1,5 +1,5 @@
-// Checks whether gen/ equals the output of the protos, without changing it: generates a second time into a temporary folder and
-// compares byte by byte.
+// Checks whether generated files equal the output of the protos, without changing them: generates a second time into a temporary
+// folder and compares byte by byte.
 
 import { mkdtempDisposable, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,19 +13,21 @@ const namedFilesMax = 10;
 export async function checkGenIsFresh(): Promise<string> {
   await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-gen-"));
   await runCommand("buf", ["generate", "--output", folder.path]);
-  const [wanted, found] = await Promise.all([
-    readTree(join(folder.path, "gen")),
-    readTree(join(repositoryRoot, "gen")),
-  ]);
+  return await checkSameFiles(folder.path, "gen");
+}
+
+/** Compares a folder of the repository with the same one below `root`. Throws when they differ. */
+export async function checkSameFiles(root: string, path: string): Promise<string> {
+  const [wanted, found] = await Promise.all([readTree(join(root, path)), readTree(join(repositoryRoot, path))]);
   if (wanted.size === 0) {
     throw new Error("nothing was generated: are there protos in proto/?");
   }
-  const paths = new Set([...wanted.keys(), ...found.keys()]);
-  const stale = [...paths].filter((path) => !isSame(wanted.get(path), found.get(path))).sort();
+  const names = new Set([...wanted.keys(), ...found.keys()]);
+  const stale = [...names].filter((name) => !isSame(wanted.get(name), found.get(name))).sort();
   if (stale.length > 0) {
     const named = stale.slice(0, namedFilesMax).join("\n  ");
     throw new Error(
-      `gen/ is not what the protos generate; run \`npm run generate\` and commit the result.\n` +
+      `${path}/ is not what the protos generate; run \`npm run generate\` and commit the result.\n` +
         `${stale.length} files differ:\n  ${named}`,
     );
   }

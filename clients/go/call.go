@@ -18,9 +18,9 @@ import (
 // How long an interrupted call is repeated when its context has no earlier end.
 const repeatMax = time.Minute
 
-// caller is the connection under all generated clients: it adds credentials, repeats what may be repeated, and types errors.
+// caller is below all generated clients: it adds credentials, repeats what may be repeated, and types errors.
 type caller struct {
-	channel     *grpc.ClientConn
+	connection  *connection
 	credentials Credentials
 }
 
@@ -60,7 +60,7 @@ func (c caller) invokeOnce(ctx context.Context, path string, request proto.Messa
 	if err != nil {
 		return err
 	}
-	return c.channel.Invoke(ctx, path, request, reply, options...)
+	return c.connection.channel().Invoke(ctx, path, request, reply, options...)
 }
 
 // NewStream opens a server stream when its request is known, because signatures cover it.
@@ -72,7 +72,7 @@ func (c caller) NewStream(
 		if err != nil {
 			return nil, err
 		}
-		return c.channel.NewStream(ctx, description, path, options...)
+		return c.connection.channel().NewStream(ctx, description, path, options...)
 	}
 	return &serverStream{ctx: ctx, open: open}, nil
 }

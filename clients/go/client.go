@@ -56,7 +56,6 @@ type Client struct {
 	Runners   runnerv1.RunnerServiceClient
 	Workers   runnerv1.RunnerWorkerServiceClient
 
-	channel     *grpc.ClientConn
 	caller      caller
 	idleTimeout time.Duration
 }
@@ -92,7 +91,7 @@ func Connect(serviceURL string, credentials Credentials, options ...Option) (*Cl
 		return nil, err
 	}
 	delays := backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: dialDelayMax}
-	channel, err := grpc.NewClient(target,
+	connection, err := newConnection(target,
 		grpc.WithTransportCredentials(security),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: dialTimeout}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingInterval}),
@@ -102,7 +101,7 @@ func Connect(serviceURL string, credentials Credentials, options ...Option) (*Cl
 	if err != nil {
 		return nil, invalid("URL_INVALID", fmt.Sprintf("invalid URL %q: %v", serviceURL, err))
 	}
-	return newClient(channel, credentials, chosen.idleTimeout), nil
+	return newClient(caller{connection, credentials}, chosen.idleTimeout), nil
 }
 
 func readURL(text string, config *tls.Config) (target string, security credentials.TransportCredentials, err error) {
@@ -120,8 +119,7 @@ func readURL(text string, config *tls.Config) (target string, security credentia
 	return address.Host + ":" + port, security, nil
 }
 
-func newClient(channel *grpc.ClientConn, credentials Credentials, idleTimeout time.Duration) *Client {
-	calls := caller{channel: channel, credentials: credentials}
+func newClient(calls caller, idleTimeout time.Duration) *Client {
 	return &Client{
 		Auth:        runnelv1.NewAuthServiceClient(calls),
 		Callbacks:   runnelv1.NewCallbackServiceClient(calls),
@@ -135,7 +133,6 @@ func newClient(channel *grpc.ClientConn, credentials Credentials, idleTimeout ti
 		Knowledge:   runnerv1.NewKnowledgeServiceClient(calls),
 		Runners:     runnerv1.NewRunnerServiceClient(calls),
 		Workers:     runnerv1.NewRunnerWorkerServiceClient(calls),
-		channel:     channel,
 		caller:      calls,
 		idleTimeout: idleTimeout,
 	}
@@ -143,7 +140,7 @@ func newClient(channel *grpc.ClientConn, credentials Credentials, idleTimeout ti
 
 // As returns a client with other credentials on the same connection. Do not close it.
 func (c *Client) As(credentials Credentials) *Client {
-	return newClient(c.channel, credentials, c.idleTimeout)
+	return newClient(caller{c.caller.connection, credentials}, c.idleTimeout)
 }
 
 // Conn returns what generated clients of other services need, with the credentials and errors of this client.
@@ -153,7 +150,7 @@ func (c *Client) Conn() grpc.ClientConnInterface {
 
 // Close closes the connection and ends all calls.
 func (c *Client) Close() error {
-	return c.channel.Close()
+	return c.caller.connection.close()
 }
 
 // Send sends a message to a session and returns as soon as its run is durable. It is Sessions.SendMessage for a text, which has

@@ -97,15 +97,21 @@ type reader struct {
 
 const neverEnded = -1
 
+// errSilent cancels a stream that was silent for too long.
+var errSilent = errors.New("the stream is silent")
+
 // errEarlyEnd is the failure of a stream that ended with OK before the terminal result.
 var errEarlyEnd = status.Error(codes.Unavailable, "the stream ended before the end of the run")
 
 // read reads one stream. It returns why the stream ended, unless the reader is over.
 func (r *reader) read(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	idle := time.AfterFunc(r.client.idleTimeout, cancel)
+	connection := r.client.caller.connection
+	channel := connection.channel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := time.AfterFunc(r.client.idleTimeout, func() { cancel(errSilent) })
 	defer idle.Stop()
+	isHeard := false
 	description := &grpc.StreamDesc{ServerStreams: true}
 	stream, err := r.client.caller.NewStream(ctx, description, runnelv1.RunService_TailRun_FullMethodName)
 	if err != nil {
@@ -133,8 +139,13 @@ func (r *reader) read(ctx context.Context) error {
 			return errEarlyEnd
 		}
 		if err != nil {
+			// The service opens each stream at once with an empty message, so the connection does not reach it.
+			if !isHeard && errors.Is(context.Cause(ctx), errSilent) {
+				connection.replace(channel)
+			}
 			return err
 		}
+		isHeard = true
 		for _, bytes := range response.GetResults() {
 			if err := r.take(bytes); err != nil || r.isOver {
 				return err

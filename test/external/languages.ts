@@ -13,6 +13,8 @@ declare module "vitest" {
     python: string;
     /** The installed SDK of LangBot, for the names of tests. */
     langbotSdk: string;
+    /** Whether there is a JDK with Maven. */
+    hasJava: boolean;
   }
 }
 
@@ -25,12 +27,16 @@ export function setup(project: TestProject): void {
   const python = [ownPython, "python3"].find((each) => runs(each, ["-c", `import ${packages}`]));
   project.provide("python", python ?? (leaveOut("TEST_PYTHON", pythonWords) || ""));
   project.provide("langbotSdk", nameSdk(python));
+  const hasJava = runs("javac", ["-version"]) && runs("mvn", ["-version"]);
+  project.provide("hasJava", hasJava || leaveOut("TEST_JAVA", javaWords));
 }
 
 const goWords = "what is in Go is left out, for there is no Go; to have it: https://go.dev/dl/";
 const pythonWords =
   `what is in Python is left out, for there is no Python with ${packages}; to have it: ` +
   "python3 -m venv test/external/.venv && test/external/.venv/bin/pip install --no-deps -r test/external/python.txt";
+const javaWords =
+  "what is in Java is left out, for there is no JDK with Maven; to have it: apt-get install default-jdk-headless maven";
 
 function nameSdk(python: string | undefined): string {
   if (python === undefined) {

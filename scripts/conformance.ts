@@ -1,5 +1,5 @@
 // `npm run conformance`: runs the official Connect conformance suite against our port and our handlers, and the tests that need
-// curl, openssl, Chromium, nginx, tini, Go and Python. With `-- [--custom-stream] --run '<case>' --trace` it runs only the
+// curl, openssl, Chromium, nginx, tini, Go, Python and Java. With `-- [--custom-stream] --run '<case>' --trace` it runs only the
 // named cases of the suite, and prints the traffic of failed ones.
 
 import { hasGo, prepareSuite, runSuite, type SuiteRun, suiteRuns, suiteVersion } from "./connect-conformance.ts";
@@ -9,7 +9,7 @@ const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--cus
 
 try {
   if (process.argv.length === 2) {
-    await timed("curl, nginx, Chromium, signers, runners, CopilotKit, the image and the npm package", runExternalTests);
+    await timed("curl, nginx, Chromium, signers, runners, clients, CopilotKit, the image and the npm package", runExternalTests);
   }
   await runSuites();
 } catch (error) {

@@ -1,0 +1,6 @@
+# Generated from the contract by `npm run generate`: do not edit.
+"""The messages, enums and services of google.api."""
+
+from .contract import export
+
+export("google.api", globals())

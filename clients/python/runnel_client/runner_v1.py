@@ -1,0 +1,6 @@
+# Generated from the contract by `npm run generate`: do not edit.
+"""The messages, enums and services of runnel.runner.v1."""
+
+from .contract import export
+
+export("runnel.runner.v1", globals())

@@ -1,0 +1,2204 @@
+# Generated from the contract by `npm run generate`: do not edit.
+"""The messages, enums and services of runnel.v1."""
+
+from builtins import bool as _bool, bytes as _bytes, float as _float, int as _int, str as _str
+from collections.abc import AsyncIterator as _AsyncIterator, Iterable as _Iterable, Iterator as _Iterator
+from collections.abc import Mapping as _Mapping
+from datetime import datetime as _datetime, timedelta as _timedelta
+from typing import Any as _Any, ClassVar as _ClassVar, Literal as _Literal, overload as _overload
+
+from google.protobuf.any_pb2 import Any as _AnyMessage
+from google.protobuf.duration_pb2 import Duration as _Duration
+from google.protobuf.field_mask_pb2 import FieldMask as _FieldMask
+from google.protobuf.message import Message as _Message
+from google.protobuf.timestamp_pb2 import Timestamp as _Timestamp
+
+from .repeated import Messages as _Messages, Scalars as _Scalars
+from .service import AsyncService as _AsyncService, Service as _Service
+
+class Usage(_Message):
+    """Tokens that models used, and their cost. An unset number means unknown, which differs from 0."""
+    prompt_tokens: _int
+    """Number of input tokens, including cached ones."""
+    completion_tokens: _int
+    """Number of output tokens, including reasoning."""
+    total_tokens: _int
+    """Sum of tokens, as the provider reports it."""
+    cached_tokens: _int
+    """Number of input tokens that the provider read from its cache."""
+    reasoning_tokens: _int
+    """Number of output tokens that were used for reasoning."""
+    estimated: _bool
+    """
+    True when some of the numbers are the service's estimate, because a response was stopped or cut off before its provider had
+    counted it.
+    """
+    cost_micro_usd: _int
+    """Cost in millionths of a US dollar, by the prices of `price_table`; unset when a model has no known price."""
+    price_table: _str
+    """Version of the price table that the cost was computed with; unset without a cost."""
+    def __init__(self, *, prompt_tokens: _int | None = ..., completion_tokens: _int | None = ..., total_tokens: _int | None = ..., cached_tokens: _int | None = ..., reasoning_tokens: _int | None = ..., estimated: _bool | None = ..., cost_micro_usd: _int | None = ..., price_table: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens", "cost_micro_usd"]) -> _bool: ...
+
+class Run(_Message):
+    """One piece of work: a single activation of one driver. The run's log is the source of truth, and this message is its summary."""
+    class State(_int):
+        """State of a run. Completed, failed and cancelled are final."""
+        STATE_UNSPECIFIED: _ClassVar[Run.State]
+        """Unspecified: not a valid state."""
+        STATE_QUEUED: _ClassVar[Run.State]
+        """The run is admitted and waits for a free slot on any replica, or for the run before it in its session."""
+        STATE_RUNNING: _ClassVar[Run.State]
+        """A replica works on the run."""
+        STATE_WAITING: _ClassVar[Run.State]
+        """The run is parked: no replica holds it until it is woken."""
+        STATE_COMPLETED: _ClassVar[Run.State]
+        """The run ended successfully."""
+        STATE_FAILED: _ClassVar[Run.State]
+        """The run ended with a failure."""
+        STATE_CANCELLED: _ClassVar[Run.State]
+        """The run ended because its cancellation was requested."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> Run.State: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[Run.State]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, Run.State]]: ...
+    STATE_UNSPECIFIED: _ClassVar[Run.State]
+    STATE_QUEUED: _ClassVar[Run.State]
+    STATE_RUNNING: _ClassVar[Run.State]
+    STATE_WAITING: _ClassVar[Run.State]
+    STATE_COMPLETED: _ClassVar[Run.State]
+    STATE_FAILED: _ClassVar[Run.State]
+    STATE_CANCELLED: _ClassVar[Run.State]
+
+    run_id: _str
+    """Id of the run. Ids sort by the time of creation."""
+    session_id: _str
+    """Id of the session that the run belongs to."""
+    state: Run.State
+    """State of the run."""
+    driver: _str
+    """Name of the driver that decides the run's steps, such as `llm-loop`."""
+    turns: _int
+    """Number of model responses so far."""
+    takeovers: _int
+    """Number of takeovers by another replica since the run last waited, or since its start."""
+    wait_reason: _str
+    """Why the run waits; set while it waits, and `session` while it is queued behind another run of its session."""
+    last_sequence: _int
+    """Sequence of the terminal result; 0 while the run is active."""
+    output: _str
+    """Output of the run; set when it has ended."""
+    failure_code: _str
+    """Failure code, such as `cancelled` or `runner.timeout`."""
+    error: _str
+    """Description of the failure."""
+    usage: Usage
+    """Tokens that the run used, where its providers reported them."""
+    create_time: _Timestamp
+    """Time when the run was admitted."""
+    start_time: _Timestamp
+    """Time when a replica first worked on the run."""
+    end_time: _Timestamp
+    """Time when the run ended."""
+    deadline_time: _Timestamp
+    """Deadline of the run: the service stops it at this time at the latest."""
+    cancel_request_time: _Timestamp
+    """Time when the cancellation was requested."""
+    runner_id: _str
+    """Id of the runner that works on the run; set for a run of an event."""
+    binding_id: _str
+    """Id of the binding that assigned the run to the runner."""
+    model: _str
+    """Model that the run works with, as `SendMessage` resolved it; empty for a run of another driver."""
+    due_time: _Timestamp
+    """Time from which a replica may work on the run; set only while it is queued."""
+    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["usage", "create_time", "start_time", "end_time", "deadline_time", "cancel_request_time", "due_time"]) -> _bool: ...
+
+class Jwk(_Message):
+    """A public key of the service, as a JSON Web Key (RFC 7517, RFC 8037)."""
+    kty: _str
+    """Key type: always `OKP`."""
+    crv: _str
+    """Curve: always `Ed25519`."""
+    x: _str
+    """The public key in base64url."""
+    kid: _str
+    """Id of the key: its RFC 7638 thumbprint."""
+    use: _str
+    """Use of the key: always `sig`."""
+    alg: _str
+    """Signature algorithm: always `EdDSA`."""
+    def __init__(self, *, kty: _str | None = ..., crv: _str | None = ..., x: _str | None = ..., kid: _str | None = ..., use: _str | None = ..., alg: _str | None = ...) -> None: ...
+
+class ApiKey(_Message):
+    """
+    An API key: a credential of a client for `Authorization: Bearer`. The service shows the key itself once, in the response of
+    CreateApiKey, and stores only its hash.
+    """
+    key_id: _str
+    """Id of the key. It reveals nothing about the key itself."""
+    client_id: _str
+    """Id of the client that calls with this key. All keys of a client see the same sessions and runs."""
+    display_name: _str
+    """Name of the key for people."""
+    create_time: _Timestamp
+    """Time of creation."""
+    expire_time: _Timestamp
+    """Time when the key expires; unset means never."""
+    revoke_time: _Timestamp
+    """Time when the key was revoked; unset while it is valid."""
+    def __init__(self, *, key_id: _str | None = ..., client_id: _str | None = ..., display_name: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., revoke_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "expire_time", "revoke_time"]) -> _bool: ...
+
+class TicketTarget(_Message):
+    """The one stream that a stream ticket opens."""
+    session_id: _str
+    """Id of a session, for SessionService.StreamSession."""
+    run_id: _str
+    """Id of a run, for RunService.TailRun."""
+    def __init__(self, *, session_id: _str | None = ..., run_id: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["session_id", "run_id", "target"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["target"]) -> _Literal["session_id", "run_id"] | None: ...
+
+class CreateApiKeyRequest(_Message):
+    """Request of CreateApiKey."""
+    client_id: _str
+    """Id of the client that will call with the key: 1 to 128 visible ASCII characters."""
+    display_name: _str
+    """Name of the key for people."""
+    expire_time: _Timestamp
+    """Time when the key expires; unset means never."""
+    def __init__(self, *, client_id: _str | None = ..., display_name: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class CreateApiKeyResponse(_Message):
+    """Response of CreateApiKey."""
+    api_key: ApiKey
+    """The key's record, without the key itself."""
+    key: _str
+    """The key itself, to be sent as `Authorization: Bearer <key>`."""
+    def __init__(self, *, api_key: ApiKey | _Mapping[_str, _Any] | None = ..., key: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["api_key"]) -> _bool: ...
+
+class ListApiKeysRequest(_Message):
+    """Request of ListApiKeys."""
+    client_id: _str
+    """Id of a client: returns only its keys; unset means the keys of all clients."""
+    page_size: _int
+    """Maximum number of keys to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, client_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListApiKeysResponse(_Message):
+    """Response of ListApiKeys."""
+    api_keys: _Messages[ApiKey]
+    """The keys, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, api_keys: _Iterable[ApiKey | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class RevokeApiKeyRequest(_Message):
+    """Request of RevokeApiKey."""
+    key_id: _str
+    """Id of the key."""
+    def __init__(self, *, key_id: _str | None = ...) -> None: ...
+
+class RevokeApiKeyResponse(_Message):
+    """Response of RevokeApiKey."""
+    api_key: ApiKey
+    """The revoked key."""
+    def __init__(self, *, api_key: ApiKey | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["api_key"]) -> _bool: ...
+
+class CreateStreamTicketRequest(_Message):
+    """Request of CreateStreamTicket."""
+    target: TicketTarget
+    """The stream that the ticket opens."""
+    def __init__(self, *, target: TicketTarget | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["target"]) -> _bool: ...
+
+class CreateStreamTicketResponse(_Message):
+    """Response of CreateStreamTicket."""
+    ticket: _str
+    """The ticket."""
+    expire_time: _Timestamp
+    """Time until which the ticket is valid for reconnects."""
+    def __init__(self, *, ticket: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class AuthService(_Service):
+    """Works on credentials: API keys of clients, and tickets that let a browser open one stream."""
+    def create_api_key(self, request: CreateApiKeyRequest, *, timeout: _float | None = ...) -> CreateApiKeyResponse:
+        """
+        Creates an API key for a client. Only this response ever contains the key itself.
+
+        A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
+        """
+        ...
+    def list_api_keys(self, request: ListApiKeysRequest, *, timeout: _float | None = ...) -> ListApiKeysResponse:
+        """Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed."""
+        ...
+    def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
+        """
+        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
+        reconnect.
+
+        Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
+        """
+        ...
+    def create_stream_ticket(self, request: CreateStreamTicketRequest, *, timeout: _float | None = ...) -> CreateStreamTicketResponse:
+        """
+        Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
+        should not hold a key, such as browsers.
+
+        The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
+        within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
+        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+        run does not exist. A retry creates another ticket.
+        """
+        ...
+
+class AsyncAuthService(_AsyncService):
+    """Works on credentials: API keys of clients, and tickets that let a browser open one stream."""
+    async def create_api_key(self, request: CreateApiKeyRequest, *, timeout: _float | None = ...) -> CreateApiKeyResponse:
+        """
+        Creates an API key for a client. Only this response ever contains the key itself.
+
+        A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
+        """
+        ...
+    async def list_api_keys(self, request: ListApiKeysRequest, *, timeout: _float | None = ...) -> ListApiKeysResponse:
+        """Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed."""
+        ...
+    async def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
+        """
+        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
+        reconnect.
+
+        Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
+        """
+        ...
+    async def create_stream_ticket(self, request: CreateStreamTicketRequest, *, timeout: _float | None = ...) -> CreateStreamTicketResponse:
+        """
+        Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
+        should not hold a key, such as browsers.
+
+        The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
+        within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
+        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+        run does not exist. A retry creates another ticket.
+        """
+        ...
+
+class ReasoningEffort(_int):
+    """How much a model reasons before it answers."""
+    REASONING_EFFORT_UNSPECIFIED: _ClassVar[ReasoningEffort]
+    """Unspecified: the provider decides."""
+    REASONING_EFFORT_MINIMAL: _ClassVar[ReasoningEffort]
+    """As little as the model allows."""
+    REASONING_EFFORT_LOW: _ClassVar[ReasoningEffort]
+    """Little."""
+    REASONING_EFFORT_MEDIUM: _ClassVar[ReasoningEffort]
+    """The usual amount."""
+    REASONING_EFFORT_HIGH: _ClassVar[ReasoningEffort]
+    """Much."""
+    @classmethod
+    def Name(cls, number: _int) -> _str: ...
+    @classmethod
+    def Value(cls, name: _str) -> ReasoningEffort: ...
+    @classmethod
+    def keys(cls) -> list[_str]: ...
+    @classmethod
+    def values(cls) -> list[ReasoningEffort]: ...
+    @classmethod
+    def items(cls) -> list[tuple[_str, ReasoningEffort]]: ...
+REASONING_EFFORT_UNSPECIFIED: ReasoningEffort
+REASONING_EFFORT_MINIMAL: ReasoningEffort
+REASONING_EFFORT_LOW: ReasoningEffort
+REASONING_EFFORT_MEDIUM: ReasoningEffort
+REASONING_EFFORT_HIGH: ReasoningEffort
+
+class Session(_Message):
+    """
+    A conversation with one agent configuration. It has many runs, at most one of them active at a time. The first nine fields
+    are the body that the Agent Runner document gives for `GET /v1/sessions/{id}`, in its order.
+    """
+    class State(_int):
+        """State of a session, which is the state of its latest run."""
+        STATE_UNSPECIFIED: _ClassVar[Session.State]
+        """Unspecified: not a valid state."""
+        STATE_CREATED: _ClassVar[Session.State]
+        """No message was sent yet."""
+        STATE_RUNNING: _ClassVar[Session.State]
+        """A run is active: running, queued or waiting."""
+        STATE_COMPLETED: _ClassVar[Session.State]
+        """The latest run ended successfully."""
+        STATE_FAILED: _ClassVar[Session.State]
+        """The latest run failed."""
+        STATE_CANCELLED: _ClassVar[Session.State]
+        """The latest run was cancelled."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> Session.State: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[Session.State]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, Session.State]]: ...
+    STATE_UNSPECIFIED: _ClassVar[Session.State]
+    STATE_CREATED: _ClassVar[Session.State]
+    STATE_RUNNING: _ClassVar[Session.State]
+    STATE_COMPLETED: _ClassVar[Session.State]
+    STATE_FAILED: _ClassVar[Session.State]
+    STATE_CANCELLED: _ClassVar[Session.State]
+
+    session_id: _str
+    """Id of the session, unique for its client."""
+    name: _str
+    """Name of the agent."""
+    model: _str
+    """Model that the caller requested; empty when the caller left the choice to the service."""
+    status: Session.State
+    """State of the session."""
+    output: _str
+    """Output of the latest run."""
+    error: _str
+    """Why the latest run failed."""
+    turns: _int
+    """Number of model responses in the latest run."""
+    duration_ms: _int
+    """Duration of the latest run, in milliseconds."""
+    created_at: _Timestamp
+    """Time of creation."""
+    latest_run_id: _str
+    """Id of the latest run; unset before the first message."""
+    usage: Usage
+    """Tokens that the latest run used, where its providers reported them."""
+    fork: Fork
+    """The session that this one continues; unset for a session that began empty."""
+    annotations: _str
+    """The `annotations` of the CreateSession call; unset when it had none."""
+    def __init__(self, *, session_id: _str | None = ..., name: _str | None = ..., model: _str | None = ..., status: Session.State | _str | None = ..., output: _str | None = ..., error: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ..., created_at: _datetime | _Mapping[_str, _Any] | None = ..., latest_run_id: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., fork: Fork | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["created_at", "usage", "fork"]) -> _bool: ...
+
+class Fork(_Message):
+    """The place in another session from which a session continues. Set `run_id`, `message_count` or neither."""
+    session_id: _str
+    """Id of the session to continue, of the same client."""
+    run_id: _str
+    """Copies the messages up to the end of this run, which must have ended."""
+    message_count: _int
+    """
+    Number of messages to copy, from the first one on; 0 means all that the session has now. SessionService.ListMessages shows
+    the messages.
+    """
+    def __init__(self, *, session_id: _str | None = ..., run_id: _str | None = ..., message_count: _int | None = ...) -> None: ...
+
+class Agent(_Message):
+    """Configuration of a session's agent."""
+    name: _str
+    """Name of the agent, for logs and people."""
+    model: _str
+    """
+    Model, such as `gpt-4o-mini`, `openai:any-name` or `demo`; unset means the service's default. Checked when a message is
+    sent.
+    """
+    system_prompt: _str
+    """System prompt: the instruction at the start of every request to the model."""
+    max_turns: _int
+    """Maximum number of model responses per run; 0 or less means the service's default."""
+    max_tokens: _int
+    """Maximum number of tokens of one model response; 0 or less means the service's default."""
+    temperature: _float
+    """Sampling temperature, 0 to 2; unset leaves it to the provider. Checked when a message is sent."""
+    tools: AgentTools
+    """Tools that the model may call."""
+    budget: Budget
+    """Maximum spending of one run; unset means that only the service's own budgets apply."""
+    response_format: ResponseFormat
+    """Form of the model's answers; unset means text. A model that does not support the form answers with text."""
+    reasoning_effort: ReasoningEffort
+    """How much the model reasons before it answers, where it can; unset leaves it to the provider."""
+    provider_options: _str
+    """
+    Options that only some providers have, by the name of the provider: a JSON object such as
+    `{"openai": {"seed": 7}, "anthropic": {"thinking": {"type": "enabled", "budgetTokens": 2000}}}`. A request gets those of its
+    provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself
+    sets has precedence.
+    """
+    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format"]) -> _bool: ...
+
+class ResponseFormat(_Message):
+    """The form of a model's answers: a JSON object, of a schema when one is set."""
+    name: _str
+    """Name of the schema for the model: letters, digits, `_` and `-`; unset means `answer`."""
+    description: _str
+    """Description of the answer, for the model."""
+    schema: _str
+    """JSON Schema of the answer, a JSON object; unset means any JSON object."""
+    strict: _bool
+    """
+    True when the provider must enforce the schema. Every object of the schema must then be closed and require all of its
+    properties.
+    """
+    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., schema: _str | None = ..., strict: _bool | None = ...) -> None: ...
+
+class Budget(_Message):
+    """Maximum spending of one run. The service's own budgets also apply: the lower limit counts."""
+    tokens: _int
+    """Maximum number of tokens of all model responses of the run, input and output; 0 means no limit."""
+    cost_micro_usd: _int
+    """Maximum cost in millionths of a US dollar; 0 means no limit. Needs a model with a known price."""
+    def __init__(self, *, tokens: _int | None = ..., cost_micro_usd: _int | None = ...) -> None: ...
+
+class AgentTools(_Message):
+    """The tools of an agent."""
+    builtin: _Scalars[_str]
+    """Names of built-in tools, such as `list_dir` and `read_file`. Checked when a message is sent."""
+    remote: _Messages[RemoteTool]
+    """
+    Tools of the caller, which the service calls over HTTP at the session's callback (Agent Runner document, "Remote Tools").
+    Checked when a message is sent.
+    """
+    functions: _Messages[FunctionTool]
+    """
+    Tools that the caller runs itself. A response that calls one ends the run with the finish reason `tool-calls`, after the
+    other tools of that response have run. `RunCompleted.pending_tool_calls` has the calls; the caller sends their results as the
+    next `messages` of SendMessage.
+    """
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class FunctionTool(_Message):
+    """A tool that the caller runs itself."""
+    name: _str
+    """Name that the model uses to call the tool: letters, digits, `_` and `-`."""
+    description: _str
+    """Description of the tool, for the model."""
+    parameters: _str
+    """JSON Schema of the arguments; unset means no arguments."""
+    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., parameters: _str | None = ...) -> None: ...
+
+class RemoteTool(_Message):
+    """A tool that the caller provides over HTTP."""
+    name: _str
+    """Name that the model uses to call the tool: a letter, then letters, digits and underscores."""
+    description: _str
+    """Description of the tool, for the model."""
+    parameters: _str
+    """JSON Schema of the arguments; unset or an empty array means no arguments."""
+    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., parameters: _str | None = ...) -> None: ...
+
+class Callback(_Message):
+    """The HTTP endpoint of the caller that receives status callbacks and remote tool calls."""
+    base_url: _str
+    """
+    Base URL, http or https, of a public host or of a host that the service's settings allow; unset means the URL in the
+    service's settings.
+    """
+    timeout_sec: _int
+    """Timeout of one remote tool call, in seconds; 0 or less means the service's default."""
+    def __init__(self, *, base_url: _str | None = ..., timeout_sec: _int | None = ...) -> None: ...
+
+class StatusCallback(_Message):
+    """
+    A status callback (webhook): the report of one state change of a session to its host.
+
+    The service sends `POST {base_url}/sessions/{session_id}/status` with the body that the Agent Runner document gives, followed
+    by the keys `run_id`, `sequence` and `callback_id`. There is one callback for each state change. The callbacks of a session
+    are sent in order, one at a time. Each is repeated until a 2xx status answers it, for about 24 hours.
+    """
+    class State(_int):
+        """Delivery state of a callback."""
+        STATE_UNSPECIFIED: _ClassVar[StatusCallback.State]
+        """Unspecified: not a valid state."""
+        STATE_PENDING: _ClassVar[StatusCallback.State]
+        """The callback is waiting for its first or its next attempt."""
+        STATE_DELIVERED: _ClassVar[StatusCallback.State]
+        """A 2xx status answered the callback."""
+        STATE_DEAD: _ClassVar[StatusCallback.State]
+        """The service gave up. The next callbacks of the session were sent without it."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> StatusCallback.State: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[StatusCallback.State]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, StatusCallback.State]]: ...
+    STATE_UNSPECIFIED: _ClassVar[StatusCallback.State]
+    STATE_PENDING: _ClassVar[StatusCallback.State]
+    STATE_DELIVERED: _ClassVar[StatusCallback.State]
+    STATE_DEAD: _ClassVar[StatusCallback.State]
+
+    callback_id: _str
+    """Id of the callback, the same at every attempt. The receiver recognises a repeated callback by it."""
+    session_id: _str
+    """Id of the session whose state changed. The session may be deleted by now."""
+    run_id: _str
+    """Id of the run that started or ended; empty for the creation of the session."""
+    session_state: Session.State
+    """The new state of the session."""
+    sequence: _int
+    """Sequence of the run's terminal result; 0 when the callback does not report the end of a run."""
+    state: StatusCallback.State
+    """Delivery state."""
+    base_url: _str
+    """Base URL that the callback is sent to, as it was when the state changed."""
+    attempts: _int
+    """Number of attempts since the callback last became pending."""
+    last_error: _str
+    """Why the last attempt failed; empty when no attempt failed, or when the callback was delivered."""
+    create_time: _Timestamp
+    """Time of the state change."""
+    next_attempt_time: _Timestamp
+    """Earliest time of the next attempt; set while the callback is pending."""
+    end_time: _Timestamp
+    """Time when the callback was delivered or given up."""
+    def __init__(self, *, callback_id: _str | None = ..., session_id: _str | None = ..., run_id: _str | None = ..., session_state: Session.State | _str | None = ..., sequence: _int | None = ..., state: StatusCallback.State | _str | None = ..., base_url: _str | None = ..., attempts: _int | None = ..., last_error: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., next_attempt_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "next_attempt_time", "end_time"]) -> _bool: ...
+
+class ListCallbacksRequest(_Message):
+    """Request of ListCallbacks."""
+    session_id: _str
+    """Id of a session: returns only callbacks of the sessions that have or had this id; unset means all sessions."""
+    state: StatusCallback.State
+    """Delivery state: returns only callbacks in this state; unset means any state."""
+    page_size: _int
+    """Maximum number of callbacks to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, session_id: _str | None = ..., state: StatusCallback.State | _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListCallbacksResponse(_Message):
+    """Response of ListCallbacks."""
+    callbacks: _Messages[StatusCallback]
+    """The callbacks, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, callbacks: _Iterable[StatusCallback | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class RedeliverCallbackRequest(_Message):
+    """Request of RedeliverCallback."""
+    callback_id: _str
+    """Id of the callback."""
+    def __init__(self, *, callback_id: _str | None = ...) -> None: ...
+
+class RedeliverCallbackResponse(_Message):
+    """Response of RedeliverCallback."""
+    callback: StatusCallback
+    """The callback, which is now pending."""
+    def __init__(self, *, callback: StatusCallback | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["callback"]) -> _bool: ...
+
+class CallbackService(_Service):
+    """
+    Works on status callbacks: the delivered, pending and failed reports of sessions to their hosts.
+
+    A callback belongs to the client of its session. Every other client gets NOT_FOUND with reason CALLBACK_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    def list_callbacks(self, request: ListCallbacksRequest, *, timeout: _float | None = ...) -> ListCallbacksResponse:
+        """Lists the callbacks of the calling client, newest first. Delivered and dead callbacks are kept as long as logs are."""
+        ...
+    def redeliver_callback(self, request: RedeliverCallbackRequest, *, timeout: _float | None = ...) -> RedeliverCallbackResponse:
+        """
+        Makes a delivered or dead callback pending again and returns it.
+
+        The callback is sent after all callbacks of its session that are pending, with as many attempts as a new one. It becomes
+        the newest in the list. A pending callback stays as it is, so the call may be retried while it is pending.
+        """
+        ...
+
+class AsyncCallbackService(_AsyncService):
+    """
+    Works on status callbacks: the delivered, pending and failed reports of sessions to their hosts.
+
+    A callback belongs to the client of its session. Every other client gets NOT_FOUND with reason CALLBACK_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    async def list_callbacks(self, request: ListCallbacksRequest, *, timeout: _float | None = ...) -> ListCallbacksResponse:
+        """Lists the callbacks of the calling client, newest first. Delivered and dead callbacks are kept as long as logs are."""
+        ...
+    async def redeliver_callback(self, request: RedeliverCallbackRequest, *, timeout: _float | None = ...) -> RedeliverCallbackResponse:
+        """
+        Makes a delivered or dead callback pending again and returns it.
+
+        The callback is sent after all callbacks of its session that are pending, with as many attempts as a new one. It becomes
+        the newest in the list. A pending callback stays as it is, so the call may be retried while it is pending.
+        """
+        ...
+
+class Message(_Message):
+    """A message of a conversation (LangBot AgentRunner Protocol v1, §7.2 `Message`)."""
+    role: _str
+    """Role of the speaker, usually `user`, `assistant` or `tool`. Other values are accepted."""
+    name: _str
+    """Name of the speaker."""
+    text: _str
+    """Plain text."""
+    parts: ContentParts
+    """Several parts, for instance text and images."""
+    tool_calls: _Messages[ToolCall]
+    """Tool calls that the message requests, in order."""
+    tool_call_id: _str
+    """Id of the tool call that a `tool` message answers."""
+    resp_message_id: _str
+    """Id of the response, assigned by the provider."""
+    provider_specific_fields: _str
+    """Data that the provider must get back unchanged, as a JSON object."""
+    is_error: _bool
+    """True when the tool call that a `tool` message answers failed."""
+    source: _str
+    """
+    The whole message as its runner wrote it, a JSON object. Set where the other fields do not hold all of it. Unset for
+    messages that the service itself made.
+    """
+    id: _str
+    """Id of the message, chosen by its sender; the service only keeps it."""
+    def __init__(self, *, role: _str | None = ..., name: _str | None = ..., text: _str | None = ..., parts: ContentParts | _Mapping[_str, _Any] | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., tool_call_id: _str | None = ..., resp_message_id: _str | None = ..., provider_specific_fields: _str | None = ..., is_error: _bool | None = ..., source: _str | None = ..., id: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["name", "text", "parts", "tool_call_id", "resp_message_id", "provider_specific_fields", "is_error", "source", "id", "content"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["content"]) -> _Literal["text", "parts"] | None: ...
+
+class MessageChunk(_Message):
+    """
+    A chunk of a message while its runner writes it (LangBot AgentRunner Protocol v1, §7.2 `MessageChunk`).
+
+    In a log, `content` is always an increment: the text of a message is the `content` of its chunks, joined. Runners differ.
+    Some send increments, some send the text so far (a snapshot), and some send increments and then the whole text with
+    `is_final`. The host turns all of these into increments before they enter the log:
+
+    1. `all_content`, where a runner sends it, is the text so far.
+    2. Otherwise a chunk that begins with all text so far and is longer is a snapshot. The host then reads the chunks of this
+       message as snapshots. Any other second chunk makes the host read them as increments.
+    3. A chunk with `is_final` that begins with all text so far, or differs from it only in outer white space, is the whole text.
+    4. After `is_final` or `message.completed` a new message begins. A snapshot that begins with the text of the previous message
+       continues that message.
+
+    An increment that begins with all text so far, such as `10` after `1`, looks like a snapshot. `DeliveryPolicy.chunk_content`
+    of the binding, or `metadata.chunk_content` of the manifest, declares which of the two the runner sends.
+    """
+    role: _str
+    """Role of the speaker."""
+    content: _str
+    """The text that is new with this chunk. Empty when the runner repeated text that it had already sent."""
+    all_content: _str
+    """The text so far, which a runner may report. Never set in a log, where `content` holds the increment."""
+    is_final: _bool
+    """True on the last chunk of a message."""
+    msg_sequence: _int
+    """Number that the runner assigned. Some runners number messages and others number chunks, so readers cannot rely on it."""
+    tool_calls: _Messages[ToolCall]
+    """Tool calls that arrived with the chunk."""
+    provider_specific_fields: _str
+    """Data that the provider must get back unchanged, as a JSON object."""
+    source: _str
+    """The chunk as its runner wrote it, a JSON object without its text. Set where the other fields do not hold all of it."""
+    replaces_text: _bool
+    """
+    True when the runner revised its text: `content` replaces the text of all chunks since the last `message.completed`, or
+    since the start of the run.
+    """
+    def __init__(self, *, role: _str | None = ..., content: _str | None = ..., all_content: _str | None = ..., is_final: _bool | None = ..., msg_sequence: _int | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., provider_specific_fields: _str | None = ..., source: _str | None = ..., replaces_text: _bool | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["all_content", "provider_specific_fields", "source"]) -> _bool: ...
+
+class ContentParts(_Message):
+    """The parts of a message, in order."""
+    elements: _Messages[ContentElement]
+    """The parts."""
+    def __init__(self, *, elements: _Iterable[ContentElement | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ContentElement(_Message):
+    """One part of a message. `type` says which of the other fields applies. Unknown types are kept."""
+    type: _str
+    """`text`, `image_url`, `image_base64`, `file_url`, `file_base64`, or a type of the runner's own."""
+    text: _str
+    """The text of a `text` part."""
+    image_url: _str
+    """URL of the image of an `image_url` part."""
+    image_base64: _str
+    """The image of an `image_base64` part, in base64."""
+    file_url: _str
+    """URL of the file of a `file_url` part."""
+    file_base64: _str
+    """The file of a `file_base64` part, in base64."""
+    file_name: _str
+    """Name of the file."""
+    def __init__(self, *, type: _str | None = ..., text: _str | None = ..., image_url: _str | None = ..., image_base64: _str | None = ..., file_url: _str | None = ..., file_base64: _str | None = ..., file_name: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["text", "image_url", "image_base64", "file_url", "file_base64", "file_name"]) -> _bool: ...
+
+class ToolCall(_Message):
+    """A tool call that a model requests."""
+    id: _str
+    """Id of the call, unique in its message."""
+    name: _str
+    """Name of the tool."""
+    arguments: _str
+    """Arguments as the model wrote them: JSON text that may be malformed."""
+    provider_specific_fields: _str
+    """Data that the provider must get back unchanged, as a JSON object."""
+    def __init__(self, *, id: _str | None = ..., name: _str | None = ..., arguments: _str | None = ..., provider_specific_fields: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["provider_specific_fields"]) -> _bool: ...
+
+class Provider(_Message):
+    """One account at one model provider."""
+    class Circuit(_int):
+        """State of a circuit breaker."""
+        CIRCUIT_UNSPECIFIED: _ClassVar[Provider.Circuit]
+        """Unspecified: not a valid state."""
+        CIRCUIT_CLOSED: _ClassVar[Provider.Circuit]
+        """Requests are sent."""
+        CIRCUIT_OPEN: _ClassVar[Provider.Circuit]
+        """Requests are refused until `retry_time`."""
+        CIRCUIT_HALF_OPEN: _ClassVar[Provider.Circuit]
+        """One request is sent to test whether the provider has recovered."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> Provider.Circuit: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[Provider.Circuit]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, Provider.Circuit]]: ...
+    CIRCUIT_UNSPECIFIED: _ClassVar[Provider.Circuit]
+    CIRCUIT_CLOSED: _ClassVar[Provider.Circuit]
+    CIRCUIT_OPEN: _ClassVar[Provider.Circuit]
+    CIRCUIT_HALF_OPEN: _ClassVar[Provider.Circuit]
+
+    name: _str
+    """Name of the provider, as in `provider:model`."""
+    configured: _bool
+    """True when the provider can be used: it has a key, or a base URL of its own is set."""
+    circuit: Provider.Circuit
+    """State of its circuit breaker; unset when the provider is not configured."""
+    failures: _int
+    """Number of consecutive failures that the circuit breaker has counted."""
+    retry_time: _Timestamp
+    """Time when an open circuit breaker lets a request through again."""
+    def __init__(self, *, name: _str | None = ..., configured: _bool | None = ..., circuit: Provider.Circuit | _str | None = ..., failures: _int | None = ..., retry_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["retry_time"]) -> _bool: ...
+
+class KnownModel(_Message):
+    """A model that an agent may name."""
+    name: _str
+    """Name of the model, as `Agent.model` takes it."""
+    provider: _str
+    """Name of its provider."""
+    context_tokens: _int
+    """Size of its context in tokens."""
+    def __init__(self, *, name: _str | None = ..., provider: _str | None = ..., context_tokens: _int | None = ...) -> None: ...
+
+class ListModelsRequest(_Message):
+    """Request of ListModels."""
+    def __init__(self) -> None: ...
+
+class ListModelsResponse(_Message):
+    """Response of ListModels."""
+    models: _Messages[KnownModel]
+    """The models; the default model of the service is the first."""
+    def __init__(self, *, models: _Iterable[KnownModel | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ListProvidersRequest(_Message):
+    """Request of ListProviders."""
+    def __init__(self) -> None: ...
+
+class ListProvidersResponse(_Message):
+    """Response of ListProviders."""
+    providers: _Messages[Provider]
+    """The providers, in the order in which model names are matched."""
+    def __init__(self, *, providers: _Iterable[Provider | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ProviderService(_Service):
+    """Works on model providers and their models, as seen by the replica that answers."""
+    def list_providers(self, request: ListProvidersRequest, *, timeout: _float | None = ...) -> ListProvidersResponse:
+        """
+        Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
+        circuit breakers. May be retried.
+        """
+        ...
+    def list_models(self, request: ListModelsRequest, *, timeout: _float | None = ...) -> ListModelsResponse:
+        """Lists the models that are known in advance, of the configured providers, and the default model. Other names work too."""
+        ...
+
+class AsyncProviderService(_AsyncService):
+    """Works on model providers and their models, as seen by the replica that answers."""
+    async def list_providers(self, request: ListProvidersRequest, *, timeout: _float | None = ...) -> ListProvidersResponse:
+        """
+        Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
+        circuit breakers. May be retried.
+        """
+        ...
+    async def list_models(self, request: ListModelsRequest, *, timeout: _float | None = ...) -> ListModelsResponse:
+        """Lists the models that are known in advance, of the configured providers, and the default model. Other names work too."""
+        ...
+
+class GetReceiptRequest(_Message):
+    """Request of GetReceipt."""
+    run_id: _str
+    """Id of the run."""
+    def __init__(self, *, run_id: _str | None = ...) -> None: ...
+
+class GetReceiptResponse(_Message):
+    """Response of GetReceipt: the content of a file for `runnel verify`."""
+    jws: _str
+    """The signed statement as a compact JWS (RFC 7515). One of the keys of ReceiptService.GetJwks verifies it."""
+    statement: _str
+    """The statement as a JSON object, for people. It is not signed: a program that relies on the statement reads it from `jws`."""
+    def __init__(self, *, jws: _str | None = ..., statement: _str | None = ...) -> None: ...
+
+class GetJwksRequest(_Message):
+    """Request of GetJwks."""
+    def __init__(self) -> None: ...
+
+class GetJwksResponse(_Message):
+    """Response of GetJwks."""
+    keys: _Messages[Jwk]
+    """The keys, newest first."""
+    def __init__(self, *, keys: _Iterable[Jwk | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ReceiptService(_Service):
+    """Works on receipts, the signed statements about the logs of ended runs, and on the public keys that verify them."""
+    def get_receipt(self, request: GetReceiptRequest, *, timeout: _float | None = ...) -> GetReceiptResponse:
+        """
+        Returns the receipt of a run: a signed statement about its log.
+
+        The statement has the number of the log's entries by type, the hashes of the first and the last entry, and how the run
+        ended. For a run of a job it also says which signed JobSpec the run worked on. With only the receipt and the log, `runnel
+        verify` finds any entry that is missing, changed or out of order, without calling a service.
+
+        FAILED_PRECONDITION (RUN_ACTIVE) until the run has ended. FAILED_PRECONDITION (RECEIPT_UNAVAILABLE) when the log was purged
+        or was not hash-chained. DATA_LOSS (LOG_DAMAGED) when the stored log differs from the log that was written. May be retried.
+        """
+        ...
+    def get_jwks(self, request: GetJwksRequest, *, timeout: _float | None = ...) -> GetJwksResponse:
+        """Returns the public keys that verify receipts, newest first (RFC 7517). Needs no credentials."""
+        ...
+
+class AsyncReceiptService(_AsyncService):
+    """Works on receipts, the signed statements about the logs of ended runs, and on the public keys that verify them."""
+    async def get_receipt(self, request: GetReceiptRequest, *, timeout: _float | None = ...) -> GetReceiptResponse:
+        """
+        Returns the receipt of a run: a signed statement about its log.
+
+        The statement has the number of the log's entries by type, the hashes of the first and the last entry, and how the run
+        ended. For a run of a job it also says which signed JobSpec the run worked on. With only the receipt and the log, `runnel
+        verify` finds any entry that is missing, changed or out of order, without calling a service.
+
+        FAILED_PRECONDITION (RUN_ACTIVE) until the run has ended. FAILED_PRECONDITION (RECEIPT_UNAVAILABLE) when the log was purged
+        or was not hash-chained. DATA_LOSS (LOG_DAMAGED) when the stored log differs from the log that was written. May be retried.
+        """
+        ...
+    async def get_jwks(self, request: GetJwksRequest, *, timeout: _float | None = ...) -> GetJwksResponse:
+        """Returns the public keys that verify receipts, newest first (RFC 7517). Needs no credentials."""
+        ...
+
+class RunResult(_Message):
+    """One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes."""
+    run_id: _str
+    """Id of the run that the entry belongs to."""
+    sequence: _int
+    """Position in the log: 1, 2, 3 … without a gap, in the order in which the entries became durable."""
+    create_time: _Timestamp
+    """Time when the entry was created, by the clock of the replica that owned the run."""
+    usage: Usage
+    """Tokens that this step used; set where a model was called."""
+    purged_sha256: _str
+    """
+    SHA-256 of the original entry, lower-case hex. Set when the session was purged: type and numbers are unchanged, every text
+    is erased.
+    """
+    runner_sequence: _int
+    """Number that the runner assigned to the result; 0 for results of the host."""
+    message_delta: MessageDelta
+    """A piece of text while it is being written."""
+    message_completed: MessageCompleted
+    """A complete message."""
+    tool_call_started: ToolCallStarted
+    """A tool is about to be called."""
+    tool_call_completed: ToolCallCompleted
+    """A tool call ended."""
+    artifact_created: ArtifactCreated
+    """The run created a file or another artifact."""
+    state_updated: StateUpdated
+    """The run changed a value of the host's state."""
+    action_requested: ActionRequested
+    """The run requests an action of the platform. The service records the request and never executes it."""
+    run_completed: RunCompleted
+    """The run ended successfully."""
+    run_failed: RunFailed
+    """The run failed or was cancelled."""
+    reasoning_delta: ReasoningDelta
+    """A piece of the model's reasoning while it is being written."""
+    turn_started: TurnStarted
+    """A turn of the loop began."""
+    turn_restarted: TurnRestarted
+    """A turn began again because the replica that ran it was lost."""
+    run_waiting: RunWaiting
+    """The run is parked until an event occurs or a time is reached."""
+    approval_requested: ApprovalRequested
+    """The run asks for the approval of an action."""
+    result_lost: ResultLost
+    """The database has lost an entry that the service had acknowledged."""
+    extension: Extension
+    """A result of a type that this version does not know, kept as it arrived."""
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "extension"] | None: ...
+
+class MessageDelta(_Message):
+    """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
+    chunk: MessageChunk
+    """The new chunk; its `content` is an increment. Adjacent chunks of one message may be merged before they enter the log."""
+    def __init__(self, *, chunk: MessageChunk | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["chunk"]) -> _bool: ...
+
+class MessageCompleted(_Message):
+    """`message.completed` (LangBot AgentRunner Protocol v1, §7.2)."""
+    message: Message
+    """The complete message, as a caller should remember it."""
+    def __init__(self, *, message: Message | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["message"]) -> _bool: ...
+
+class ToolCallStarted(_Message):
+    """`tool.call.started` (LangBot AgentRunner Protocol v1, §7.2)."""
+    tool_call_id: _str
+    """Id of the call, unique in its run."""
+    tool_name: _str
+    """Name of the tool."""
+    parameters: _str
+    """Arguments as a JSON object; `{}` when the model gave no arguments."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ...) -> None: ...
+
+class ToolCallCompleted(_Message):
+    """`tool.call.completed` (LangBot AgentRunner Protocol v1, §7.2). Every started call gets exactly one of these results."""
+    tool_call_id: _str
+    """Id of the call."""
+    tool_name: _str
+    """Name of the tool."""
+    result: _str
+    """Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`."""
+    error: _str
+    """Why the call failed; unset on success. `interrupted: …` when a crash or a cancellation interrupted it."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., result: _str | None = ..., error: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["result", "error"]) -> _bool: ...
+
+class ArtifactCreated(_Message):
+    """`artifact.created` (LangBot AgentRunner Protocol v1, §7.2)."""
+    artifact_type: _str
+    """Type of the artifact, chosen by the runner."""
+    artifact_id: _str
+    """Id of the artifact; the host chooses one when it is unset."""
+    mime_type: _str
+    """Media type of the content."""
+    name: _str
+    """Name of the artifact for people."""
+    size_bytes: _int
+    """Size of the content in bytes."""
+    sha256: _str
+    """SHA-256 of the content, lower-case hex."""
+    metadata: _str
+    """Further properties, as a JSON object."""
+    content_base64: _str
+    """The content in base64, for small artifacts: at most 1 MiB decoded."""
+    def __init__(self, *, artifact_type: _str | None = ..., artifact_id: _str | None = ..., mime_type: _str | None = ..., name: _str | None = ..., size_bytes: _int | None = ..., sha256: _str | None = ..., metadata: _str | None = ..., content_base64: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["artifact_id", "mime_type", "name", "size_bytes", "sha256", "metadata", "content_base64"]) -> _bool: ...
+
+class StateUpdated(_Message):
+    """`state.updated` (LangBot AgentRunner Protocol v1, §7.2)."""
+    class Scope(_int):
+        """The owner of a state value."""
+        SCOPE_UNSPECIFIED: _ClassVar[StateUpdated.Scope]
+        """Unspecified: an invalid scope, which the service refuses."""
+        SCOPE_CONVERSATION: _ClassVar[StateUpdated.Scope]
+        """The conversation."""
+        SCOPE_ACTOR: _ClassVar[StateUpdated.Scope]
+        """The actor."""
+        SCOPE_SUBJECT: _ClassVar[StateUpdated.Scope]
+        """The subject."""
+        SCOPE_RUNNER: _ClassVar[StateUpdated.Scope]
+        """The runner."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> StateUpdated.Scope: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[StateUpdated.Scope]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, StateUpdated.Scope]]: ...
+    SCOPE_UNSPECIFIED: _ClassVar[StateUpdated.Scope]
+    SCOPE_CONVERSATION: _ClassVar[StateUpdated.Scope]
+    SCOPE_ACTOR: _ClassVar[StateUpdated.Scope]
+    SCOPE_SUBJECT: _ClassVar[StateUpdated.Scope]
+    SCOPE_RUNNER: _ClassVar[StateUpdated.Scope]
+
+    scope: StateUpdated.Scope
+    """Scope that the value belongs to."""
+    key: _str
+    """Key of the value."""
+    value: _str
+    """The new value, as JSON."""
+    def __init__(self, *, scope: StateUpdated.Scope | _str | None = ..., key: _str | None = ..., value: _str | None = ...) -> None: ...
+
+class ActionRequested(_Message):
+    """`action.requested` (LangBot AgentRunner Protocol v1, §7.2)."""
+    action: _str
+    """Name of the requested action."""
+    target: _str
+    """Target of the action, as a JSON object."""
+    payload: _str
+    """Arguments of the action, as a JSON object."""
+    def __init__(self, *, action: _str | None = ..., target: _str | None = ..., payload: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["target", "payload"]) -> _bool: ...
+
+class RunCompleted(_Message):
+    """`run.completed` (LangBot AgentRunner Protocol v1, §7.2), with the properties of the Agent Runner document's `done` event."""
+    finish_reason: _str
+    """Why the run ended: `stop`, or the reason that the model reported."""
+    message: Message
+    """The last complete message; its text is the run's output. Unset when the runner reported no complete message."""
+    turns: _int
+    """Number of model responses in the run."""
+    duration_ms: _int
+    """Duration of the run from start to end, in milliseconds."""
+    output: _str
+    """The run's output when `message` is unset: the text of its chunks, at most 1,000,000 characters of it."""
+    pending_tool_calls: _Messages[ToolCall]
+    """
+    Calls of `AgentTools.functions` that the caller has to answer with the next `messages` of SendMessage. The finish reason is
+    then `tool-calls`.
+    """
+    def __init__(self, *, finish_reason: _str | None = ..., message: Message | _Mapping[_str, _Any] | None = ..., turns: _int | None = ..., duration_ms: _int | None = ..., output: _str | None = ..., pending_tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["message"]) -> _bool: ...
+
+class RunFailed(_Message):
+    """`run.failed` (LangBot AgentRunner Protocol v1, §7.2), with the properties of the Agent Runner document's `done` event."""
+    code: _str
+    """Dotted failure code, such as `cancelled`, `runner.timeout`, `runner.error` or `host.run_lost`."""
+    error: _str
+    """Description of the failure, for people."""
+    retryable: _bool
+    """True when the same request may succeed later. Runnel itself does not start the run again."""
+    output: _str
+    """The run's output up to the failure."""
+    turns: _int
+    """Number of model responses in the run."""
+    duration_ms: _int
+    """Duration of the run from start to end, in milliseconds."""
+    def __init__(self, *, code: _str | None = ..., error: _str | None = ..., retryable: _bool | None = ..., output: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ...) -> None: ...
+
+class ReasoningDelta(_Message):
+    """`reasoning.delta`: a piece of the model's reasoning."""
+    content: _str
+    """The new piece of text."""
+    def __init__(self, *, content: _str | None = ...) -> None: ...
+
+class TurnStarted(_Message):
+    """`turn.started`: a turn of the agent loop began."""
+    turn: _int
+    """Number of the turn, counted from 1."""
+    def __init__(self, *, turn: _int | None = ...) -> None: ...
+
+class TurnRestarted(_Message):
+    """
+    `turn.restarted`: the replica that ran a turn died or stopped, and the turn begins again. Every entry from `from_sequence` up
+    to this one is void for each reader that received it. The entries of the repeated turn follow this entry.
+    """
+    turn: _int
+    """Number of the turn that begins again."""
+    from_sequence: _int
+    """Sequence of the first void entry."""
+    def __init__(self, *, turn: _int | None = ..., from_sequence: _int | None = ...) -> None: ...
+
+class ResultLost(_Message):
+    """
+    `result.lost`: takes the place of an entry that the service had acknowledged and the database has lost, as after the promotion
+    of a standby that had not received it. So no sequence is used twice, and the log has no gap. Readers that received the entry
+    keep it. The entries after it continue the run from what the database still has: `turn.restarted` or `run.failed` follows.
+    """
+    def __init__(self) -> None: ...
+
+class RunWaiting(_Message):
+    """`run.waiting`: the run is parked."""
+    reason: _str
+    """Why the run waits."""
+    wake_time: _Timestamp
+    """Time when the run continues by itself; unset means that it continues only when it is woken."""
+    def __init__(self, *, reason: _str | None = ..., wake_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["wake_time"]) -> _bool: ...
+
+class ApprovalRequested(_Message):
+    """`approval.requested`: the request for an approval. It follows the `action.requested` that needs the approval."""
+    tool_call_id: _str
+    """Id of the tool call that waits; unset for an action of a runner."""
+    tool_name: _str
+    """Name of the tool."""
+    parameters: _str
+    """Arguments as a JSON object."""
+    reason: _str
+    """Why the approval is needed, for people."""
+    approval_id: _str
+    """Id of the Approval."""
+    action: _str
+    """Name of the action, cut to at most 1,024 characters."""
+    digest: _str
+    """`digest` of the Approval."""
+    expire_time: _Timestamp
+    """Time until which the approval can be decided."""
+    action_sequence: _int
+    """Number that the runner assigned to the `action.requested`."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ..., reason: _str | None = ..., approval_id: _str | None = ..., action: _str | None = ..., digest: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., action_sequence: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class Extension(_Message):
+    """A result of a type that this version does not know."""
+    type: _str
+    """Dotted name of the type."""
+    json: _str
+    """Payload of the result, as JSON."""
+    def __init__(self, *, type: _str | None = ..., json: _str | None = ...) -> None: ...
+
+class GetRunRequest(_Message):
+    """Request of GetRun."""
+    run_id: _str
+    """Id of the run."""
+    def __init__(self, *, run_id: _str | None = ...) -> None: ...
+
+class GetRunResponse(_Message):
+    """Response of GetRun."""
+    run: Run
+    """The run."""
+    def __init__(self, *, run: Run | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["run"]) -> _bool: ...
+
+class GetRunInputRequest(_Message):
+    """Request of GetRunInput."""
+    run_id: _str
+    """Id of the run."""
+    def __init__(self, *, run_id: _str | None = ...) -> None: ...
+
+class GetRunInputResponse(_Message):
+    """Response of GetRunInput."""
+    run_id: _str
+    """Id of the run."""
+    messages: _Messages[Message]
+    """The messages that started the run, oldest first."""
+    agent: Agent
+    """
+    The effective settings of the agent: those of the session, with those that SendMessage replaced for this run. `model` is the
+    model as it was resolved.
+    """
+    annotations: _str
+    """The `annotations` of the SendMessage call; unset when it had none."""
+    def __init__(self, *, run_id: _str | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["agent"]) -> _bool: ...
+
+class ListRunsRequest(_Message):
+    """Request of ListRuns."""
+    session_id: _str
+    """Id of a session: returns only its runs; unset means the runs of all sessions."""
+    page_size: _int
+    """Maximum number of runs to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page, with the same filters; unset means the first page."""
+    states: _Scalars[Run.State]
+    """States to return; empty means all."""
+    create_time_from: _Timestamp
+    """Earliest creation time, inclusive; unset means no limit."""
+    create_time_to: _Timestamp
+    """Latest creation time, exclusive; unset means no limit."""
+    agent_name: _str
+    """Exact name of the agent; unset means any."""
+    runner_id: _str
+    """Exact id of the runner that works on the run; unset means any."""
+    model: _str
+    """Exact `model` of the run; unset means any."""
+    error_contains: _str
+    """
+    Text in the code or the message of the failure, of which the first 4,096 characters are searched. A to Z also match a to z.
+    Unset means any run.
+    """
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time_from", "create_time_to"]) -> _bool: ...
+
+class ListRunsResponse(_Message):
+    """Response of ListRuns."""
+    runs: _Messages[Run]
+    """The runs, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, runs: _Iterable[Run | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class WatchRunsRequest(_Message):
+    """Request of WatchRuns."""
+    session_id: _str
+    """Id of a session: only its runs; unset means the runs of all sessions."""
+    after: _str
+    """
+    `cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset
+    means now.
+    """
+    def __init__(self, *, session_id: _str | None = ..., after: _str | None = ...) -> None: ...
+
+class WatchRunsResponse(_Message):
+    """Response of WatchRuns."""
+    cursor: _str
+    """Position after this response, for `after`."""
+    run: Run
+    """The run as it is now."""
+    def __init__(self, *, cursor: _str | None = ..., run: Run | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["run", "change"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["change"]) -> _Literal["run"] | None: ...
+
+class TailRunRequest(_Message):
+    """Request of TailRun."""
+    run_id: _str
+    """Id of the run."""
+    after: _int
+    """Sequence of the last result that the caller received; 0 means from the start."""
+    def __init__(self, *, run_id: _str | None = ..., after: _int | None = ...) -> None: ...
+
+class TailRunResponse(_Message):
+    """Response of TailRun."""
+    results: _Messages[RunResult]
+    """The next results, in order. An empty list keeps the stream alive."""
+    def __init__(self, *, results: _Iterable[RunResult | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ListRunResultsRequest(_Message):
+    """Request of ListRunResults."""
+    run_id: _str
+    """Id of the run."""
+    page_size: _int
+    """Maximum number of results to return: 1 to 250; 0 means 50. A page of large results may be shorter."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, run_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListRunResultsResponse(_Message):
+    """Response of ListRunResults."""
+    results: _Messages[RunResult]
+    """The results, oldest first."""
+    next_page_token: _str
+    """Token of the next page; empty when there are no more results for now."""
+    def __init__(self, *, results: _Iterable[RunResult | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class CancelRunRequest(_Message):
+    """Request of CancelRun."""
+    run_id: _str
+    """Id of the run."""
+    def __init__(self, *, run_id: _str | None = ...) -> None: ...
+
+class CancelRunResponse(_Message):
+    """Response of CancelRun."""
+    run: Run
+    """The run after the request was recorded."""
+    def __init__(self, *, run: Run | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["run"]) -> _bool: ...
+
+class CancelRunsRequest(_Message):
+    """Request of CancelRuns. Set a filter, or `all`."""
+    session_id: _str
+    """Id of a session: cancels only its run; unset means the runs of all sessions."""
+    create_time_from: _Timestamp
+    """Earliest creation time, inclusive; unset means no limit."""
+    create_time_to: _Timestamp
+    """Latest creation time, exclusive; unset means no limit."""
+    agent_name: _str
+    """Exact name of the agent; unset means any."""
+    runner_id: _str
+    """Exact id of the runner that works on the run; unset means any."""
+    model: _str
+    """Exact `model` of the run; unset means any."""
+    all: _bool
+    """True allows a request without filters, which cancels all active runs. Filters still apply."""
+    def __init__(self, *, session_id: _str | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., all: _bool | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time_from", "create_time_to"]) -> _bool: ...
+
+class CancelRunsResponse(_Message):
+    """Response of CancelRuns."""
+    cancelled: _int
+    """Number of runs whose cancellation this call requested."""
+    def __init__(self, *, cancelled: _int | None = ...) -> None: ...
+
+class DeleteRunRequest(_Message):
+    """Request of DeleteRun."""
+    run_id: _str
+    """Id of the run."""
+    def __init__(self, *, run_id: _str | None = ...) -> None: ...
+
+class DeleteRunResponse(_Message):
+    """Response of DeleteRun."""
+    def __init__(self) -> None: ...
+
+class TailRunBytes(_Message):
+    """
+    TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
+    on the wire, so a client may decode the responses of TailRun as this message.
+    """
+    results: _Scalars[_bytes]
+    """The encoded results, in order."""
+    def __init__(self, *, results: _Iterable[_bytes] | None = ...) -> None: ...
+
+class RunService(_Service):
+    """
+    Works on runs and their logs.
+
+    A run belongs to the client whose session started it. Every other client gets NOT_FOUND with reason RUN_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    def get_run(self, request: GetRunRequest, *, timeout: _float | None = ...) -> GetRunResponse:
+        """Returns one run."""
+        ...
+    def get_run_input(self, request: GetRunInputRequest, *, timeout: _float | None = ...) -> GetRunInputResponse:
+        """
+        Returns the messages that started a run, and the settings that it works with.
+
+        After a purge of its session there are no messages.
+        """
+        ...
+    def list_runs(self, request: ListRunsRequest, *, timeout: _float | None = ...) -> ListRunsResponse:
+        """
+        Lists the runs of the calling client, newest first: those that match all filters that are set.
+
+        Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
+        """
+        ...
+    def delete_run(self, request: DeleteRunRequest, *, timeout: _float | None = ...) -> DeleteRunResponse:
+        """
+        Deletes a run for its client, and cancels it when it is active.
+
+        From then on every call with its id gives RUN_NOT_FOUND, and no list has it. Open streams still get the end of the run. Its
+        session keeps its messages, and shows its end while it is the latest run; PurgeSession erases both.
+        """
+        ...
+    def watch_runs(self, request: WatchRunsRequest, *, timeout: _float | None = ...) -> _Iterator[WatchRunsResponse]:
+        """
+        Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.
+
+        Each response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first.
+        A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after
+        UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two
+        seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear.
+        Deleted runs do not appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be
+        retried.
+        """
+        ...
+    def tail_run(self, request: TailRunRequest, *, timeout: _float | None = ...) -> _Iterator[TailRunResponse]:
+        """
+        Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.
+
+        A response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result was
+        delivered. After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure
+        looks different in each client; docs/resuming.md lists the codes that end the stream.
+
+        `after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run
+        has ended. Reading changes nothing. May be retried.
+        """
+        ...
+    def list_run_results(self, request: ListRunResultsRequest, *, timeout: _float | None = ...) -> ListRunResultsResponse:
+        """Lists the stored results of a run, oldest first, without waiting for more."""
+        ...
+    def cancel_run(self, request: CancelRunRequest, *, timeout: _float | None = ...) -> CancelRunResponse:
+        """
+        Requests the cancellation of a run and returns the run without waiting for its end.
+
+        A queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code
+        `cancelled`. Cancelling an ended run changes nothing. May be retried.
+        """
+        ...
+    def cancel_runs(self, request: CancelRunsRequest, *, timeout: _float | None = ...) -> CancelRunsResponse:
+        """
+        Requests the cancellation of all active runs of the calling client that match all filters that are set, newest first.
+
+        Each run is cancelled as by CancelRun, in groups of up to 100: an interrupted call has cancelled some of the runs. Runs that
+        start during the call may stay active. May be retried: a retry continues with the runs that have no cancel request yet.
+        """
+        ...
+
+class AsyncRunService(_AsyncService):
+    """
+    Works on runs and their logs.
+
+    A run belongs to the client whose session started it. Every other client gets NOT_FOUND with reason RUN_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    async def get_run(self, request: GetRunRequest, *, timeout: _float | None = ...) -> GetRunResponse:
+        """Returns one run."""
+        ...
+    async def get_run_input(self, request: GetRunInputRequest, *, timeout: _float | None = ...) -> GetRunInputResponse:
+        """
+        Returns the messages that started a run, and the settings that it works with.
+
+        After a purge of its session there are no messages.
+        """
+        ...
+    async def list_runs(self, request: ListRunsRequest, *, timeout: _float | None = ...) -> ListRunsResponse:
+        """
+        Lists the runs of the calling client, newest first: those that match all filters that are set.
+
+        Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
+        """
+        ...
+    async def delete_run(self, request: DeleteRunRequest, *, timeout: _float | None = ...) -> DeleteRunResponse:
+        """
+        Deletes a run for its client, and cancels it when it is active.
+
+        From then on every call with its id gives RUN_NOT_FOUND, and no list has it. Open streams still get the end of the run. Its
+        session keeps its messages, and shows its end while it is the latest run; PurgeSession erases both.
+        """
+        ...
+    def watch_runs(self, request: WatchRunsRequest, *, timeout: _float | None = ...) -> _AsyncIterator[WatchRunsResponse]:
+        """
+        Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.
+
+        Each response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first.
+        A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after
+        UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two
+        seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear.
+        Deleted runs do not appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be
+        retried.
+        """
+        ...
+    def tail_run(self, request: TailRunRequest, *, timeout: _float | None = ...) -> _AsyncIterator[TailRunResponse]:
+        """
+        Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.
+
+        A response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result was
+        delivered. After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure
+        looks different in each client; docs/resuming.md lists the codes that end the stream.
+
+        `after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run
+        has ended. Reading changes nothing. May be retried.
+        """
+        ...
+    async def list_run_results(self, request: ListRunResultsRequest, *, timeout: _float | None = ...) -> ListRunResultsResponse:
+        """Lists the stored results of a run, oldest first, without waiting for more."""
+        ...
+    async def cancel_run(self, request: CancelRunRequest, *, timeout: _float | None = ...) -> CancelRunResponse:
+        """
+        Requests the cancellation of a run and returns the run without waiting for its end.
+
+        A queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code
+        `cancelled`. Cancelling an ended run changes nothing. May be retried.
+        """
+        ...
+    async def cancel_runs(self, request: CancelRunsRequest, *, timeout: _float | None = ...) -> CancelRunsResponse:
+        """
+        Requests the cancellation of all active runs of the calling client that match all filters that are set, newest first.
+
+        Each run is cancelled as by CancelRun, in groups of up to 100: an interrupted call has cancelled some of the runs. Runs that
+        start during the call may stay active. May be retried: a retry continues with the runs that have no cancel request yet.
+        """
+        ...
+
+class CreateSessionRequest(_Message):
+    """Request of CreateSession."""
+    session_id: _str
+    """Id of the new session; when it is unset, the service chooses one."""
+    work_dir: _str
+    """
+    Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
+    be outside the directories of the system, of the service and of other sessions. Where the operator lists directories, it
+    must be in one of these.
+    """
+    agent: Agent
+    """Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent."""
+    callback: Callback
+    """Endpoint that receives status callbacks and remote tool calls."""
+    request_id: _str
+    """Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe."""
+    fork: Fork
+    """
+    The place in another session from which the new one continues; unset means an empty session. A fork has the callback of its
+    origin unless `callback` is set, and a work directory of its own.
+    """
+    annotations: _str
+    """A JSON object of the caller's own. GetSession returns it."""
+    preset: _str
+    """Name of a preset of the service, whose agent the session gets; unset means none."""
+    def __init__(self, *, session_id: _str | None = ..., work_dir: _str | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., callback: Callback | _Mapping[_str, _Any] | None = ..., request_id: _str | None = ..., fork: Fork | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ..., preset: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["agent", "callback", "fork"]) -> _bool: ...
+
+class CreateSessionResponse(_Message):
+    """Response of CreateSession."""
+    session_id: _str
+    """Id of the session."""
+    status: Session.State
+    """Always STATE_CREATED."""
+    def __init__(self, *, session_id: _str | None = ..., status: Session.State | _str | None = ...) -> None: ...
+
+class GetSessionRequest(_Message):
+    """Request of GetSession."""
+    session_id: _str
+    """Id of the session."""
+    def __init__(self, *, session_id: _str | None = ...) -> None: ...
+
+class GetSessionResponse(_Message):
+    """Response of GetSession."""
+    session: Session
+    """The session."""
+    def __init__(self, *, session: Session | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["session"]) -> _bool: ...
+
+class ListSessionsRequest(_Message):
+    """Request of ListSessions."""
+    page_size: _int
+    """Maximum number of sessions to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListSessionsResponse(_Message):
+    """Response of ListSessions."""
+    sessions: _Messages[Session]
+    """The sessions, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, sessions: _Iterable[Session | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class ListPresetsRequest(_Message):
+    """Request of ListPresets."""
+    def __init__(self) -> None: ...
+
+class ListPresetsResponse(_Message):
+    """Response of ListPresets."""
+    presets: _Messages[Agent]
+    """The presets, in the order of the settings. Without any in the settings there is one, `default`, with the service's defaults."""
+    def __init__(self, *, presets: _Iterable[Agent | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class DeleteSessionRequest(_Message):
+    """Request of DeleteSession."""
+    session_id: _str
+    """Id of the session."""
+    def __init__(self, *, session_id: _str | None = ...) -> None: ...
+
+class DeleteSessionResponse(_Message):
+    """Response of DeleteSession."""
+    status: _str
+    """Always `deleted`."""
+    def __init__(self, *, status: _str | None = ...) -> None: ...
+
+class PurgeSessionRequest(_Message):
+    """Request of PurgeSession."""
+    session_id: _str
+    """Id of the session, which may be deleted."""
+    def __init__(self, *, session_id: _str | None = ...) -> None: ...
+
+class PurgeSessionResponse(_Message):
+    """Response of PurgeSession."""
+    runs: _int
+    """Number of runs that the call covers."""
+    results: _int
+    """Number of log entries that this call erased; 0 when all were erased before."""
+    def __init__(self, *, runs: _int | None = ..., results: _int | None = ...) -> None: ...
+
+class SendMessageRequest(_Message):
+    """Request of SendMessage."""
+    session_id: _str
+    """Id of the session."""
+    message: _str
+    """The message to the agent: the task or question."""
+    request_id: _str
+    """Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe."""
+    messages: _Messages[Message]
+    """
+    Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or
+    files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages
+    of a tool answer the calls of the assistant's message before them. When the session's last run ended with
+    `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result.
+    """
+    agent: Agent
+    """Settings of this run: each field that is set replaces that of the session's agent. They are kept with the run."""
+    annotations: _str
+    """A JSON object of the caller's own. RunService.GetRunInput returns it."""
+    after_run_id: _str
+    """
+    Id of the session's latest run: when it is another one, the call gives FAILED_PRECONDITION (SESSION_MOVED) and starts nothing.
+    Unset means any.
+    """
+    start_time: _Timestamp
+    """
+    Time at which the run begins, at most 30 days ahead; unset, or a time in the past, means at once. Until then the run is
+    queued: it counts as active, and can be cancelled. Its timeout begins at this time.
+    """
+    priority: _int
+    """
+    Priority among the queued runs of the calling client, -100 to 100: the highest begins first. Clients take turns: the
+    priorities of one do not concern another.
+    """
+    queue_if_busy: _bool
+    """
+    Whether the message waits while a run of the session is active, instead of SESSION_BUSY. Its run is queued with the
+    `wait_reason` `session`, and may begin within a second of the end of the run before it, however that ended. Waiting messages
+    begin in the order in which they were sent, and SESSION_BUSY refuses a message that does not wait behind them. The model
+    sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of
+    them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come.
+    """
+    def __init__(self, *, session_id: _str | None = ..., message: _str | None = ..., request_id: _str | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ..., after_run_id: _str | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., priority: _int | None = ..., queue_if_busy: _bool | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["agent", "start_time"]) -> _bool: ...
+
+class SendMessageResponse(_Message):
+    """Response of SendMessage."""
+    session_id: _str
+    """Id of the session."""
+    status: Session.State
+    """Always STATE_RUNNING."""
+    tools_registered: _Scalars[_str]
+    """Names of the tools that the model may call, in the order of the request."""
+    run_id: _str
+    """Id of the run that was started. RunService.TailRun follows it."""
+    def __init__(self, *, session_id: _str | None = ..., status: Session.State | _str | None = ..., tools_registered: _Iterable[_str] | None = ..., run_id: _str | None = ...) -> None: ...
+
+class ListMessagesRequest(_Message):
+    """Request of ListMessages."""
+    session_id: _str
+    """Id of the session."""
+    page_size: _int
+    """Maximum number of messages to return: 1 to 250; 0 means 50. A page of large messages may be shorter."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListMessagesResponse(_Message):
+    """Response of ListMessages."""
+    messages: _Messages[SessionMessage]
+    """The messages, oldest first."""
+    next_page_token: _str
+    """Token of the next page; empty when there are no more messages for now."""
+    def __init__(self, *, messages: _Iterable[SessionMessage | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class SessionMessage(_Message):
+    """A message of a session."""
+    number: _int
+    """Number of the message in its session, from 1. `Fork.message_count` of this number copies up to this message."""
+    run_id: _str
+    """Id of the run that received or produced the message. In a fork it may be a run of the origin."""
+    message: Message
+    """The message."""
+    def __init__(self, *, number: _int | None = ..., run_id: _str | None = ..., message: Message | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["message"]) -> _bool: ...
+
+class StreamSessionRequest(_Message):
+    """Request of StreamSession."""
+    session_id: _str
+    """Id of the session."""
+    after: _str
+    """
+    `id` of the last event that the caller received; the stream continues after it. Unset means from the start of the latest
+    run. While the session has no run, every id and every `Last-Event-ID` means from the start.
+    """
+    def __init__(self, *, session_id: _str | None = ..., after: _str | None = ...) -> None: ...
+
+class StreamSessionResponse(_Message):
+    """One event of a session's stream. The events of one result arrive together, and only the last of them has an id."""
+    id: _str
+    """Position after this event, for `after`: `<run_id>.<sequence>`."""
+    text: TextEvent
+    """A piece of the model's text."""
+    tool_call: ToolCallEvent
+    """A tool is about to be called."""
+    tool_result: ToolResultEvent
+    """A tool call ended."""
+    error: ErrorEvent
+    """The run failed; `done` follows. A cancelled run sends only `done`."""
+    done: DoneEvent
+    """The run ended. This is always the last event."""
+    turn_restarted: TurnRestartedEvent
+    """Earlier events are void because a turn began again. The Agent Runner document does not have this event."""
+    def __init__(self, *, id: _str | None = ..., text: TextEvent | _Mapping[_str, _Any] | None = ..., tool_call: ToolCallEvent | _Mapping[_str, _Any] | None = ..., tool_result: ToolResultEvent | _Mapping[_str, _Any] | None = ..., error: ErrorEvent | _Mapping[_str, _Any] | None = ..., done: DoneEvent | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestartedEvent | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["text", "tool_call", "tool_result", "error", "done", "turn_restarted", "event"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["event"]) -> _Literal["text", "tool_call", "tool_result", "error", "done", "turn_restarted"] | None: ...
+
+class TextEvent(_Message):
+    """Event `text`: a piece of the model's text."""
+    content: _str
+    """The new piece of text."""
+    def __init__(self, *, content: _str | None = ...) -> None: ...
+
+class ToolCallEvent(_Message):
+    """Event `tool_call`: a tool is about to be called."""
+    tool: _str
+    """Name of the tool."""
+    args: _str
+    """Arguments as a JSON object."""
+    def __init__(self, *, tool: _str | None = ..., args: _str | None = ...) -> None: ...
+
+class ToolResultEvent(_Message):
+    """Event `tool_result`: a tool call ended."""
+    tool: _str
+    """Name of the tool."""
+    success: _bool
+    """True when the call succeeded."""
+    content: _str
+    """Output of the tool; empty on failure."""
+    error: _str
+    """Why the call failed; unset on success."""
+    def __init__(self, *, tool: _str | None = ..., success: _bool | None = ..., content: _str | None = ..., error: _str | None = ...) -> None: ...
+
+class ErrorEvent(_Message):
+    """Event `error`: the run failed."""
+    message: _str
+    """Description of the failure."""
+    def __init__(self, *, message: _str | None = ...) -> None: ...
+
+class TurnRestartedEvent(_Message):
+    """
+    Event `turn_restarted`: the replica that ran a turn died or stopped, and the turn begins again. Earlier events are void.
+
+    Over SSE its data is `{"from_id":"<run_id>.<sequence>"}`. The reader drops every event that it received with this id or a
+    later one, including tool calls and their results. It then takes the events that follow. The number after the dot orders the
+    ids of a run. `from_id` need not be the id of an event that the reader received. A reader that ignores this event shows the
+    void text too; `output` of `done` never holds it.
+    """
+    from_id: _str
+    """Id of the first void event."""
+    def __init__(self, *, from_id: _str | None = ...) -> None: ...
+
+class DoneEvent(_Message):
+    """Event `done`: the run ended."""
+    status: Session.State
+    """Final state of the run: STATE_COMPLETED, STATE_FAILED or STATE_CANCELLED."""
+    output: _str
+    """Output of the run."""
+    turns: _int
+    """Number of model responses in the run."""
+    duration_ms: _int
+    """Duration of the run, in milliseconds."""
+    def __init__(self, *, status: Session.State | _str | None = ..., output: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ...) -> None: ...
+
+class SessionService(_Service):
+    """
+    Works on sessions: the API of the Agent Runner document, over every surface.
+
+    A session belongs to the client that created it. Every other client gets NOT_FOUND with reason SESSION_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    def create_session(self, request: CreateSessionRequest, *, timeout: _float | None = ...) -> CreateSessionResponse:
+        """
+        Creates a session, or a fork of one.
+
+        The session does nothing until a message is sent. A fork begins with messages of another session, which stays as it is.
+        ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that
+        id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document.
+        """
+        ...
+    def get_session(self, request: GetSessionRequest, *, timeout: _float | None = ...) -> GetSessionResponse:
+        """Returns one session with the state of its latest run."""
+        ...
+    def list_sessions(self, request: ListSessionsRequest, *, timeout: _float | None = ...) -> ListSessionsResponse:
+        """Lists the sessions of the calling client, newest first."""
+        ...
+    def list_presets(self, request: ListPresetsRequest, *, timeout: _float | None = ...) -> ListPresetsResponse:
+        """Lists the presets of the service: agents that its settings name."""
+        ...
+    def delete_session(self, request: DeleteSessionRequest, *, timeout: _float | None = ...) -> DeleteSessionResponse:
+        """
+        Deletes a session in any state and cancels its active run.
+
+        The session is gone at once. Open streams still get the end of the run, and its log stays readable by run id. A second call
+        gives NOT_FOUND.
+        """
+        ...
+    def purge_session(self, request: PurgeSessionRequest, *, timeout: _float | None = ...) -> PurgeSessionResponse:
+        """
+        Erases the content of a session and of its runs permanently, and deletes the session if it still exists.
+
+        The logs keep the sequence, type, numbers and SHA-256 of each entry. A client that kept a copy of the content can prove it
+        with these. Every text, argument and file content is erased, also from the transcript. The call covers every session that
+        the client ever had under this id. FAILED_PRECONDITION (SESSION_BUSY) while a run is active: cancel it first. May be
+        retried.
+        """
+        ...
+    def send_message(self, request: SendMessageRequest, *, timeout: _float | None = ...) -> SendMessageResponse:
+        """
+        Sends a message and starts a run. Returns as soon as the run is durable. The run needs no reader.
+
+        FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, unless `queue_if_busy` is set, or after its only
+        message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
+        number of active runs. May be retried safely with the same `request_id`.
+        """
+        ...
+    def list_messages(self, request: ListMessagesRequest, *, timeout: _float | None = ...) -> ListMessagesResponse:
+        """
+        Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
+        complete.
+        """
+        ...
+    def stream_session(self, request: StreamSessionRequest, *, timeout: _float | None = ...) -> _Iterator[StreamSessionResponse]:
+        """
+        Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
+
+        The stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as
+        cancelled. An event without a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was
+        delivered.
+
+        After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks
+        different in each client; docs/resuming.md lists the codes that end the stream. May be retried.
+        """
+        ...
+
+class AsyncSessionService(_AsyncService):
+    """
+    Works on sessions: the API of the Agent Runner document, over every surface.
+
+    A session belongs to the client that created it. Every other client gets NOT_FOUND with reason SESSION_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    async def create_session(self, request: CreateSessionRequest, *, timeout: _float | None = ...) -> CreateSessionResponse:
+        """
+        Creates a session, or a fork of one.
+
+        The session does nothing until a message is sent. A fork begins with messages of another session, which stays as it is.
+        ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that
+        id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document.
+        """
+        ...
+    async def get_session(self, request: GetSessionRequest, *, timeout: _float | None = ...) -> GetSessionResponse:
+        """Returns one session with the state of its latest run."""
+        ...
+    async def list_sessions(self, request: ListSessionsRequest, *, timeout: _float | None = ...) -> ListSessionsResponse:
+        """Lists the sessions of the calling client, newest first."""
+        ...
+    async def list_presets(self, request: ListPresetsRequest, *, timeout: _float | None = ...) -> ListPresetsResponse:
+        """Lists the presets of the service: agents that its settings name."""
+        ...
+    async def delete_session(self, request: DeleteSessionRequest, *, timeout: _float | None = ...) -> DeleteSessionResponse:
+        """
+        Deletes a session in any state and cancels its active run.
+
+        The session is gone at once. Open streams still get the end of the run, and its log stays readable by run id. A second call
+        gives NOT_FOUND.
+        """
+        ...
+    async def purge_session(self, request: PurgeSessionRequest, *, timeout: _float | None = ...) -> PurgeSessionResponse:
+        """
+        Erases the content of a session and of its runs permanently, and deletes the session if it still exists.
+
+        The logs keep the sequence, type, numbers and SHA-256 of each entry. A client that kept a copy of the content can prove it
+        with these. Every text, argument and file content is erased, also from the transcript. The call covers every session that
+        the client ever had under this id. FAILED_PRECONDITION (SESSION_BUSY) while a run is active: cancel it first. May be
+        retried.
+        """
+        ...
+    async def send_message(self, request: SendMessageRequest, *, timeout: _float | None = ...) -> SendMessageResponse:
+        """
+        Sends a message and starts a run. Returns as soon as the run is durable. The run needs no reader.
+
+        FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, unless `queue_if_busy` is set, or after its only
+        message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
+        number of active runs. May be retried safely with the same `request_id`.
+        """
+        ...
+    async def list_messages(self, request: ListMessagesRequest, *, timeout: _float | None = ...) -> ListMessagesResponse:
+        """
+        Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
+        complete.
+        """
+        ...
+    def stream_session(self, request: StreamSessionRequest, *, timeout: _float | None = ...) -> _AsyncIterator[StreamSessionResponse]:
+        """
+        Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
+
+        The stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as
+        cancelled. An event without a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was
+        delivered.
+
+        After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks
+        different in each client; docs/resuming.md lists the codes that end the stream. May be retried.
+        """
+        ...
+
+class Schedule(_Message):
+    """
+    A message that is sent again and again, at times of a calendar.
+
+    Each time gives at most one run. When no replica works at a time, the run starts as soon as one does; of several missed times
+    only one gives a run. A time whose message is refused gives none, and `last_error` says why.
+    """
+    schedule_id: _str
+    """Id of the schedule, unique for its client; when it is unset, the service chooses one."""
+    cron: _str
+    """Times in the format of cron, five fields: minute, hour, day of the month, month, day of the week. Example: `0 7 * * MON-FRI`."""
+    time_zone: _str
+    """
+    Time zone of the times, a name of the IANA database such as `Europe/Rome`; unset means UTC. A time that the clocks skip in
+    spring is moved behind the gap.
+    """
+    session_id: _str
+    """Id of the session that gets the message each time."""
+    session: CreateSessionRequest
+    """The session that is created for each time. `session_id` and `request_id` must be unset."""
+    message: SendMessageRequest
+    """The message. `session_id`, `request_id`, `after_run_id` and `start_time` must be unset."""
+    next_time: _Timestamp
+    """The next time."""
+    last_time: _Timestamp
+    """The last time that was worked on; unset before the first one."""
+    last_run_id: _str
+    """Id of the run of the last time; unset when it gave none."""
+    last_error: _str
+    """Why the last time gave no run."""
+    create_time: _Timestamp
+    """Time of creation."""
+    def __init__(self, *, schedule_id: _str | None = ..., cron: _str | None = ..., time_zone: _str | None = ..., session_id: _str | None = ..., session: CreateSessionRequest | _Mapping[_str, _Any] | None = ..., message: SendMessageRequest | _Mapping[_str, _Any] | None = ..., next_time: _datetime | _Mapping[_str, _Any] | None = ..., last_time: _datetime | _Mapping[_str, _Any] | None = ..., last_run_id: _str | None = ..., last_error: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["session", "message", "next_time", "last_time", "create_time"]) -> _bool: ...
+
+class CreateScheduleRequest(_Message):
+    """Request of CreateSchedule."""
+    schedule: Schedule
+    """The schedule."""
+    def __init__(self, *, schedule: Schedule | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["schedule"]) -> _bool: ...
+
+class CreateScheduleResponse(_Message):
+    """Response of CreateSchedule."""
+    schedule: Schedule
+    """The schedule, with its next time."""
+    def __init__(self, *, schedule: Schedule | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["schedule"]) -> _bool: ...
+
+class GetScheduleRequest(_Message):
+    """Request of GetSchedule."""
+    schedule_id: _str
+    """Id of the schedule."""
+    def __init__(self, *, schedule_id: _str | None = ...) -> None: ...
+
+class GetScheduleResponse(_Message):
+    """Response of GetSchedule."""
+    schedule: Schedule
+    """The schedule."""
+    def __init__(self, *, schedule: Schedule | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["schedule"]) -> _bool: ...
+
+class ListSchedulesRequest(_Message):
+    """Request of ListSchedules."""
+    page_size: _int
+    """Maximum number of schedules to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListSchedulesResponse(_Message):
+    """Response of ListSchedules."""
+    schedules: _Messages[Schedule]
+    """The schedules, in the order of their ids."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, schedules: _Iterable[Schedule | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class DeleteScheduleRequest(_Message):
+    """Request of DeleteSchedule."""
+    schedule_id: _str
+    """Id of the schedule."""
+    def __init__(self, *, schedule_id: _str | None = ...) -> None: ...
+
+class DeleteScheduleResponse(_Message):
+    """Response of DeleteSchedule."""
+    def __init__(self) -> None: ...
+
+class ScheduleService(_Service):
+    """
+    Works on schedules. A schedule belongs to the client that created it. Every other client gets NOT_FOUND with reason
+    SCHEDULE_NOT_FOUND, exactly as for an unknown id.
+    """
+    def create_schedule(self, request: CreateScheduleRequest, *, timeout: _float | None = ...) -> CreateScheduleResponse:
+        """
+        Creates a schedule. ALREADY_EXISTS (SCHEDULE_EXISTS) when the client has one with that id; RESOURCE_EXHAUSTED (QUOTA_EXHAUSTED)
+        at 1,000 schedules.
+        """
+        ...
+    def get_schedule(self, request: GetScheduleRequest, *, timeout: _float | None = ...) -> GetScheduleResponse:
+        """Returns one schedule, with its next time and what its last time gave."""
+        ...
+    def list_schedules(self, request: ListSchedulesRequest, *, timeout: _float | None = ...) -> ListSchedulesResponse:
+        """Lists the schedules of the calling client, in the order of their ids."""
+        ...
+    def delete_schedule(self, request: DeleteScheduleRequest, *, timeout: _float | None = ...) -> DeleteScheduleResponse:
+        """Deletes a schedule. Runs that it has started go on. A second call gives NOT_FOUND."""
+        ...
+
+class AsyncScheduleService(_AsyncService):
+    """
+    Works on schedules. A schedule belongs to the client that created it. Every other client gets NOT_FOUND with reason
+    SCHEDULE_NOT_FOUND, exactly as for an unknown id.
+    """
+    async def create_schedule(self, request: CreateScheduleRequest, *, timeout: _float | None = ...) -> CreateScheduleResponse:
+        """
+        Creates a schedule. ALREADY_EXISTS (SCHEDULE_EXISTS) when the client has one with that id; RESOURCE_EXHAUSTED (QUOTA_EXHAUSTED)
+        at 1,000 schedules.
+        """
+        ...
+    async def get_schedule(self, request: GetScheduleRequest, *, timeout: _float | None = ...) -> GetScheduleResponse:
+        """Returns one schedule, with its next time and what its last time gave."""
+        ...
+    async def list_schedules(self, request: ListSchedulesRequest, *, timeout: _float | None = ...) -> ListSchedulesResponse:
+        """Lists the schedules of the calling client, in the order of their ids."""
+        ...
+    async def delete_schedule(self, request: DeleteScheduleRequest, *, timeout: _float | None = ...) -> DeleteScheduleResponse:
+        """Deletes a schedule. Runs that it has started go on. A second call gives NOT_FOUND."""
+        ...
+
+class GetVersionRequest(_Message):
+    """Request of GetVersion."""
+    def __init__(self) -> None: ...
+
+class GetVersionResponse(_Message):
+    """Response of GetVersion."""
+    version: _str
+    """Version of Runnel."""
+    node_version: _str
+    """Version of Node.js that runs the service."""
+    postgres_version: _str
+    """Version of the Postgres server."""
+    def __init__(self, *, version: _str | None = ..., node_version: _str | None = ..., postgres_version: _str | None = ...) -> None: ...
+
+class GetLimitsRequest(_Message):
+    """Request of GetLimits."""
+    def __init__(self) -> None: ...
+
+class GetLimitsResponse(_Message):
+    """Response of GetLimits."""
+    message_bytes_max: _int
+    """Maximum size of one gRPC or Connect message, in bytes."""
+    rest_body_bytes_max: _int
+    """Maximum size of a REST body, in bytes."""
+    concurrent_runs_max: _int
+    """Maximum number of active runs over all replicas; 0 means no limit."""
+    turns_max: _int
+    """Maximum number of model responses per run, unless the session sets a lower number."""
+    run_seconds_max: _int
+    """Maximum duration of a run, in seconds."""
+    tool_output_bytes_max: _int
+    """Maximum size of a tool's output, in bytes. Longer output is cut."""
+    tool_call_seconds_max: _int
+    """Maximum duration of one tool call, in seconds."""
+    parallel_tool_calls_max: _int
+    """Maximum number of parallel tool calls in one run."""
+    run_tokens_max: _int
+    """Maximum number of tokens of one run; 0 means no limit."""
+    run_cost_micro_usd_max: _int
+    """Maximum cost of one run, in millionths of a US dollar; 0 means no limit."""
+    history_messages_max: _int
+    """Maximum number of earlier messages of a session that a model receives."""
+    client_concurrent_runs_max: _int
+    """Maximum number of the caller's active runs over all replicas; 0 means that only the limit over all clients applies."""
+    def __init__(self, *, message_bytes_max: _int | None = ..., rest_body_bytes_max: _int | None = ..., concurrent_runs_max: _int | None = ..., turns_max: _int | None = ..., run_seconds_max: _int | None = ..., tool_output_bytes_max: _int | None = ..., tool_call_seconds_max: _int | None = ..., parallel_tool_calls_max: _int | None = ..., run_tokens_max: _int | None = ..., run_cost_micro_usd_max: _int | None = ..., history_messages_max: _int | None = ..., client_concurrent_runs_max: _int | None = ...) -> None: ...
+
+class GetUsageRequest(_Message):
+    """Request of GetUsage."""
+    def __init__(self) -> None: ...
+
+class GetUsageResponse(_Message):
+    """Response of GetUsage."""
+    day: _str
+    """The day of these numbers, UTC, such as `2026-11-21`."""
+    tokens: _int
+    """
+    Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is
+    set for a client.
+    """
+    cost_micro_usd: _int
+    """Cost in millionths of a US dollar, counted like `tokens`."""
+    tokens_max: _int
+    """Maximum number of tokens per day; 0 means no limit."""
+    cost_micro_usd_max: _int
+    """Maximum cost per day, in millionths of a US dollar; 0 means no limit."""
+    def __init__(self, *, day: _str | None = ..., tokens: _int | None = ..., cost_micro_usd: _int | None = ..., tokens_max: _int | None = ..., cost_micro_usd_max: _int | None = ...) -> None: ...
+
+class DayUsage(_Message):
+    """Usage of a client's ended runs on one day, with one model and one agent."""
+    day: _str
+    """Day of the runs' ends, UTC, such as `2026-11-21`."""
+    model: _str
+    """`model` of the runs; empty for runs of drivers without a model."""
+    agent_name: _str
+    """Name of the agent; empty after a purge of the session."""
+    runs: _int
+    """Number of runs that ended, failed and cancelled ones included."""
+    prompt_tokens: _int
+    """Number of input tokens, where the runs' providers or runners reported them."""
+    completion_tokens: _int
+    """Number of output tokens, counted like `prompt_tokens`."""
+    cost_micro_usd: _int
+    """Cost in millionths of a US dollar. A run with a model without a known price adds nothing."""
+    def __init__(self, *, day: _str | None = ..., model: _str | None = ..., agent_name: _str | None = ..., runs: _int | None = ..., prompt_tokens: _int | None = ..., completion_tokens: _int | None = ..., cost_micro_usd: _int | None = ...) -> None: ...
+
+class ListUsageRequest(_Message):
+    """Request of ListUsage."""
+    day_from: _str
+    """First day, UTC, such as `2026-11-21`; unset means 29 days before `day_to`. A request spans at most 92 days."""
+    day_to: _str
+    """Last day, UTC; unset means today."""
+    page_size: _int
+    """Maximum number of rows to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page, with the same days; unset means the first page."""
+    def __init__(self, *, day_from: _str | None = ..., day_to: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListUsageResponse(_Message):
+    """Response of ListUsage."""
+    days: _Messages[DayUsage]
+    """The rows, newest day first, then by model and agent."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, days: _Iterable[DayUsage | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class SystemService(_Service):
+    """Returns the version of this service, its limits, and the caller's usage."""
+    def get_version(self, request: GetVersionRequest, *, timeout: _float | None = ...) -> GetVersionResponse:
+        """Returns the versions of the software in use. Needs no credentials. May be retried."""
+        ...
+    def get_limits(self, request: GetLimitsRequest, *, timeout: _float | None = ...) -> GetLimitsResponse:
+        """Returns the limits in force. Needs no credentials. May be retried."""
+        ...
+    def get_usage(self, request: GetUsageRequest, *, timeout: _float | None = ...) -> GetUsageResponse:
+        """Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried."""
+        ...
+    def list_usage(self, request: ListUsageRequest, *, timeout: _float | None = ...) -> ListUsageResponse:
+        """
+        Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
+        retried.
+
+        A run counts on the day of its end, with the `usage` of GetRun. Only runs that the service still keeps count: retention
+        deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this
+        call count without tokens and cost.
+        """
+        ...
+
+class AsyncSystemService(_AsyncService):
+    """Returns the version of this service, its limits, and the caller's usage."""
+    async def get_version(self, request: GetVersionRequest, *, timeout: _float | None = ...) -> GetVersionResponse:
+        """Returns the versions of the software in use. Needs no credentials. May be retried."""
+        ...
+    async def get_limits(self, request: GetLimitsRequest, *, timeout: _float | None = ...) -> GetLimitsResponse:
+        """Returns the limits in force. Needs no credentials. May be retried."""
+        ...
+    async def get_usage(self, request: GetUsageRequest, *, timeout: _float | None = ...) -> GetUsageResponse:
+        """Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried."""
+        ...
+    async def list_usage(self, request: ListUsageRequest, *, timeout: _float | None = ...) -> ListUsageResponse:
+        """
+        Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
+        retried.
+
+        A run counts on the day of its end, with the `usage` of GetRun. Only runs that the service still keeps count: retention
+        deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this
+        call count without tokens and cost.
+        """
+        ...
+

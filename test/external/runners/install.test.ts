@@ -1,5 +1,5 @@
-// Installs the adapter as its README describes: a copy of clients/python without the rest of the checkout, into an empty
-// virtual environment. pip downloads its dependencies.
+// Installs the adapter as its README describes: copies of clients/python and clients/langbot without the rest of the checkout,
+// into an empty virtual environment. pip downloads its dependencies.
 
 import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,10 +22,10 @@ describe.skipIf(inject("python") === "")("the adapter, installed by pip into a c
   }, installMaxMs);
 
   test("leaves its source unchanged, and starts", { timeout: installMaxMs }, async () => {
-    const source = join(environment.folder, "checkout/clients/python");
+    const source = join(environment.folder, "checkout/clients");
     await copyTracked(join(environment.folder, "checkout"));
     const before = await readdir(source, { recursive: true });
-    await environment.install(source);
+    await environment.install(join(source, "python"), join(source, "langbot"));
     expect((await readdir(source, { recursive: true })).sort()).toEqual(before.sort());
     const { stdout } = await runProgram(environment.program("runnel-langbot"), ["--help"]);
     expect(stdout.toString()).toMatch(/^usage: runnel-langbot /);
@@ -48,9 +48,11 @@ describe.skipIf(inject("python") === "")("the adapter, installed by pip into a c
   });
 });
 
+const packages = ["clients/python", "clients/langbot"];
+
 /** Copies the files that git tracks, and those that a commit would add. */
 async function copyTracked(to: string): Promise<void> {
-  const listed = await runCommand("git", ["ls-files", "-z", "-co", "--exclude-standard", "clients/python"]);
+  const listed = await runCommand("git", ["ls-files", "-z", "-co", "--exclude-standard", ...packages]);
   for (const path of listed.split("\0").filter((each) => each !== "")) {
     await cp(join(repositoryRoot, path), join(to, path));
   }

@@ -42,7 +42,8 @@ describe.skipIf(missing.length > 0)("public runners", () => {
     environment = await makeEnvironment();
     const needed = [localAgent, n8nAgent].map((folder) => join(folder, "requirements.txt"));
     const lists = needed.filter((path) => existsSync(path)).flatMap((path) => ["-r", path]);
-    await environment.install(join(repositoryRoot, "clients/python"), LANGBOT_SDK_DIR ?? "", ...lists);
+    const packages = ["clients/python", "clients/langbot"].map((path) => join(repositoryRoot, path));
+    await environment.install(...packages, LANGBOT_SDK_DIR ?? "", ...lists);
     return environment.remove;
   }, installMaxMs);
 

@@ -74,7 +74,8 @@ export const pythonInstalled: Language = {
 };
 
 function startPlugin(url: string, plugin: string, folders: readonly string[], more: NodeJS.ProcessEnv = {}): Running {
-  const paths = [join(repositoryRoot, "clients/python"), ...folders];
+  const clients = ["clients/python", "clients/langbot"].map((path) => join(repositoryRoot, path));
+  const paths = [...clients, ...folders];
   const environment = { ...environmentOf(url), ...more, PYTHONPATH: paths.join(delimiter) };
   return startProgram(python, ["-m", "runnel_langbot", pluginOf(plugin), "--url", url], { environment });
 }

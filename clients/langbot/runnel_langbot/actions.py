@@ -1,12 +1,13 @@
 """What runners ask of their host: each action by its name on the SDK's wire, with the keys that it has there."""
 
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
-from .contract import host as m
+from runnel_client import host_v1 as m
+from runnel_client.worker import print_json, read_json
+
 from .host import Action
-from .json_text import print_json, read_json
 from .messages import run_to_dict, to_dict, usage_to_dict
 
 Data = dict[str, Any]
@@ -18,12 +19,14 @@ READS_MAX = 5
 
 
 async def invoke_llm(action: Action, data: Data) -> Data:
-    answer = await action.ask("InvokeModel", m.InvokeModelRequest(**_asked(data), **_extra(data)))
+    answer = await action.ask("invoke_model", m.InvokeModelRequest(**_asked(data), **_extra(data)))
     return {"message": read_json(answer.message), "usage": usage_to_dict(answer.usage) or None}
 
 
-async def invoke_llm_stream(action: Action, data: Data) -> AsyncIterator[Data]:
-    async for answer in action.follow("InvokeModelStream", m.InvokeModelStreamRequest(**_asked(data), **_extra(data))):
+async def invoke_llm_stream(action: Action, data: Data) -> AsyncGenerator[Data, None]:
+    async for answer in action.follow(
+        "invoke_model_stream", m.InvokeModelStreamRequest(**_asked(data), **_extra(data))
+    ):
         if answer.HasField("chunk"):
             yield {"chunk": read_json(answer.chunk)}
         elif used := usage_to_dict(answer.usage):
@@ -31,7 +34,7 @@ async def invoke_llm_stream(action: Action, data: Data) -> AsyncIterator[Data]:
 
 
 async def count_tokens(action: Action, data: Data) -> Data:
-    return {"tokens": (await action.ask("CountTokens", m.CountTokensRequest(**_asked(data)))).tokens}
+    return {"tokens": (await action.ask("count_tokens", m.CountTokensRequest(**_asked(data)))).tokens}
 
 
 def _asked(data: Data) -> Data:
@@ -56,23 +59,23 @@ async def invoke_rerank(action: Action, data: Data) -> Data:
         documents=data["documents"],
         top_k=data.get("top_k") or 0,
     )
-    return {"results": [to_dict(each) for each in (await action.ask("Rerank", request)).results]}
+    return {"results": [to_dict(each) for each in (await action.ask("rerank", request)).results]}
 
 
 async def get_tool_detail(action: Action, data: Data) -> Data:
-    return {"tool": read_json((await action.ask("GetTool", m.GetToolRequest(tool_name=data["tool_name"]))).tool)}
+    return {"tool": read_json((await action.ask("get_tool", m.GetToolRequest(tool_name=data["tool_name"]))).tool)}
 
 
 async def call_tool(action: Action, data: Data) -> Data:
     request = m.CallToolRequest(tool_name=data["tool_name"], parameters=print_json(data.get("parameters") or {}))
-    return {"result": read_json((await action.ask("CallTool", request)).result)}
+    return {"result": read_json((await action.ask("call_tool", request)).result)}
 
 
 async def retrieve_knowledge_base(action: Action, data: Data) -> Data:
     request = m.RetrieveKnowledgeRequest(
         kb_id=data["kb_id"], query_text=data["query_text"], top_k=data.get("top_k") or 0, filters=_filters(data)
     )
-    return {"results": [read_json(each) for each in (await action.ask("RetrieveKnowledge", request)).results]}
+    return {"results": [read_json(each) for each in (await action.ask("retrieve_knowledge", request)).results]}
 
 
 def _filters(data: Data) -> str | None:
@@ -90,12 +93,12 @@ async def history_page(action: Action, data: Data) -> Data:
         roles=data.get("roles") or (),
         item_types=data.get("item_types") or (),
     )
-    return _name_refs(action, to_dict(await action.ask("PageHistory", request)))
+    return _name_refs(action, to_dict(await action.ask("page_history", request)))
 
 
 async def history_search(action: Action, data: Data) -> Data:
     request = m.SearchHistoryRequest(query=data["query"], filters=_filters(data), top_k=data.get("top_k") or 0)
-    return _name_refs(action, to_dict(await action.ask("SearchHistory", request)))
+    return _name_refs(action, to_dict(await action.ask("search_history", request)))
 
 
 def _name_refs(action: Action, page: Data) -> Data:
@@ -107,7 +110,7 @@ def _name_refs(action: Action, page: Data) -> Data:
 
 
 async def event_get(action: Action, data: Data) -> Data:
-    return to_dict((await action.ask("GetEvent", m.GetEventRequest(event_id=data["event_id"]))).record)
+    return to_dict((await action.ask("get_event", m.GetEventRequest(event_id=data["event_id"]))).record)
 
 
 async def event_page(action: Action, data: Data) -> Data:
@@ -117,19 +120,19 @@ async def event_page(action: Action, data: Data) -> Data:
         before_cursor=data.get("before_cursor"),
         limit=data.get("limit") or 0,
     )
-    page = to_dict(await action.ask("PageEvents", request))
+    page = to_dict(await action.ask("page_events", request))
     return {**page, "prev_cursor": None, "total_count": None}
 
 
 async def artifact_metadata(action: Action, data: Data) -> Data:
-    return to_dict((await action.ask("GetArtifact", m.GetArtifactRequest(artifact_id=data["artifact_id"]))).artifact)
+    return to_dict((await action.ask("get_artifact", m.GetArtifactRequest(artifact_id=data["artifact_id"]))).artifact)
 
 
 async def artifact_read(action: Action, data: Data) -> Data:
     request = m.ReadArtifactRequest(
         artifact_id=data["artifact_id"], offset=data.get("offset") or 0, limit=data.get("limit")
     )
-    first, *more = await action.collect("ReadArtifact", request)
+    first, *more = await action.collect("read_artifact", request)
     last = more[-1] if more else first
     content = b"".join(piece.content for piece in (first, *more))
     return {
@@ -145,33 +148,31 @@ async def artifact_read(action: Action, data: Data) -> Data:
 
 
 async def state_get(action: Action, data: Data) -> Data:
-    answer = await action.ask("GetState", m.GetStateRequest(scope=data["scope"], key=data["key"]))
+    answer = await action.ask("get_state", m.GetStateRequest(scope=data["scope"], key=data["key"]))
     return {"value": read_json(answer.value), "found": answer.found}
 
 
 async def state_set(action: Action, data: Data) -> Data:
     request = m.SetStateRequest(scope=data["scope"], key=data["key"], value=print_json(data["value"]))
-    await action.ask("SetState", request)
+    await action.ask("set_state", request)
     return {"success": True}
 
 
 async def state_delete(action: Action, data: Data) -> Data:
-    answer = await action.ask("DeleteState", m.DeleteStateRequest(scope=data["scope"], key=data["key"]))
+    answer = await action.ask("delete_state", m.DeleteStateRequest(scope=data["scope"], key=data["key"]))
     return {"success": answer.deleted}
 
 
 async def state_list(action: Action, data: Data) -> Data:
-    request = m.ListStateRequest(
-        scope=data["scope"], prefix=data.get("prefix") or "", limit=data.get("limit") or 0
-    )
-    answer = await action.ask("ListState", request)
+    request = m.ListStateRequest(scope=data["scope"], prefix=data.get("prefix") or "", limit=data.get("limit") or 0)
+    answer = await action.ask("list_state", request)
     return {"keys": list(answer.keys), "has_more": answer.has_more}
 
 
 Perform = Callable[[Action, Data], Awaitable[Data]]
 
 
-def get_storage(area: int) -> Perform:
+def get_storage(area: m.StorageArea) -> Perform:
     async def perform(action: Action, data: Data) -> Data:
         for _ in range(READS_MAX):
             content = await _read_whole(action, area, data["key"])
@@ -182,13 +183,13 @@ def get_storage(area: int) -> Perform:
     return perform
 
 
-async def _read_whole(action: Action, area: int, key: str) -> bytes | None:
+async def _read_whole(action: Action, area: m.StorageArea, key: str) -> bytes | None:
     """None when the value became another one meanwhile."""
     content = b""
-    size = None
+    size: int | None = None
     while True:
         request = m.ReadStorageRequest(area=area, key=key, offset=len(content), limit=PIECE_BYTES)
-        piece = await action.ask("ReadStorage", request)
+        piece: m.ReadStorageResponse = await action.ask("read_storage", request)
         if not piece.found:
             raise LookupError(f"nothing is stored as {key}")
         if size not in (None, piece.size_bytes):
@@ -199,7 +200,7 @@ async def _read_whole(action: Action, area: int, key: str) -> bytes | None:
             return content
 
 
-def set_storage(area: int) -> Perform:
+def set_storage(area: m.StorageArea) -> Perform:
     async def perform(action: Action, data: Data) -> Data:
         content = b64decode(data["value_base64"], validate=True)
         # Nothing is a value too: one empty piece.
@@ -208,40 +209,40 @@ def set_storage(area: int) -> Perform:
             request = m.WriteStorageRequest(
                 area=area, key=data["key"], offset=offset, content=content[offset:end], finish=end >= len(content)
             )
-            await action.ask("WriteStorage", request)
+            await action.ask("write_storage", request)
         return {"success": True}
 
     return perform
 
 
-def delete_storage(area: int) -> Perform:
+def delete_storage(area: m.StorageArea) -> Perform:
     async def perform(action: Action, data: Data) -> Data:
-        answer = await action.ask("DeleteStorage", m.DeleteStorageRequest(area=area, key=data["key"]))
+        answer = await action.ask("delete_storage", m.DeleteStorageRequest(area=area, key=data["key"]))
         return {"success": answer.deleted}
 
     return perform
 
 
-def list_storage(area: int) -> Perform:
+def list_storage(area: m.StorageArea) -> Perform:
     async def perform(action: Action, _data: Data) -> Data:
-        return {"keys": list((await action.ask("ListStorage", m.ListStorageRequest(area=area))).keys)}
+        return {"keys": list((await action.ask("list_storage", m.ListStorageRequest(area=area))).keys)}
 
     return perform
 
 
 async def get_config_file(action: Action, data: Data) -> Data:
-    answer = await action.ask("ReadFile", m.ReadFileRequest(file_key=data["file_key"]))
+    answer = await action.ask("read_file", m.ReadFileRequest(file_key=data["file_key"]))
     return {"file_base64": b64encode(answer.content).decode()}
 
 
 async def run_get(action: Action, data: Data) -> Data:
     """Another run than its own is the host's to refuse."""
-    answer = await action.ask("GetRun", m.GetRunRequest(run_id=data.get("target_run_id") or ""))
+    answer = await action.ask("get_run", m.GetRunRequest(run_id=data.get("target_run_id") or ""))
     return run_to_dict(answer.run, action.host.context)
 
 
 async def get_langbot_version(action: Action, _data: Data) -> Data:
-    return {"version": (await action.ask("GetVersion", m.GetVersionRequest())).version}
+    return {"version": (await action.ask("get_version", m.GetVersionRequest())).version}
 
 
 ACTIONS: dict[str, Perform] = {
@@ -275,4 +276,4 @@ ACTIONS: dict[str, Perform] = {
 }
 # Beside these the host grants nothing: `get_prompt`, `steering_pull` and what would change other runs are refused.
 
-STREAMS: dict[str, Callable[[Action, Data], AsyncIterator[Data]]] = {"invoke_llm_stream": invoke_llm_stream}
+STREAMS: dict[str, Callable[[Action, Data], AsyncGenerator[Data, None]]] = {"invoke_llm_stream": invoke_llm_stream}

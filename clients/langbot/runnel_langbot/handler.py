@@ -4,12 +4,12 @@ A runner is made once and has one handler, as in its own host. Which run a call 
 action has none, by the task that calls.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator
+from typing import Any
 
-import grpc
+from runnel_client import RunnelError
 
 from .actions import ACTIONS, STREAMS
 from .errors import refuse, to_sdk_error
@@ -34,7 +34,9 @@ class Handler:
         finally:
             del self._hosts[host.run_id]
 
-    async def call_action(self, action: Any, data: dict[str, Any], timeout: float = 15.0, **_more: Any) -> dict[str, Any]:
+    async def call_action(
+        self, action: Any, data: dict[str, Any], timeout: float = 15.0, **_more: Any
+    ) -> dict[str, Any]:
         host = self._find_host(data)
         perform = ACTIONS.get(action.value)
         if perform is None:
@@ -46,7 +48,7 @@ class Handler:
 
     async def call_action_generator(
         self, action: Any, data: dict[str, Any], timeout: float = 15.0, **_more: Any
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         host = self._find_host(data)
         perform = STREAMS.get(action.value)
         if perform is None:
@@ -70,7 +72,7 @@ class Handler:
         return refuse(self._sdk, code="unauthorized", message=f"this host offers no {name}")
 
     def _translate(self, name: str, error: Exception) -> Exception:
-        if isinstance(error, grpc.aio.AioRpcError):
+        if isinstance(error, RunnelError):
             return to_sdk_error(self._sdk, error)
         if isinstance(error, TimeoutError):
             return self._sdk.timeout_error(f"{name}: no answer in time")

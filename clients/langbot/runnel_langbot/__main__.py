@@ -4,22 +4,18 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import grpc
 import yaml
+from runnel_client import ApiKey
+from runnel_client.worker import RefusedWorkerError, until_signal
 
-from .plugin import Plugin, PluginError, open_plugin
-from .sdk import NoSdkError, Sdk, find_sdk
-from .worker import Options, RefusedWorkerError, Worker
+from .plugin import PluginError, open_plugin
+from .sdk import NoSdkError, find_sdk
+from .worker import Options, run_plugin
 
 API_KEY_VARIABLE = "RUNNEL_API_KEY"
-# Contexts and answers of models may be larger than what gRPC takes by itself.
-RECEIVE_BYTES_MAX = 16 * 1_048_576
 
 
 def main() -> None:
@@ -33,12 +29,12 @@ def main() -> None:
             # The same for every process that runs this plugin.
             worker_id=arguments.worker_id or plugin.identity.replace("/", "."),
             # An empty variable counts as unset.
-            api_key=os.environ.get(API_KEY_VARIABLE) or None,
+            credentials=ApiKey(key) if (key := os.environ.get(API_KEY_VARIABLE)) else None,
             max_concurrent=arguments.max_concurrent,
             plugin_config=config,
         )
-        asyncio.run(_work(arguments.url, options, plugin, sdk))
-    except (NoSdkError, PluginError, RefusedWorkerError, OSError) as error:
+        asyncio.run(until_signal(run_plugin(arguments.url, options, plugin, sdk)))
+    except (NoSdkError, PluginError, RefusedWorkerError, OSError, ValueError) as error:
         sys.exit(f"runnel-langbot: {error}")
 
 
@@ -51,26 +47,6 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--plugin-config", type=Path, help="YAML or JSON: what the plugin itself is configured with")
     parser.epilog = f"{API_KEY_VARIABLE} holds the client's key."
     return parser.parse_args()
-
-
-async def _work(url: str, options: Options, plugin: Plugin, sdk: Sdk) -> None:
-    async with _open_channel(url) as channel:
-        working = asyncio.create_task(Worker(channel, options, plugin, sdk).run())
-        loop = asyncio.get_running_loop()
-        for each in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(each, working.cancel)
-        with suppress(asyncio.CancelledError):
-            await working
-
-
-def _open_channel(url: str) -> grpc.aio.Channel:
-    parts = urlsplit(url)
-    options = (("grpc.max_receive_message_length", RECEIVE_BYTES_MAX),)
-    if parts.scheme == "https":
-        return grpc.aio.secure_channel(parts.netloc, grpc.ssl_channel_credentials(), options)
-    if parts.scheme != "http" or parts.netloc == "":
-        raise OSError(f"{url} is no URL of a service: http://host:port or https://host:port")
-    return grpc.aio.insecure_channel(parts.netloc, options)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,15 @@ answered is sent again as it was, so nothing is lost and nothing counts twice. S
 import asyncio
 import logging
 import random
-from typing import Any
+from collections.abc import Iterable
+from contextlib import suppress
 
 import grpc
 
-from .contract import Stub, runner
+from .. import runner_v1
+from ..errors import RunnelError
+from ..json_text import print_json
+from .results import Result
 
 log = logging.getLogger(__name__)
 
@@ -28,12 +32,10 @@ RETRY_MAX_SECONDS = 2.0
 
 # Says nothing by itself: the result counts as it is, or was sent again.
 ORDINARY = {
-    runner.RESULT_DISPOSITION_APPLIED,
-    runner.RESULT_DISPOSITION_TELEMETRY,
-    runner.RESULT_DISPOSITION_DROPPED_DUPLICATE,
+    runner_v1.RESULT_DISPOSITION_APPLIED,
+    runner_v1.RESULT_DISPOSITION_TELEMETRY,
+    runner_v1.RESULT_DISPOSITION_DROPPED_DUPLICATE,
 }
-
-TERMINALS = ("run.completed", "run.failed")
 
 # The same report may be taken later.
 TRANSIENT = {
@@ -50,22 +52,20 @@ TRANSIENT = {
 class Reporter:
     def __init__(
         self,
-        work: Stub,
+        work: runner_v1.AsyncRunnerWorkerService,
         *,
         run_id: str,
         attempt: int,
         run_token: str,
-        metadata: tuple[tuple[str, str], ...],
         stop: asyncio.Event,
     ) -> None:
         self._work = work
         self._run_id = run_id
         self._attempt = attempt
         self._run_token = run_token
-        self._metadata = metadata
         # Set when the service wants the run to end, or it is not ours any more.
         self._stop = stop
-        self._waiting: list[runner.ReportedResult] = []
+        self._waiting: list[runner_v1.ReportedResult] = []
         self._sequence = 0
         # Types and dispositions that the operator has read of.
         self._logged: set[tuple[str, int]] = set()
@@ -77,16 +77,20 @@ class Reporter:
         self.has_terminal = False
         self._working = asyncio.create_task(self._work_on())
 
-    async def report(self, type: str, data: str, usage: str | None = None, run_id: str = "") -> None:
-        """Returns when the runner may go on: at once, unless too much is waiting."""
+    async def report(self, result: Result) -> None:
+        """Returns when the runner may continue: at once, unless too much is waiting. Raises an error for what no host takes."""
+        data = print_json(result.data)
+        usage = None if result.usage is None else print_json(result.usage)
         size = len(data.encode()) + len(usage or "")
         if size > RESULT_BYTES_MAX:
-            raise ValueError(f"a {type} of {size} bytes: a result has at most {RESULT_BYTES_MAX}")
+            raise ValueError(f"a {result.type} of {size} bytes: a result has at most {RESULT_BYTES_MAX}")
         self._sequence += 1
         self._waiting.append(
-            runner.ReportedResult(sequence=self._sequence, type=type, data=data, usage=usage, run_id=run_id)
+            runner_v1.ReportedResult(
+                sequence=self._sequence, type=result.type, data=data, usage=usage, run_id=result.run_id
+            )
         )
-        self.has_terminal = self.has_terminal or type in TERMINALS
+        self.has_terminal = self.has_terminal or result.is_terminal
         self._wake.set()
         while len(self._waiting) >= WAITING_MAX and not self.is_over:
             self._room.clear()
@@ -113,7 +117,7 @@ class Reporter:
             if finished:
                 return
 
-    def _take_batch(self) -> list[runner.ReportedResult]:
+    def _take_batch(self) -> list[runner_v1.ReportedResult]:
         size = count = 0
         for item in self._waiting:
             size += item.ByteSize()
@@ -123,8 +127,8 @@ class Reporter:
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
 
-    async def _send(self, results: list[runner.ReportedResult], finished: bool) -> None:
-        request = runner.ReportResultsRequest(
+    async def _send(self, results: list[runner_v1.ReportedResult], finished: bool) -> None:
+        request = runner_v1.ReportResultsRequest(
             run_id=self._run_id,
             attempt=self._attempt,
             run_token=self._run_token,
@@ -134,10 +138,10 @@ class Reporter:
         delay = RETRY_MIN_SECONDS
         while True:
             try:
-                answer = await self._work.ReportResults(request, timeout=CALL_SECONDS, metadata=self._metadata)
-            except grpc.aio.AioRpcError as error:
-                log.warning("a report of run %s: %s", self._run_id, error.details())
-                if error.code() not in TRANSIENT:
+                answer = await self._work.report_results(request, timeout=CALL_SECONDS)
+            except RunnelError as error:
+                log.warning("a report of run %s: %s", self._run_id, error.message)
+                if error.code not in TRANSIENT:
                     self._end()
                     return
                 await asyncio.sleep(delay * (0.5 + random.random()))
@@ -147,7 +151,7 @@ class Reporter:
                 self._heed(answer)
                 return
 
-    def _log_verdicts(self, verdicts: Any) -> None:
+    def _log_verdicts(self, verdicts: Iterable[runner_v1.ResultVerdict]) -> None:
         """Logs the first result of each kind that was dropped, refused or odd."""
         for each in verdicts:
             kind = (each.type, each.disposition)
@@ -160,7 +164,7 @@ class Reporter:
             name = _name_of(each.disposition)
             log.warning("run %s: result %s (%s) %s: %s", self._run_id, each.sequence, each.type, name, reason)
 
-    def _heed(self, answer: Any) -> None:
+    def _heed(self, answer: runner_v1.ReportResultsResponse) -> None:
         if answer.ended:
             self._end()
         elif answer.cancel_requested:
@@ -172,12 +176,13 @@ class Reporter:
 
 
 def _name_of(disposition: int) -> str:
-    value = runner.ResultDisposition.DESCRIPTOR.values_by_number.get(disposition)
-    return str(disposition) if value is None else value.name.removeprefix("RESULT_DISPOSITION_").lower()
+    try:
+        return runner_v1.ResultDisposition.Name(disposition).removeprefix("RESULT_DISPOSITION_").lower()
+    except ValueError:
+        # Newer than this version.
+        return str(disposition)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
-    try:
+    with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        pass

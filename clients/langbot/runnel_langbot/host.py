@@ -1,29 +1,23 @@
-"""The host of one run, and one action that its runner asks for."""
+"""The host of one run as the SDK sees it, and one action that its runner asks for."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-import grpc
 from google.protobuf.message import Message
+from runnel_client import worker
 
-from .contract import Stub
 from .sdk import Sdk
 
 
 @dataclass(frozen=True)
 class Host:
     sdk: Sdk
-    stub: Stub
+    calls: worker.Host
     run_id: str
-    token: str
     # The AgentRunContext that the runner got.
     context: dict[str, Any]
-
-    @property
-    def metadata(self) -> tuple[tuple[str, str], ...]:
-        return (("authorization", f"Bearer {self.token}"),)
 
 
 class Action:
@@ -35,31 +29,24 @@ class Action:
         self._end = asyncio.get_running_loop().time() + timeout
 
     async def ask(self, method: str, request: Message) -> Any:
-        call = getattr(self.host.stub, method)
-        return await call(self._name(request), timeout=self._left(), metadata=self.host.metadata)
+        return await getattr(self.host.calls, method)(request, timeout=self._left())
 
     async def collect(self, method: str, request: Message) -> list[Any]:
-        call = getattr(self.host.stub, method)
-        answers = call(self._name(request), timeout=self._left(), metadata=self.host.metadata)
+        answers = getattr(self.host.calls, method)(request, timeout=self._left())
         return [answer async for answer in answers]
 
     async def follow(self, method: str, request: Message) -> AsyncIterator[Any]:
         """Here the time is that from one answer to the next."""
-        call = getattr(self.host.stub, method)(self._name(request), metadata=self.host.metadata)
+        answers = getattr(self.host.calls, method)(request)
         try:
             while True:
-                answer = await asyncio.wait_for(call.read(), self._timeout)
-                if answer is grpc.aio.EOF:
+                try:
+                    answer = await asyncio.wait_for(anext(answers), self._timeout)
+                except StopAsyncIteration:
                     return
                 yield answer
         finally:
-            call.cancel()
-
-    def _name(self, request: Message) -> Message:
-        """Every request of this service has the field; some actions name the run themselves."""
-        if request.run_id == "":
-            request.run_id = self.host.run_id
-        return request
+            await answers.aclose()
 
     def _left(self) -> float:
         return max(self._end - asyncio.get_running_loop().time(), 0.001)

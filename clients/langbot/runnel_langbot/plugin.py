@@ -58,7 +58,9 @@ def open_plugin(folder: Path, sdk: Sdk) -> Plugin:
     paths = sorted((root / "components" / sdk.folder).glob("*.yaml"))
     runners = tuple(_read_runner(root, path, identity, sdk) for path in paths)
     if not runners:
-        raise PluginError(f"no components/{sdk.folder}/*.yaml in {root}, where the SDK that is installed looks: {WHICH_SDK}")
+        raise PluginError(
+            f"no components/{sdk.folder}/*.yaml in {root}, where the SDK that is installed looks: {WHICH_SDK}"
+        )
     os.chdir(root)
     sys.path.insert(0, str(root))
     return Plugin(identity=identity, main=_find_main(root, manifest), runners=runners)

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-
-from .contract import holds_json, runnel
-from .json_text import read_json
+from runnel_client.contract import holds_json
+from runnel_client.v1 import Run, Usage
+from runnel_client.worker import read_json
 
 
 def to_dict(message: Message) -> dict[str, Any]:
     return {field.name: _value_of(message, field) for field in message.DESCRIPTOR.fields}
 
 
-def _value_of(message: Message, field: FieldDescriptor) -> Any:
+def _value_of(message: Message, field: Any) -> Any:
     value = getattr(message, field.name)
     if field.is_repeated:
         return [_plain(field, each) for each in value]
@@ -22,27 +21,30 @@ def _value_of(message: Message, field: FieldDescriptor) -> Any:
     return _plain(field, value)
 
 
-def _plain(field: FieldDescriptor, value: Any) -> Any:
+def _plain(field: Any, value: Any) -> Any:
     if isinstance(value, Message):
         return to_dict(value)
     # Only where an object is meant does nothing stand for something.
     return read_json(value, absent={}) if holds_json(field) else value
 
 
-def usage_to_dict(usage: Message) -> dict[str, int]:
+_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
+
+
+def usage_to_dict(usage: Usage) -> dict[str, int]:
     """What nobody counted is not there."""
-    names = ("prompt_tokens", "completion_tokens", "total_tokens")
-    return {name: getattr(usage, name) for name in names if usage.HasField(name)}
+    counted = {field.name for field, _ in usage.ListFields()}
+    return {name: getattr(usage, name) for name in _COUNTS if name in counted}
 
 
 # The fields of a context that a run is told with.
 _OF_CONVERSATION = ("conversation_id", "thread_id", "workspace_id", "bot_id")
 
 
-def run_to_dict(run: Message, context: dict[str, Any]) -> dict[str, Any]:
+def run_to_dict(run: Run, context: dict[str, Any]) -> dict[str, Any]:
     """An AgentRun and not a key more: SDKs of the era `ledger` refuse others."""
     conversation = context.get("conversation") or {}
-    state = runnel.Run.State.Name(run.state).removeprefix("STATE_").lower()
+    state = Run.State.Name(run.state).removeprefix("STATE_").lower()
     return {
         "run_id": run.run_id,
         "event_id": context["event"]["event_id"],

@@ -3,9 +3,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { finish, openTalk, plain } from "./service.ts";
-import { go, pythonInstalled, pythonOfEra, typescript } from "./workers.ts";
+import { go, pythonClient, pythonInstalled, pythonOfEra, typescript } from "./workers.ts";
 
-const languages = [typescript, go, pythonOfEra("spec"), pythonOfEra("ledger"), pythonOfEra("4.11"), pythonInstalled];
+const plugins = [pythonOfEra("spec"), pythonOfEra("ledger"), pythonOfEra("4.11"), pythonInstalled];
+const languages = [typescript, go, pythonClient, ...plugins];
 
 const prepareMaxMs = 300_000;
 

@@ -53,6 +53,15 @@ export const go: Language = {
   },
 };
 
+export const pythonClient: Language = {
+  ...pythonBase,
+  name: "Python",
+  start: async (url) => {
+    const environment = { ...environmentOf(url), PYTHONPATH: join(repositoryRoot, "clients/python") };
+    return startProgram(python, [pathOf("python-client/runner.py")], { environment });
+  },
+};
+
 export type Era = "spec" | "ledger" | "4.11";
 
 /** A plugin under the adapter, for an era without a release, with fakes of that era's classes. */

@@ -30,6 +30,8 @@ def channel_options(idle_timeout: float) -> list[tuple[str, Any]]:
         ("grpc.max_reconnect_backoff_ms", RECONNECT_MAX_MS),
         ("grpc.keepalive_time_ms", ping_ms),
         ("grpc.keepalive_timeout_ms", ping_ms),
+        # A new channel gets a connection of its own.
+        ("grpc.use_local_subchannel_pool", 1),
         # Attempts are made here, each with a signature of its own.
         ("grpc.enable_retries", 0),
     ]

@@ -129,8 +129,4 @@ def text_of(message: Message) -> str:
 def result_type(result: RunResult) -> str:
     """Returns the dotted type of a result, such as `message.delta`; `unknown` when this version does not know it."""
     payload = result.WhichOneof("payload")
-    if payload is None:
-        return "unknown"
-    if payload == "extension":
-        return result.extension.type
-    return result_type_of(result.DESCRIPTOR.fields_by_name[payload])
+    return "unknown" if payload is None else result_type_of(result.DESCRIPTOR.fields_by_name[payload])

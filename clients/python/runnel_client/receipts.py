@@ -9,8 +9,8 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from .contract import result_type_of
 from .errors import RunnelError, invalid
+from .reading import result_type
 from .v1 import GetJwksResponse, GetReceiptResponse, RunResult
 
 _HEADER_TYPE = "runnel-receipt+jws"
@@ -199,8 +199,7 @@ def _read_marks(statement: Statement) -> Iterator[tuple[int, bytes]]:
 
 def _type_of(entry: bytes) -> str:
     result = _read_entry(entry)
-    payload = None if result is None else result.WhichOneof("payload")
-    return "unknown" if payload is None else result_type_of(RunResult.DESCRIPTOR.fields_by_name[payload])
+    return "unknown" if result is None else result_type(result)
 
 
 def _ends_as_stated(statement: Statement, entry: bytes) -> bool:

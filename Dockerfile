@@ -13,9 +13,13 @@ COPY package.json package-lock.json .npmrc ./
 # The lock file names this folder as a package of the tests.
 COPY test/chain/anvil ./test/chain/anvil
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY buf.yaml ./
+COPY console ./console
 COPY gen ./gen
+COPY proto ./proto
 COPY scripts ./scripts
 COPY src ./src
+COPY third_party ./third_party
 RUN node scripts/build.ts
 
 FROM node AS app
@@ -24,6 +28,7 @@ WORKDIR /opt/runnel
 COPY --from=build /build/dist ./dist
 COPY package.json LICENSE ./
 COPY migrations ./migrations
+COPY --from=build /build/console/dist ./console/dist
 # Metrics and traces show it. Last, because it changes with every build.
 ARG COMMIT=unknown
 RUN printf '%s\n' "$COMMIT" > COMMIT

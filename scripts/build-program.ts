@@ -30,7 +30,7 @@ export async function buildProgram(folder: string): Promise<string> {
 }
 
 /** Writes the licences of all packages whose code is in the program: their text has to go with it. */
-function bringLicenses(): Plugin {
+export function bringLicenses(): Plugin {
   const packageOf = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
   return {
     name: "bring-licenses",

@@ -26,6 +26,7 @@ const steps: readonly Step[] = [
   { name: "buf format", run: () => silent(runCommand("buf", ["format", "--diff", "--exit-code", "proto"])) },
   { name: "buf breaking", run: checkBreaking },
   { name: "tsc", run: () => silent(runCommand("tsc", ["--noEmit"])) },
+  { name: "tsc of the console", run: () => silent(runCommand("tsc", ["--project", "console"])) },
   { name: "biome", run: () => silent(runCommand("biome", ["check", "--error-on-warnings"])) },
   { name: "knip", run: () => silent(runCommand("knip", ["--no-progress"])) },
   { name: "tidy", run: () => silent(runCommand("vitest", ["run", "test/tidy"])) },

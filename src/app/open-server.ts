@@ -19,6 +19,7 @@ import { joined } from "../platform/base/joined.ts";
 import { version } from "../platform/base/version.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
+import { openConsole } from "../surfaces/console/surface.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
 import { UnverifiedBodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
@@ -117,6 +118,7 @@ export async function openServer(
       ],
       ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],
     ]),
+    answerPage: config.consoleEnabled ? await openConsole(config.serverPublicPath) : () => false,
     admission: {
       authenticator: new Authenticator({
         db,

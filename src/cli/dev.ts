@@ -7,6 +7,7 @@ import { type Config, isAuthConfigured, isProviderConfigured } from "../platform
 import { type ConfigSources, readConfig } from "../platform/config/load.ts";
 import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
+import { freshenConsole } from "./checkout-console.ts";
 import { example } from "./example.ts";
 import { linesForPeople, linesForPrograms } from "./log-lines.ts";
 import { outputOf } from "./output.ts";
@@ -24,7 +25,7 @@ export function defineDev(command: Command): void {
     .action(async (flags: ServerFlags) => {
       const output = outputOf(command);
       const sources = await serverSources(flags);
-      const config = readDevConfig(flags, sources);
+      const config = await withConsole(readDevConfig(flags, sources));
       const lines = output.asJson ? linesForPrograms() : linesForPeople();
       await startServer({
         config,
@@ -44,7 +45,7 @@ function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
     {
       ...sources,
       flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
-      defaults: { ...sources.table.devDefaults, logLevel: "warn", serverDrainSeconds: 1 },
+      defaults: { ...sources.table.devDefaults, consoleEnabled: true, logLevel: "warn", serverDrainSeconds: 1 },
     },
     { onWarning: sayLine },
   );
@@ -56,6 +57,19 @@ function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
     );
   }
   return config;
+}
+
+/** The service starts without a console that cannot be built. */
+async function withConsole(config: Config): Promise<Config> {
+  if (!config.consoleEnabled) {
+    return config;
+  }
+  const problem = await freshenConsole(() => sayLine("building the console, once"));
+  if (problem === undefined) {
+    return config;
+  }
+  sayLine(`the console is off, because it could not be built: ${problem}`);
+  return { ...config, consoleEnabled: false };
 }
 
 function banner(app: App, config: Config): string {
@@ -75,6 +89,7 @@ function banner(app: App, config: Config): string {
     `  model    ${app.defaultModel}${hint}`,
     `  bash     ${app.bash}`,
     `  data     ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
+    ...(config.consoleEnabled ? [`  console  ${url}/console`] : []),
     "  stop     Ctrl-C",
     "",
     `Paste this into another terminal${app.asksForCredentials ? ", with credentials added" : ""}:`,

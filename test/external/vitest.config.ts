@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     globalSetup: [...globalSetup, "test/external/languages.ts"],
     setupFiles: ["test/harness/setup.ts"],
-    include: ["test/external/**/*.test.ts"],
+    include: ["test/external/**/*.test.ts", "test/console/browser/**/*.test.ts"],
     pool: "forks",
     // Node's type stripping, which makes the page's script, still warns that it is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],

@@ -58,6 +58,13 @@ export function baseUrl(row: TextRow): Key<string> {
   });
 }
 
+/** The path of a prefix: empty, or such as `/runnel`, without a slash at its end. */
+export function publicPath(row: TextRow): Key<string> {
+  return makeKey({ fallback: "", ...row }, (value) =>
+    /^(?:\/[A-Za-z0-9._~-]+)*\/?$/.test(value) ? value.replace(/\/$/, "") : new Expected("a path such as /runnel"),
+  );
+}
+
 /** A boolean: `true`, `1`, `false` or `0`. */
 export function flag(row: Row<boolean>): Key<boolean> {
   const words = new Map([

@@ -58,6 +58,8 @@ export interface RequestListenerOptions {
   readonly probes: Probes;
   /** Documents that never change while the service runs, by path. */
   readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly print: () => string | Uint8Array }>;
+  /** Answers requests for the pages of the service, and returns false for all others. */
+  readonly answerPage: (request: Request, response: Response) => boolean;
   readonly admission: AdmissionOptions;
   readonly corsOrigins: readonly string[];
   /** True when the service asks for no credentials: then it refuses pages of other origins. */
@@ -116,7 +118,7 @@ async function answer(request: Request, response: Response, visit: Visit): Promi
     );
     return;
   }
-  if (!answerDocument(request, response, visit)) {
+  if (!visit.answerPage(request, response) && !answerDocument(request, response, visit)) {
     await answerCall(request, response, visit);
   }
 }

@@ -1,6 +1,6 @@
-// Settings of the port and its requests: `server`, `server.tls`, `rate_limit`.
+// Settings of the port and its requests: `server`, `server.tls`, `console`, `rate_limit`.
 
-import { flag, integer, list, optional, text } from "../kinds.ts";
+import { flag, integer, list, optional, publicPath, text } from "../kinds.ts";
 
 const documented = true;
 const notNegative = "must not be negative";
@@ -121,6 +121,16 @@ export const serverKeys = {
     item: /^(?:\*|https?:\/\/[^\s/?#]+)$/,
     expected: "origins such as https://app.example, separated by commas, or *",
     about: "Origins of web pages that may call (CORS), separated by commas, or `*`.",
+  }),
+  serverPublicPath: publicPath({
+    path: "server.public_path",
+    about:
+      "Path under which a proxy publishes the service, such as `/runnel`, when the proxy removes it from requests.",
+  }),
+  consoleEnabled: flag({
+    path: "console.enabled",
+    fallback: false,
+    about: "Whether `/console` serves the console for browsers; `dev` turns it on.",
   }),
   serverReflection: flag({
     path: "server.reflection",

@@ -1,0 +1,66 @@
+// The credentials of the person at the page. The key is in memory; on request also in sessionStorage, which ends with the tab.
+// Neither is ever in localStorage, a cookie or an address, so another page cannot use them.
+
+import { Store } from "../lib/store.ts";
+
+export interface Access {
+  readonly apiKey: string | undefined;
+  /** True after the service refused a call: the page asks for a key and keeps what it shows. */
+  readonly isAsked: boolean;
+}
+
+const storageKey = "runnel.api-key";
+/** An admin token opens everything, so an unattended page forgets it. */
+const adminTokenMs = 15 * 60_000;
+
+/** The credentials of this page. */
+export const access = new Store<Access>({ apiKey: readStored(), isAsked: false });
+/** The operator's token, while it is remembered. */
+export const adminToken = new Store<string | undefined>(undefined);
+
+let forgetTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Uses a key from now on. */
+export function setApiKey(apiKey: string | undefined, keepsInTab: boolean): void {
+  store(keepsInTab ? apiKey : undefined);
+  access.set({ apiKey, isAsked: false });
+}
+
+/** Makes the page ask for a key. */
+export function askForKey(): void {
+  access.set({ ...access.get(), isAsked: true });
+}
+
+/** Closes the question without a new key. */
+export function dismissQuestion(): void {
+  access.set({ ...access.get(), isAsked: false });
+}
+
+/** Remembers the operator's token for a quarter of an hour. */
+export function setAdminToken(token: string | undefined): void {
+  clearTimeout(forgetTimer);
+  adminToken.set(token);
+  if (token !== undefined) {
+    forgetTimer = setTimeout(() => adminToken.set(undefined), adminTokenMs);
+  }
+}
+
+function readStored(): string | undefined {
+  try {
+    return sessionStorage.getItem(storageKey) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function store(apiKey: string | undefined): void {
+  try {
+    if (apiKey === undefined) {
+      sessionStorage.removeItem(storageKey);
+    } else {
+      sessionStorage.setItem(storageKey, apiKey);
+    }
+  } catch {
+    // The key lasts as long as the page.
+  }
+}

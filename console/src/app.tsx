@@ -1,0 +1,82 @@
+// The page: its providers, its frame, and the view of the current address.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import { TransportProvider } from "@connectrpc/connect-query";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { Suspense, useEffect } from "react";
+import { Redirect, Route, Router, Switch } from "wouter";
+import { access } from "./api/access.ts";
+import { consoleBase, transport } from "./api/transport.ts";
+import { Frame } from "./frame/frame.tsx";
+import { forgetLogs } from "./run/run-log.ts";
+import { runChanges } from "./runs/run-changes.ts";
+import { EmptyState, Loading } from "./ui/notice.tsx";
+import { views } from "./views.ts";
+
+const retriesMax = 2;
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < retriesMax && mayRepeat(ConnectError.from(error).code),
+    },
+  },
+});
+
+// Another key may be another client, who must not see what this one has loaded.
+let shownKey = access.get().apiKey;
+access.subscribe(() => {
+  const { apiKey } = access.get();
+  if (apiKey !== shownKey) {
+    shownKey = apiKey;
+    forgetLogs();
+    runChanges.forget();
+    void queries.resetQueries();
+  }
+});
+
+export function App() {
+  return (
+    <TransportProvider transport={transport}>
+      <QueryClientProvider client={queries}>
+        <Router base={consoleBase}>
+          <Frame>
+            <Suspense fallback={<Loading what="this view" />}>
+              <Switch>
+                <Route path="/">
+                  <Redirect to="/runs" replace />
+                </Route>
+                {views.map(({ path, title, component: Component }) => (
+                  <Route key={path} path={path}>
+                    {(params) => (
+                      <Titled title={title}>
+                        <Component params={params} />
+                      </Titled>
+                    )}
+                  </Route>
+                ))}
+                <Route>
+                  <EmptyState title="There is no such page">
+                    <p>The address may be of a newer version of the console.</p>
+                  </EmptyState>
+                </Route>
+              </Switch>
+            </Suspense>
+          </Frame>
+        </Router>
+      </QueryClientProvider>
+    </TransportProvider>
+  );
+}
+
+function Titled({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Runnel`;
+  }, [title]);
+  return children;
+}
+
+function mayRepeat(code: Code): boolean {
+  return code === Code.Unavailable || code === Code.Unknown || code === Code.DeadlineExceeded;
+}

@@ -1,0 +1,126 @@
+// Asks for the credentials of this page. The view behind it stays as it is.
+
+import { ConnectError, createClient } from "@connectrpc/connect";
+import { type FormEvent, useId, useState } from "react";
+import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { access, adminToken, dismissQuestion, setAdminToken, setApiKey } from "../api/access.ts";
+import { transportWith } from "../api/transport.ts";
+import { useStore } from "../lib/store.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { showToast } from "../ui/toasts.tsx";
+
+export function AccessDialog({ onClose }: { readonly onClose: () => void }) {
+  const { apiKey, isAsked } = useStore(access);
+  const close = (): void => {
+    dismissQuestion();
+    onClose();
+  };
+  return (
+    <Dialog title={isAsked ? "The service asks for an API key" : "Credentials"} onClose={close}>
+      <KeyForm hasKey={apiKey !== undefined} onDone={close} />
+      <hr />
+      <AdminForm />
+    </Dialog>
+  );
+}
+
+function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone: () => void }) {
+  const id = useId();
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const key = String(fields.get("key")).trim();
+    setBusy(true);
+    try {
+      await createClient(SystemService, transportWith(key)).getUsage({});
+      setApiKey(key, fields.get("keep") === "on");
+      onDone();
+    } catch (error) {
+      setProblem(ConnectError.from(error).rawMessage);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="form" onSubmit={(event) => void submit(event)}>
+      <label htmlFor={`${id}key`}>API key</label>
+      <input
+        id={`${id}key`}
+        name="key"
+        type="password"
+        className="input mono"
+        autoComplete="off"
+        spellCheck={false}
+        required
+        aria-describedby={`${id}about`}
+        aria-invalid={problem !== undefined}
+      />
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <label className="check">
+        <input type="checkbox" name="keep" />
+        Keep it until this tab is closed
+      </label>
+      <p id={`${id}about`} className="hint">
+        The key stays in the memory of this page and goes to this service only. <code>runnel keys create</code> makes
+        one.
+      </p>
+      <div className="actions">
+        <button type="submit" className="button primary" disabled={isBusy}>
+          Use this key
+        </button>
+        {hasKey && (
+          <button type="button" className="button" onClick={() => setApiKey(undefined, false)}>
+            Forget the key
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function AdminForm() {
+  const id = useId();
+  const token = useStore(adminToken);
+  if (token !== undefined) {
+    return (
+      <div className="form">
+        <p>The operator's views are open. The page forgets the token 15 minutes after you entered it.</p>
+        <div className="actions">
+          <button type="button" className="button" onClick={() => setAdminToken(undefined)}>
+            Forget it now
+          </button>
+        </div>
+      </div>
+    );
+  }
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    setAdminToken(String(new FormData(event.currentTarget).get("token")).trim());
+    showToast({ tone: "good", text: "The page keeps the admin token for 15 minutes." });
+  };
+  return (
+    <form className="form" onSubmit={submit}>
+      <label htmlFor={`${id}token`}>Admin token, for the operator's views</label>
+      <input
+        id={`${id}token`}
+        name="token"
+        type="password"
+        className="input mono"
+        autoComplete="off"
+        spellCheck={false}
+        required
+      />
+      <div className="actions">
+        <button type="submit" className="button">
+          Use for 15 minutes
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,131 @@
+// What surrounds every view: navigation, the state of the service, credentials, theme and help.
+
+import { type ReactNode, useState } from "react";
+import { Link, useLocation, useRoute } from "wouter";
+import { access } from "../api/access.ts";
+import { serviceState } from "../api/service-state.ts";
+import { type Theme, theme } from "../lib/preferences.ts";
+import { useShortcuts } from "../lib/shortcuts.ts";
+import { useStore } from "../lib/store.ts";
+import { Icon, type IconName } from "../ui/icon.tsx";
+import { Toasts } from "../ui/toasts.tsx";
+import { type View, views } from "../views.ts";
+import { AccessDialog } from "./access-dialog.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+
+const placed = views.filter(({ navigation }) => navigation !== undefined);
+
+export function Frame({ children }: { readonly children: ReactNode }) {
+  const [, navigate] = useLocation();
+  const [opened, setOpened] = useState<"access" | "help" | undefined>(undefined);
+  const { isAsked } = useStore(access);
+  const goTo = placed.map(({ path, navigation }) => [navigation?.key ?? "", () => navigate(path)] as const);
+  useShortcuts({ ...Object.fromEntries(goTo), "?": () => setOpened("help") });
+  return (
+    <div className="frame">
+      <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to content
+      </button>
+      <header className="sidebar">
+        <Link href="/runs" className="brand">
+          <Wordmark />
+        </Link>
+        <nav aria-label="Views">
+          {placed.map((view) => (
+            <NavigationLink key={view.path} view={view} />
+          ))}
+        </nav>
+        <div className="sidebar-foot">
+          <ServiceBadge />
+          <div className="sidebar-tools">
+            <button
+              type="button"
+              className="button quiet icon-only"
+              aria-label="Credentials"
+              title="Credentials"
+              onClick={() => setOpened("access")}
+            >
+              <Icon name="key" />
+            </button>
+            <ThemeButton />
+            <button
+              type="button"
+              className="button quiet icon-only"
+              aria-label="Help and shortcuts"
+              title="Help and shortcuts (?)"
+              onClick={() => setOpened("help")}
+            >
+              <Icon name="help" />
+            </button>
+          </div>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      {(isAsked || opened === "access") && <AccessDialog onClose={() => setOpened(undefined)} />}
+      {opened === "help" && <HelpDialog onClose={() => setOpened(undefined)} />}
+      <Toasts />
+    </div>
+  );
+}
+
+function NavigationLink({ view: { path, title, navigation } }: { readonly view: View }) {
+  const [isHere] = useRoute(`${path}/*?`);
+  return (
+    <Link href={path} aria-current={isHere ? "page" : undefined} title={`${title} (${navigation?.key})`}>
+      <Icon name={navigation?.icon ?? "runs"} />
+      <span>{title}</span>
+    </Link>
+  );
+}
+
+function ServiceBadge() {
+  const state = useStore(serviceState);
+  const text = {
+    asking: "asking the service",
+    ready: "service ready",
+    "not-ready": "service not ready",
+    unreachable: "service unreachable",
+  }[state.name];
+  return (
+    <p className="service" data-state={state.name} role="status">
+      <span className="dot" />
+      <span className="service-text">{state.name === "not-ready" ? `${text}: ${state.reason}` : text}</span>
+    </p>
+  );
+}
+
+const themes: Readonly<Record<Theme, { readonly next: Theme; readonly icon: IconName }>> = {
+  system: { next: "light", icon: "half" },
+  light: { next: "dark", icon: "sun" },
+  dark: { next: "system", icon: "moon" },
+};
+
+function ThemeButton() {
+  const current = useStore(theme);
+  const { next, icon } = themes[current];
+  return (
+    <button
+      type="button"
+      className="button quiet icon-only"
+      aria-label={`Theme: ${current}. Change to ${next}`}
+      title={`Theme: ${current}`}
+      onClick={() => theme.set(next)}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function Wordmark() {
+  return (
+    <>
+      <svg viewBox="0 0 32 32" className="mark" aria-hidden="true" focusable="false">
+        <rect width="32" height="32" rx="8" />
+        <path d="M7 11c3.200-3 5.800-3 9 0s5.800 3 9 0M7 17c3.200-3 5.800-3 9 0s5.800 3 9 0M7 23c3.200-3 5.800-3 9 0" />
+      </svg>
+      <span>Runnel</span>
+    </>
+  );
+}

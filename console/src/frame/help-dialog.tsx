@@ -1,0 +1,57 @@
+// The keys of the console, and what its badges mean.
+
+import { shortcutsOn } from "../lib/preferences.ts";
+import { useStore } from "../lib/store.ts";
+import { Dialog } from "../ui/dialog.tsx";
+
+const keys = [
+  ["g r", "runs"],
+  ["g n", "new run"],
+  ["j / k", "next or previous row"],
+  ["Enter", "open the row"],
+  ["/", "filter or search"],
+  ["t / w / e", "in a run: transcript, waterfall, entries"],
+  ["End", "in a run: follow the end"],
+  ["?", "this help"],
+] as const;
+
+const badges = [
+  ["live · at 1,204", "the page has every entry up to 1,204, and the next ones arrive by themselves"],
+  ["catching up", "stored entries are on their way"],
+  ["reconnecting in 2 s", "the connection failed; the page continues after its last entry, so nothing is lost"],
+  ["paused", "the tab is hidden; it continues where it was when you look"],
+  ["ended, complete", "the page has the whole log"],
+] as const;
+
+export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
+  const isOn = useStore(shortcutsOn);
+  return (
+    <Dialog title="Help" onClose={onClose}>
+      <div className="form">
+        <dl className="help">
+          {keys.map(([key, about]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{about}</dd>
+            </div>
+          ))}
+        </dl>
+        <label className="check">
+          <input type="checkbox" checked={isOn} onChange={() => shortcutsOn.set(!isOn)} />
+          Single keys are shortcuts
+        </label>
+        <h3>What a run's badge says</h3>
+        <dl className="help wide">
+          {badges.map(([badge, about]) => (
+            <div key={badge}>
+              <dt>{badge}</dt>
+              <dd>{about}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </Dialog>
+  );
+}

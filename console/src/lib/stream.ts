@@ -1,0 +1,138 @@
+// Follows a stream of the contract: opens it again from its cursor after each failure, closes it while the page is hidden.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import { pageVisible } from "./visible.ts";
+
+/** What a stream is doing. */
+export type StreamPhase =
+  | { readonly name: "connecting" | "catching-up" | "live" | "paused" | "ended" }
+  | { readonly name: "reconnecting"; readonly retryAtMs: number; readonly why: string }
+  | { readonly name: "refused"; readonly error: ConnectError };
+
+/** One stream with its cursor. */
+export interface Followed<Response> {
+  /** Opens the stream after everything that was taken. */
+  readonly open: (signal: AbortSignal) => AsyncIterable<Response>;
+  /** Takes a response. Returns false when it brought nothing: it only keeps the stream alive. */
+  readonly take: (response: Response) => boolean;
+  readonly onPhase: (phase: StreamPhase) => void;
+  /** Receives how often the stream was opened again. */
+  readonly onResume: () => void;
+}
+
+/** A stream without news for this time has caught up: stored entries arrive back to back. */
+const quietMs = 150;
+const retryMinMs = 500;
+const retryMaxMs = 8_000;
+
+/** Failures that the same call would meet again. */
+const lasting: ReadonlySet<Code> = new Set([
+  Code.InvalidArgument,
+  Code.NotFound,
+  Code.OutOfRange,
+  Code.PermissionDenied,
+  Code.Unauthenticated,
+  Code.Unimplemented,
+]);
+
+/** Follows a stream until it ends, is refused, or the returned function is called. */
+export function follow<Response>(followed: Followed<Response>): () => void {
+  const stop = new AbortController();
+  void run(followed, stop.signal);
+  return () => stop.abort();
+}
+
+async function run<Response>(followed: Followed<Response>, stop: AbortSignal): Promise<void> {
+  let retryMs = retryMinMs;
+  for (let isFirst = true; !stop.aborted; isFirst = false) {
+    if (!pageVisible.get()) {
+      followed.onPhase({ name: "paused" });
+      await untilVisible(stop);
+      continue;
+    }
+    if (!isFirst) {
+      followed.onResume();
+    }
+    const outcome = await readOnce(followed, stop);
+    if (stop.aborted || outcome.end === "hidden") {
+      continue;
+    }
+    if (outcome.end === "complete") {
+      followed.onPhase({ name: "ended" });
+      return;
+    }
+    if (lasting.has(outcome.error.code)) {
+      followed.onPhase({ name: "refused", error: outcome.error });
+      return;
+    }
+    retryMs = outcome.hasOpened ? retryMinMs : Math.min(retryMs * 2, retryMaxMs);
+    followed.onPhase({ name: "reconnecting", retryAtMs: Date.now() + retryMs, why: outcome.error.rawMessage });
+    await wait(retryMs, stop);
+  }
+}
+
+type Outcome =
+  | { readonly end: "complete" }
+  | { readonly end: "hidden" }
+  | { readonly end: "failed"; readonly error: ConnectError; readonly hasOpened: boolean };
+
+async function readOnce<Response>(followed: Followed<Response>, stop: AbortSignal): Promise<Outcome> {
+  const hidden = new AbortController();
+  const unsubscribe = pageVisible.subscribe(() => hidden.abort());
+  let quiet: ReturnType<typeof setTimeout> | undefined;
+  let hasOpened = false;
+  let isLive = false;
+  const expectQuiet = (): void => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => {
+      isLive = true;
+      followed.onPhase({ name: "live" });
+    }, quietMs);
+  };
+  try {
+    for await (const response of followed.open(AbortSignal.any([stop, hidden.signal]))) {
+      if (!hasOpened) {
+        hasOpened = true;
+        followed.onPhase({ name: "catching-up" });
+        expectQuiet();
+      }
+      if (followed.take(response) && !isLive) {
+        expectQuiet();
+      }
+    }
+    return { end: "complete" };
+  } catch (error) {
+    return hidden.signal.aborted ? { end: "hidden" } : { end: "failed", error: ConnectError.from(error), hasOpened };
+  } finally {
+    clearTimeout(quiet);
+    unsubscribe();
+  }
+}
+
+function untilVisible(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const unsubscribe = pageVisible.subscribe(finish);
+    stop.addEventListener("abort", finish, { once: true });
+    function finish(): void {
+      unsubscribe();
+      resolve();
+    }
+    if (pageVisible.get()) {
+      finish();
+    }
+  });
+}
+
+/** Waits, and ends early when the browser is online again. */
+function wait(durationMs: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(finish, durationMs);
+    window.addEventListener("online", finish, { once: true });
+    stop.addEventListener("abort", finish, { once: true });
+    function finish(): void {
+      clearTimeout(timer);
+      window.removeEventListener("online", finish);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,21 @@
+// Starts the console.
+
+import { createRoot } from "react-dom/client";
+import { watchService } from "./api/service-state.ts";
+import { App } from "./app.tsx";
+import { applyTheme } from "./lib/preferences.ts";
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/components.css";
+import "./style/frame.css";
+import "./style/runs.css";
+import "./style/run.css";
+import "./style/new-run.css";
+
+const root = document.getElementById("console");
+if (root === null) {
+  throw new Error("the page has no element #console");
+}
+applyTheme();
+watchService();
+createRoot(root).render(<App />);

@@ -1,0 +1,40 @@
+// What the form of a new run holds.
+
+export interface Draft {
+  readonly name: string;
+  readonly preset: string;
+  readonly model: string;
+  readonly systemPrompt: string;
+  readonly maxTurns: string;
+  readonly tools: readonly string[];
+  readonly workDir: string;
+  readonly message: string;
+  /** The session to continue from; empty for a session of its own. */
+  readonly fork: string;
+  /** Messages to copy from it; 0 means all. */
+  readonly forkCount: number;
+}
+
+export const emptyDraft: Draft = {
+  name: "console",
+  preset: "",
+  model: "",
+  systemPrompt: "",
+  maxTurns: "",
+  tools: [],
+  workDir: "",
+  message: "",
+  fork: "",
+  forkCount: 0,
+};
+
+/** The tools that come with the service. The contract has no list of them. */
+export const builtinTools: readonly string[] = [
+  "list_dir",
+  "read_file",
+  "glob",
+  "grep",
+  "write_file",
+  "edit_file",
+  "bash",
+];

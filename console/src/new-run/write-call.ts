@@ -1,0 +1,163 @@
+// Writes the call of a draft in a language. Every text of a person is quoted as that language needs it.
+
+import type { Draft } from "./draft.ts";
+
+export const languages = {
+  curl: "curl",
+  grpc: "gRPC",
+  typescript: "TypeScript",
+  python: "Python",
+  go: "Go",
+  openai: "OpenAI",
+} as const;
+
+export type Language = keyof typeof languages;
+
+/** Returns lines that start the run of a draft. `url` is the address of the service. */
+export function writeCall(language: Language, draft: Draft, url: string): string {
+  return writers[language](draft, url);
+}
+
+const writers: Readonly<Record<Language, (draft: Draft, url: string) => string>> = {
+  curl: (draft, url) => `url=${url}
+id=$(curl -sS $url/v1/sessions -d ${shell(json(sessionOf(draft)))} | sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
+curl -sS $url/v1/sessions/$id/messages -d ${shell(json({ message: draft.message }))}
+curl -sSN $url/v1/sessions/$id/stream`,
+  grpc: (draft, url) => {
+    const { host, protocol } = new URL(url);
+    const call = `grpcurl${protocol === "https:" ? "" : " -plaintext"}`;
+    return `id=$(${call} -d ${shell(json(sessionOf(draft)))} ${host} \\
+  runnel.v1.SessionService/CreateSession | sed -n 's/.*"sessionId": "\\(.*\\)".*/\\1/p')
+run=$(${call} -d "$(printf '{"session_id":"%s","message":%s}' "$id" ${shell(json(draft.message))})" ${host} \\
+  runnel.v1.SessionService/SendMessage | sed -n 's/.*"runId": "\\(.*\\)".*/\\1/p')
+${call} -d "{\\"run_id\\":\\"$run\\"}" ${host} runnel.v1.RunService/TailRun`;
+  },
+  typescript: (draft, url) => `import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { RunService } from "runnel/gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "runnel/gen/runnel/v1/session_service_pb.js";
+
+const transport = createGrpcTransport({ baseUrl: ${json(url)} });
+const sessions = createClient(SessionService, transport);
+const { sessionId } = await sessions.createSession(${json(camel(sessionOf(draft)), 2)});
+const { runId } = await sessions.sendMessage({ sessionId, message: ${json(draft.message)} });
+for await (const { results } of createClient(RunService, transport).tailRun({ runId })) {
+  for (const { payload } of results) {
+    if (payload.case === "messageDelta") {
+      process.stdout.write(payload.value.chunk?.content ?? "");
+    }
+  }
+}`,
+  python: (draft, url) => `import sys
+import grpc
+
+sys.path += ["proto", "third_party"]
+session_pb2, session_grpc = grpc.protos_and_services("runnel/v1/session_service.proto")
+run_pb2, run_grpc = grpc.protos_and_services("runnel/v1/run_service.proto")
+
+channel = ${channelOf(url)}
+sessions = session_grpc.SessionServiceStub(channel)
+session = sessions.CreateSession(session_pb2.CreateSessionRequest(**${json(sessionOf(draft), 4)}))
+run = sessions.SendMessage(session_pb2.SendMessageRequest(session_id=session.session_id, message=${json(draft.message)}))
+for response in run_grpc.RunServiceStub(channel).TailRun(run_pb2.TailRunRequest(run_id=run.run_id)):
+    for result in response.results:
+        print(result.message_delta.chunk.content, end="", flush=True)`,
+  go: (
+    draft,
+    url,
+  ) => `conn, err := grpc.NewClient(${json(new URL(url).host)}, grpc.WithTransportCredentials(insecure.NewCredentials()))
+if err != nil {
+	log.Fatal(err)
+}
+sessions, runs := runnel.NewSessionServiceClient(conn), runnel.NewRunServiceClient(conn)
+request := &runnel.CreateSessionRequest{}
+if err := protojson.Unmarshal([]byte(${json(json(sessionOf(draft)))}), request); err != nil {
+	log.Fatal(err)
+}
+session, err := sessions.CreateSession(ctx, request)
+if err != nil {
+	log.Fatal(err)
+}
+run, err := sessions.SendMessage(ctx, &runnel.SendMessageRequest{SessionId: session.SessionId, Message: ${json(draft.message)}})
+if err != nil {
+	log.Fatal(err)
+}
+stream, err := runs.TailRun(ctx, &runnel.TailRunRequest{RunId: run.RunId})
+for err == nil {
+	var response *runnel.TailRunResponse
+	if response, err = stream.Recv(); err == nil {
+		for _, result := range response.Results {
+			fmt.Print(result.GetMessageDelta().GetChunk().GetContent())
+		}
+	}
+}`,
+  openai: (draft, url) => `import OpenAI from "openai";
+
+const client = new OpenAI({ baseURL: ${json(`${url}/v1`)}, apiKey: process.env.RUNNEL_KEY });
+const stream = await client.responses.create(${json(
+    {
+      model: draft.model === "" ? "demo" : draft.model,
+      input: draft.message,
+      ...(draft.systemPrompt !== "" && { instructions: draft.systemPrompt }),
+      ...(draft.tools.length > 0 && {
+        tools: [{ type: "mcp", server_label: "runnel", allowed_tools: draft.tools }],
+      }),
+      ...(draft.workDir !== "" && { metadata: { "runnel.work_dir": draft.workDir } }),
+      stream: true,
+    },
+    2,
+  )});
+for await (const event of stream) {
+  if (event.type === "response.output_text.delta") {
+    process.stdout.write(event.delta);
+  }
+}`,
+};
+
+/** The body of CreateSession, with the contract's names. */
+function sessionOf({ name, preset, model, systemPrompt, maxTurns, tools, workDir, fork, forkCount }: Draft): object {
+  return {
+    agent: {
+      name,
+      ...(model !== "" && { model }),
+      ...(systemPrompt !== "" && { system_prompt: systemPrompt }),
+      ...(Number(maxTurns) > 0 && { max_turns: Number(maxTurns) }),
+      ...(tools.length > 0 && { tools: { builtin: tools } }),
+    },
+    ...(preset !== "" && { preset }),
+    ...(workDir !== "" && { work_dir: workDir }),
+    ...(fork !== "" && { fork: { session_id: fork, ...(forkCount > 0 && { message_count: forkCount }) } }),
+  };
+}
+
+function channelOf(url: string): string {
+  const { host, protocol } = new URL(url);
+  return protocol === "https:"
+    ? `grpc.secure_channel(${json(host)}, grpc.ssl_channel_credentials())`
+    : `grpc.insecure_channel(${json(host)})`;
+}
+
+/** Turns the names of a message into those of TypeScript. */
+function camel(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(camel);
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      camel(each),
+    ]),
+  );
+}
+
+/** JSON is valid in each of these languages: the drafts have texts, numbers and lists only. */
+function json(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent);
+}
+
+function shell(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

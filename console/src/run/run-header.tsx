@@ -1,0 +1,135 @@
+// The head of a run: its state, the state of its stream, its numbers, and what a person can do with it.
+
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { useNow } from "../lib/clock.ts";
+import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { isActive, StateLabel } from "../ui/state-label.tsx";
+import { StreamBadge } from "../ui/stream-badge.tsx";
+import type { RunLog } from "./run-log.ts";
+
+export function RunHeader({
+  run,
+  log,
+  agentName = "",
+  isCancelling,
+  onCancel,
+}: {
+  readonly run: Run;
+  readonly log: RunLog;
+  readonly agentName?: string | undefined;
+  readonly isCancelling: boolean;
+  readonly onCancel: () => void;
+}) {
+  const isRunning = isActive(run.state);
+  const mayRepeat = run.driver === "llm-loop";
+  return (
+    <header className="run-head">
+      <div className="view-head">
+        <h1>
+          <Link href="/runs" className="crumb">
+            Runs
+          </Link>
+          <span className="mono" title={run.runId}>
+            {shortId(run.runId)}
+          </span>
+          <CopyButton text={run.runId} what="the id of the run" />
+        </h1>
+        <StateLabel state={run.state} />
+        <StreamBadge phase={log.phase} at={log.cursor} resumed={log.resumed} onRetry={() => log.retry()} />
+        <div className="spacer" />
+        <div className="actions">
+          {isRunning && (
+            <button
+              type="button"
+              className="button"
+              disabled={isCancelling || run.cancelRequestTime !== undefined}
+              onClick={onCancel}
+            >
+              <Icon name="stop" />
+              {run.cancelRequestTime === undefined ? "Cancel" : "Cancel requested"}
+            </button>
+          )}
+          {mayRepeat && (
+            <>
+              <Link href={`/new?from=${run.runId}`} className="button">
+                <Icon name="again" />
+                Run again
+              </Link>
+              {!isRunning && (
+                <Link href={`/new?from=${run.runId}&fork=${run.sessionId}`} className="button">
+                  <Icon name="fork" />
+                  Fork
+                </Link>
+              )}
+            </>
+          )}
+        </div>
+      </div>
+      <Facts run={run} agentName={agentName} isRunning={isRunning} />
+      {run.error !== "" && (
+        <p className="run-error">
+          <b>{run.failureCode}</b> {visibleText(run.error)}
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Facts({
+  run,
+  agentName,
+  isRunning,
+}: {
+  readonly run: Run;
+  readonly agentName: string;
+  readonly isRunning: boolean;
+}) {
+  const nowMs = useNow(isRunning);
+  const [created, started, ended, deadline] = [run.createTime, run.startTime, run.endTime, run.deadlineTime].map(msOf);
+  const { usage } = run;
+  return (
+    <dl className="facts">
+      <Fact name="waits for">{run.waitReason}</Fact>
+      <Fact name="agent">{visibleText(agentName)}</Fact>
+      <Fact name="model">{visibleText(run.model)}</Fact>
+      <Fact name="runner">{visibleText(run.runnerId)}</Fact>
+      <Fact name="session">
+        <Link href={`/runs?session=${encodeURIComponent(run.sessionId)}`} className="mono" title={run.sessionId}>
+          {run.sessionId.length > 20 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
+        </Link>
+      </Fact>
+      <Fact name="turns">{run.turns > 0 && formatCount(run.turns)}</Fact>
+      <Fact name="tokens">
+        {usage?.promptTokens !== undefined && (
+          <>
+            {formatCount(usage.promptTokens)} in · {formatCount(usage.completionTokens ?? 0n)} out
+            {usage.estimated && " (estimated)"}
+          </>
+        )}
+      </Fact>
+      <Fact name="cost">{usage?.costMicroUsd !== undefined && formatCost(Number(usage.costMicroUsd))}</Fact>
+      <Fact name="duration">{started !== undefined && formatDuration((ended ?? nowMs) - started)}</Fact>
+      <Fact name="started">{created !== undefined && formatTime(started ?? created)}</Fact>
+      <Fact name="taken over">{run.takeovers > 0 && `${run.takeovers}×`}</Fact>
+      <Fact name="deadline">{isRunning && deadline !== undefined && `in ${formatDuration(deadline - nowMs)}`}</Fact>
+    </dl>
+  );
+}
+
+/** A fact without a value is left out. */
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  if (children === "" || children === false || children === undefined) {
+    return null;
+  }
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+// The waterfall: one row for each span of a run. A row leads to its entry in the transcript.
+
+import { memo } from "react";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { useNow } from "../lib/clock.ts";
+import { formatDuration, msOf } from "../lib/format.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import { isActive } from "../ui/state-label.tsx";
+import { VirtualList } from "../ui/virtual-list.tsx";
+import type { RunLog } from "./run-log.ts";
+import { makeScale, type Scale, type Span } from "./timeline.ts";
+
+const rowPx = 28;
+
+export function TimelinePane({
+  log,
+  run,
+  sequence,
+  onSelect,
+}: {
+  readonly log: RunLog;
+  readonly run: Run;
+  readonly sequence: number | undefined;
+  readonly onSelect: (sequence: number) => void;
+}) {
+  const nowMs = useNow(isActive(run.state));
+  const spans = [...queueOf(run), ...log.timeline.spans];
+  const startMs = Math.min(...spans.map((span) => span.startMs), msOf(run.createTime) ?? nowMs);
+  const lastMs = Math.max(startMs, ...spans.map((span) => span.endMs ?? span.startMs));
+  const endMs = isActive(run.state) ? Math.max(nowMs, lastMs) : lastMs;
+  const scale = makeScale(spans, startMs, endMs);
+  const chosen = spans.findLast((span) => sequence !== undefined && span.sequence <= sequence && span.kind !== "turn");
+  return (
+    <div className="waterfall">
+      <div className="waterfall-axis">
+        <span>0</span>
+        <span>{formatDuration(endMs - startMs)}</span>
+      </div>
+      <VirtualList
+        className="waterfall-rows"
+        role="list"
+        label="Waterfall"
+        count={spans.length}
+        rowPx={rowPx}
+        keyOf={(index) => `${spans[index]?.kind}${spans[index]?.sequence}`}
+        render={(index) => {
+          const span = spans[index];
+          return (
+            span && (
+              <SpanRow
+                span={span}
+                endMs={span.endMs ?? endMs}
+                scale={scale}
+                isChosen={span === chosen}
+                onSelect={onSelect}
+              />
+            )
+          );
+        }}
+      />
+      <p className="hint waterfall-note">
+        Bars are drawn from the log: the calls of one turn are written when the last of them has ended.
+        {scale.breaks.length > 0 && " Hatched gaps are cut short."}
+      </p>
+    </div>
+  );
+}
+
+/** The time before a replica worked on the run; a run that was due later waited only from then. */
+function queueOf(run: Run): Span[] {
+  const [createdMs, startedMs, dueMs = 0] = [run.createTime, run.startTime, run.dueTime].map(msOf);
+  return createdMs === undefined
+    ? []
+    : [{ kind: "queue", label: "queue", sequence: 1, startMs: Math.max(createdMs, dueMs), endMs: startedMs }];
+}
+
+const SpanRow = memo(function SpanRow({
+  span,
+  endMs,
+  scale,
+  isChosen,
+  onSelect,
+}: {
+  readonly span: Span;
+  readonly endMs: number;
+  readonly scale: Scale;
+  readonly isChosen: boolean;
+  readonly onSelect: (sequence: number) => void;
+}) {
+  const from = scale.place(span.startMs);
+  const to = scale.place(endMs);
+  const duration = formatDuration(endMs - span.startMs);
+  const first = span.firstTextMs;
+  return (
+    <button
+      type="button"
+      className="span"
+      data-kind={span.kind}
+      data-void={span.isVoid || undefined}
+      data-failed={span.isFailed || undefined}
+      aria-pressed={isChosen}
+      title={`${span.label}: ${duration}${first === undefined ? "" : `, first text after ${formatDuration(first - span.startMs)}`}`}
+      onClick={() => onSelect(span.sequence)}
+    >
+      <span className="span-label">{visibleText(span.label)}</span>
+      <span className="span-track">
+        {scale.breaks.map((gap) => (
+          <span
+            key={gap.from}
+            className="span-break"
+            style={{ left: percent(gap.from), width: percent(gap.to - gap.from) }}
+          />
+        ))}
+        <span
+          className="span-bar"
+          data-open={span.endMs === undefined || undefined}
+          style={{ left: percent(from), width: `max(3px, ${percent(to - from)})` }}
+        >
+          {first !== undefined && (
+            <span className="span-first" style={{ width: percent(share(from, scale.place(first), to)) }} />
+          )}
+        </span>
+      </span>
+      <span className="span-time">{duration}</span>
+    </button>
+  );
+});
+
+function share(from: number, at: number, to: number): number {
+  return to > from ? (at - from) / (to - from) : 0;
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(3)}%`;
+}

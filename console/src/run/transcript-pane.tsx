@@ -1,0 +1,256 @@
+// The conversation of a run, one row for each message, tool call and event. It follows the end until one scrolls up.
+
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { Link } from "wouter";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
+import { formatBytes, formatDuration, formatTime, msOf } from "../lib/format.ts";
+import { useShortcuts } from "../lib/shortcuts.ts";
+import { prettyJson, visibleText } from "../lib/visible-text.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Markdown } from "../ui/markdown.tsx";
+import { isActive } from "../ui/state-label.tsx";
+import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
+import { LiveSpeech } from "./live-speech.tsx";
+import type { RunLog } from "./run-log.ts";
+import { ToolCall } from "./tool-call.tsx";
+import { type Row, textOf } from "./transcript.ts";
+
+const rowPx = 72;
+
+export function TranscriptPane({
+  log,
+  run,
+  input,
+  sequence,
+}: {
+  readonly log: RunLog;
+  readonly run: Run;
+  readonly input: GetRunInputResponse | undefined;
+  readonly sequence: number | undefined;
+}) {
+  const { rows } = log.transcript;
+  const list = useRef<VirtualListHandle>(null);
+  // The end of a run that works is where the news is; one that has ended is read from its start.
+  const [follows, setFollows] = useState(() => isActive(run.state) && sequence === undefined);
+  const messages = input?.messages ?? [];
+  const first = messages.length;
+  const index = sequence === undefined ? -1 : first + rows.findLastIndex((row) => row.sequence <= sequence);
+  const scrolledTo = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    // Only a new choice scrolls, and not each entry that arrives later.
+    if (sequence !== undefined && index >= first && scrolledTo.current !== sequence) {
+      scrolledTo.current = sequence;
+      setFollows(false);
+      list.current?.scrollTo(index);
+    }
+  }, [sequence, index, first]);
+  useShortcuts({ End: () => setFollows(true) });
+  const hasMore = !follows && isActive(run.state);
+  return (
+    <div className="transcript">
+      <VirtualList
+        handle={list}
+        className="transcript-rows"
+        role="list"
+        label="Transcript"
+        isFocusable
+        isMeasured
+        count={first + rows.length}
+        rowPx={rowPx}
+        keyOf={(at) => (at < first ? `input-${at}` : (rows[at - first]?.sequence ?? at))}
+        follows={follows}
+        onFollows={setFollows}
+        render={(at) => {
+          if (at < first) {
+            const message = messages[at];
+            return <Said who={message?.role ?? "user"}>{<Markdown text={textOf(message)} />}</Said>;
+          }
+          const row = rows[at - first];
+          return row && <OneRow runId={run.runId} row={row} version={row.version} isChosen={at === index} />;
+        }}
+      />
+      {first + rows.length === 0 && <p className="loading">Nothing is written yet.</p>}
+      {hasMore && (
+        <button type="button" className="button follow" onClick={() => setFollows(true)}>
+          <Icon name="down" />
+          Follow the end
+        </button>
+      )}
+      <LiveSpeech log={log} />
+    </div>
+  );
+}
+
+/** Renders again only with a new version: the row itself is one object for its life. */
+const OneRow = memo(function OneRow({
+  runId,
+  row,
+  isChosen,
+}: {
+  readonly runId: string;
+  readonly row: Row;
+  readonly version: number;
+  readonly isChosen: boolean;
+}) {
+  return (
+    <article
+      className="row"
+      data-kind={row.content.kind}
+      data-void={row.isVoid || undefined}
+      data-chosen={isChosen || undefined}
+    >
+      {row.isVoid && <span className="unseen">Void, written again on another replica: </span>}
+      <Content row={row} />
+      <Link
+        href={`/runs/${runId}?tab=entries&seq=${row.sequence}`}
+        className="sequence mono"
+        title={`entry ${row.sequence} · ${formatTime(row.timeMs)}`}
+      >
+        #{row.sequence}
+      </Link>
+    </article>
+  );
+});
+
+function Content({ row }: { readonly row: Row }) {
+  const { content } = row;
+  switch (content.kind) {
+    case "message":
+      return (
+        <Said who={content.role}>
+          {row.isVoid ? (
+            <del>{visibleText(content.text)}</del>
+          ) : (
+            <Markdown text={content.text} isLive={content.isLive} />
+          )}
+        </Said>
+      );
+    case "reasoning":
+      return (
+        <details className="fold" open={content.isLive}>
+          <summary>
+            <Icon name="chevron" />
+            Reasoning
+          </summary>
+          <div className="reasoning">
+            {row.isVoid ? <del>{visibleText(content.text)}</del> : <Markdown text={content.text} />}
+          </div>
+        </details>
+      );
+    case "tool":
+      return <ToolCall row={row} content={content} />;
+    case "turn":
+      return <p className="divider">turn {content.turn}</p>;
+    case "restart":
+      return (
+        <Event tone="warn" title="Restarted on another replica">
+          The replica that wrote turn {content.turn} was lost. Everything from #{content.fromSequence} to here is void,
+          and the turn begins again.
+        </Event>
+      );
+    case "waiting": {
+      const wakeMs = msOf(content.value.wakeTime);
+      return (
+        <Event tone="warn" title={`Waits for ${content.value.reason}`}>
+          {wakeMs === undefined
+            ? "It continues when it is woken."
+            : `It continues at ${formatTime(wakeMs)} at the latest.`}
+        </Event>
+      );
+    }
+    case "approval":
+      return (
+        <Event tone="warn" title={`Approval asked: ${visibleText(content.value.action || content.value.toolName)}`}>
+          {visibleText(content.value.reason)}
+          <CodeBlock label="arguments" text={prettyJson(content.value.parameters)} />
+        </Event>
+      );
+    case "artifact": {
+      const { name, artifactType, mimeType, sizeBytes } = content.value;
+      const facts = [mimeType, sizeBytes === undefined ? undefined : formatBytes(Number(sizeBytes))];
+      return (
+        <Event tone="calm" title={`Artifact: ${visibleText(name ?? artifactType)}`}>
+          {visibleText(facts.filter((fact) => fact !== undefined).join(" · "))}
+        </Event>
+      );
+    }
+    case "state":
+      return (
+        <Event tone="calm" title={`State: ${visibleText(content.value.key)}`}>
+          <CodeBlock label="value" text={prettyJson(content.value.value)} />
+        </Event>
+      );
+    case "action":
+      return (
+        <Event tone="calm" title={`Action: ${visibleText(content.value.action)}`}>
+          <CodeBlock label="payload" text={prettyJson(content.value.payload ?? "{}")} />
+        </Event>
+      );
+    case "lost":
+      return (
+        <Event tone="bad" title="An entry was lost">
+          The database lost an entry that this service had acknowledged. Readers that have it keep it.
+        </Event>
+      );
+    case "purged":
+      return (
+        <Event tone="calm" title={`${content.what}, erased`}>
+          <span className="mono">SHA-256 {content.sha256}</span>
+        </Event>
+      );
+    case "extension":
+      return (
+        <Event tone="calm" title={visibleText(content.type)}>
+          <CodeBlock label="payload" text={prettyJson(content.json)} />
+        </Event>
+      );
+    case "completed": {
+      const { finishReason, turns, durationMs, pendingToolCalls } = content.value;
+      return (
+        <Event tone="good" title="Completed">
+          {visibleText(finishReason)} · {turns} {turns === 1 ? "turn" : "turns"} · {formatDuration(Number(durationMs))}
+          {pendingToolCalls.map(({ id, name, arguments: text }) => (
+            <CodeBlock key={id} label={`waits for your answer to ${visibleText(name)}`} text={prettyJson(text)} />
+          ))}
+        </Event>
+      );
+    }
+    case "failed":
+      return (
+        <Event tone={content.value.code === "cancelled" ? "calm" : "bad"} title={visibleText(content.value.code)}>
+          {visibleText(content.value.error)}
+          {content.value.retryable && " The same request may succeed later."}
+        </Event>
+      );
+    default:
+      return content satisfies never;
+  }
+}
+
+function Said({ who, children }: { readonly who: string; readonly children: ReactNode }) {
+  return (
+    <div className="said" data-who={who}>
+      <p className="who">{visibleText(who)}</p>
+      {children}
+    </div>
+  );
+}
+
+function Event({
+  tone,
+  title,
+  children,
+}: {
+  readonly tone: "good" | "warn" | "bad" | "calm";
+  readonly title: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className="event" data-tone={tone}>
+      <p className="event-title">{title}</p>
+      <div className="event-text">{children}</div>
+    </div>
+  );
+}

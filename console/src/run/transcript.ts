@@ -1,0 +1,248 @@
+// Folds a log into the rows of a transcript: one row for each message, tool call and event, not one for each entry.
+//
+// T1  A row changes only with its version, so that a component renders again only what has changed.
+// T2  Rows from a void entry on stay and are marked: a reader has seen their text.
+
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+
+type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }>["value"];
+
+/** What a row shows. */
+export type RowContent =
+  | { readonly kind: "message"; readonly role: string; text: string; isLive: boolean }
+  | { readonly kind: "reasoning"; text: string; isLive: boolean }
+  | {
+      readonly kind: "tool";
+      readonly name: string;
+      readonly parameters: string;
+      result: string | undefined;
+      error: string | undefined;
+      endMs: number | undefined;
+      endSequence: number | undefined;
+    }
+  | { readonly kind: "turn"; readonly turn: number }
+  | { readonly kind: "restart"; readonly turn: number; readonly fromSequence: number }
+  | { readonly kind: "waiting"; readonly value: Payload<"runWaiting"> }
+  | { readonly kind: "approval"; readonly value: Payload<"approvalRequested"> }
+  | { readonly kind: "artifact"; readonly value: Payload<"artifactCreated"> }
+  | { readonly kind: "state"; readonly value: Payload<"stateUpdated"> }
+  | { readonly kind: "action"; readonly value: Payload<"actionRequested"> }
+  | { readonly kind: "lost" }
+  | { readonly kind: "purged"; readonly what: string; readonly sha256: string }
+  | { readonly kind: "extension"; readonly type: string; readonly json: string }
+  | { readonly kind: "completed"; readonly value: Payload<"runCompleted"> }
+  | { readonly kind: "failed"; readonly value: Payload<"runFailed"> };
+
+/** One row. */
+export interface Row {
+  readonly sequence: number;
+  readonly timeMs: number;
+  readonly content: RowContent;
+  lastSequence: number;
+  isVoid: boolean;
+  version: number;
+}
+
+/** The rows of a log. */
+export class Transcript {
+  readonly rows: Row[] = [];
+  /** The row that the next piece of text belongs to. */
+  #open: Row | undefined;
+  readonly #tools = new Map<string, Row>();
+
+  /** Adds the next entry of the log. */
+  add(entry: RunResult): void {
+    const { payload } = entry;
+    if (entry.purgedSha256 !== "") {
+      this.#push(entry, { kind: "purged", what: typeName(entry), sha256: entry.purgedSha256 });
+      return;
+    }
+    switch (payload.case) {
+      case "messageDelta":
+        this.#addText(entry, payload.value);
+        break;
+      case "messageCompleted":
+        this.#complete(entry, payload.value.message);
+        break;
+      case "reasoningDelta":
+        this.#addReasoning(entry, payload.value.content);
+        break;
+      case "toolCallStarted":
+        this.#startTool(entry, payload.value);
+        break;
+      case "toolCallCompleted":
+        this.#endTool(entry, payload.value);
+        break;
+      case "turnStarted":
+        this.#push(entry, { kind: "turn", turn: payload.value.turn });
+        break;
+      case "turnRestarted":
+        this.#restart(entry, payload.value);
+        break;
+      case "runWaiting":
+        this.#push(entry, { kind: "waiting", value: payload.value });
+        break;
+      case "approvalRequested":
+        this.#push(entry, { kind: "approval", value: payload.value });
+        break;
+      case "artifactCreated":
+        this.#push(entry, { kind: "artifact", value: payload.value });
+        break;
+      case "stateUpdated":
+        this.#push(entry, { kind: "state", value: payload.value });
+        break;
+      case "actionRequested":
+        this.#push(entry, { kind: "action", value: payload.value });
+        break;
+      case "resultLost":
+        this.#push(entry, { kind: "lost" });
+        break;
+      case "extension":
+        this.#push(entry, { kind: "extension", ...payload.value });
+        break;
+      case "runCompleted":
+        this.#end(entry, payload.value);
+        break;
+      case "runFailed":
+        this.#push(entry, { kind: "failed", value: payload.value });
+        break;
+      case undefined:
+        // A type that is newer than this page: the raw tab has its bytes.
+        break;
+      default:
+        payload satisfies never;
+    }
+  }
+
+  #addText(entry: RunResult, { chunk }: Payload<"messageDelta">): void {
+    if (chunk === undefined) {
+      return;
+    }
+    const row = this.#openRow(entry, "message") ?? this.#push(entry, makeMessage(chunk.role), true);
+    if (row.content.kind === "message") {
+      row.content.text = chunk.replacesText ? chunk.content : row.content.text + chunk.content;
+      row.content.isLive = !chunk.isFinal;
+    }
+  }
+
+  #complete(entry: RunResult, message: Message | undefined): void {
+    const text = textOf(message);
+    const row = this.#openRow(entry, "message");
+    if (row?.content.kind === "message") {
+      row.content.text = text === "" ? row.content.text : text;
+    } else if (text !== "" && message?.role !== "tool") {
+      this.#push(entry, { ...makeMessage(message?.role ?? ""), text });
+    }
+    this.#close();
+  }
+
+  #addReasoning(entry: RunResult, text: string): void {
+    const row =
+      this.#openRow(entry, "reasoning") ?? this.#push(entry, { kind: "reasoning", text: "", isLive: true }, true);
+    if (row.content.kind === "reasoning") {
+      row.content.text += text;
+    }
+  }
+
+  #startTool(entry: RunResult, { toolCallId, toolName, parameters }: Payload<"toolCallStarted">): void {
+    const content = { kind: "tool", name: toolName, parameters, ...unanswered } as const;
+    this.#tools.set(toolCallId, this.#push(entry, { ...content }));
+  }
+
+  #endTool(entry: RunResult, { toolCallId, toolName, result, error }: Payload<"toolCallCompleted">): void {
+    const row =
+      this.#tools.get(toolCallId) ??
+      this.#push(entry, { kind: "tool", name: toolName, parameters: "{}", ...unanswered });
+    this.#tools.delete(toolCallId);
+    if (row.content.kind === "tool") {
+      Object.assign(row.content, { result, error, endMs: timeOf(entry), endSequence: Number(entry.sequence) });
+      row.lastSequence = Number(entry.sequence);
+      row.version += 1;
+    }
+  }
+
+  #restart(entry: RunResult, { turn, fromSequence }: Payload<"turnRestarted">): void {
+    this.#close();
+    for (let index = this.rows.length - 1; index >= 0; index -= 1) {
+      const row = this.rows[index];
+      if (row === undefined || row.sequence < Number(fromSequence)) {
+        break;
+      }
+      row.isVoid = true;
+      row.version += 1;
+    }
+    this.#push(entry, { kind: "restart", turn, fromSequence: Number(fromSequence) });
+  }
+
+  #end(entry: RunResult, value: Payload<"runCompleted">): void {
+    const output = textOf(value.message) || value.output;
+    const isShown = this.rows.some(({ content, isVoid }) => content.kind === "message" && !isVoid);
+    if (!isShown && output !== "") {
+      this.#push(entry, { ...makeMessage("assistant"), text: output });
+    }
+    this.#push(entry, { kind: "completed", value });
+  }
+
+  /** Returns the open row when it is of this kind, counted as changed. */
+  #openRow(entry: RunResult, kind: RowContent["kind"]): Row | undefined {
+    const row = this.#open;
+    if (row?.content.kind !== kind) {
+      return undefined;
+    }
+    row.lastSequence = Number(entry.sequence);
+    row.version += 1;
+    return row;
+  }
+
+  #push(entry: RunResult, content: RowContent, opens = false): Row {
+    this.#close();
+    const sequence = Number(entry.sequence);
+    const row = { sequence, lastSequence: sequence, timeMs: timeOf(entry), content, isVoid: false, version: 0 };
+    this.rows.push(row);
+    if (opens) {
+      this.#open = row;
+    }
+    return row;
+  }
+
+  #close(): void {
+    if (this.#open !== undefined && "isLive" in this.#open.content) {
+      this.#open.content.isLive = false;
+      this.#open.version += 1;
+    }
+    this.#open = undefined;
+  }
+}
+
+const unanswered = { result: undefined, error: undefined, endMs: undefined, endSequence: undefined };
+
+function makeMessage(role: string) {
+  return { kind: "message", role: role === "" ? "assistant" : role, text: "", isLive: false } as const;
+}
+
+/** Returns the text of a message; parts that are no text become a short description. */
+export function textOf(message: Message | undefined): string {
+  switch (message?.content.case) {
+    case "text":
+      return message.content.value;
+    case "parts":
+      return message.content.value.elements
+        .map((part) => part.text ?? `[${part.type}${part.fileName === undefined ? "" : ` ${part.fileName}`}]`)
+        .join("\n\n");
+    default:
+      return "";
+  }
+}
+
+/** Returns the name of an entry's type, such as `tool.call.started`. */
+export function typeName({ payload }: RunResult): string {
+  return payload.case === undefined
+    ? "unknown"
+    : payload.case.replace(/[A-Z]/g, (letter) => `.${letter.toLowerCase()}`);
+}
+
+export function timeOf({ createTime }: RunResult): number {
+  return createTime === undefined ? 0 : timestampMs(createTime);
+}

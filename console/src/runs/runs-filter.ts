@@ -1,0 +1,107 @@
+// The filter of the list of runs. It lives in the address, so a link shows the same list.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
+import { type CancelRunsRequest, CancelRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
+import { isActive, stateNames } from "../ui/state-label.tsx";
+
+/** The texts of a filter by the name of their parameter. */
+export const textFields = {
+  session: "Session id",
+  agent: "Agent name",
+  model: "Model",
+  runner: "Runner id",
+  error: "Error contains",
+} as const;
+
+export type TextField = keyof typeof textFields;
+
+/** Spans of time that the filter offers, with their length. */
+export const spans = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000 } as const;
+
+export interface RunsFilter extends Readonly<Record<TextField, string>> {
+  readonly states: readonly Run_State[];
+  /** Earliest creation time; undefined means any. */
+  readonly fromMs: number | undefined;
+}
+
+/** Reads a filter. Unknown values count as unset. */
+export function readFilter(parameters: URLSearchParams, nowMs: number): RunsFilter {
+  const named = new Set((parameters.get("state") ?? "").split(","));
+  const states = Object.entries(stateNames).flatMap(([state, name]) => (named.has(name) ? [Number(state)] : []));
+  const span = spans[(parameters.get("since") ?? "") as keyof typeof spans];
+  const texts = Object.keys(textFields).map((field) => [field, parameters.get(field) ?? ""]);
+  return {
+    ...(Object.fromEntries(texts) as Record<TextField, string>),
+    states: states.filter((state) => state !== Run_State.UNSPECIFIED),
+    // By the minute, so that the same list is asked for while one looks at it.
+    fromMs: span === undefined ? undefined : Math.floor((nowMs - span) / 60_000) * 60_000,
+  };
+}
+
+/** Returns the request of a filter, for ListRuns. */
+export function toRequest({ states, fromMs, session, agent, model, runner, error }: RunsFilter) {
+  return {
+    states: [...states],
+    sessionId: session,
+    agentName: agent,
+    model,
+    runnerId: runner,
+    errorContains: error,
+    ...(fromMs !== undefined && { createTimeFrom: timestampFromMs(fromMs) }),
+  };
+}
+
+/**
+ * Whether a run that has changed belongs to the list. A run does not carry the name of its agent, so with that filter only runs
+ * that the service has listed belong to it.
+ */
+function matches(run: Run, filter: RunsFilter, isListed: boolean): boolean {
+  const { states, fromMs, session, agent, model, runner, error } = filter;
+  return (
+    (isListed || agent === "") &&
+    (states.length === 0 || states.includes(run.state)) &&
+    (session === "" || run.sessionId === session) &&
+    (model === "" || run.model === model) &&
+    (runner === "" || run.runnerId === runner) &&
+    (error === "" || `${run.failureCode} ${run.error}`.toLowerCase().includes(error.toLowerCase())) &&
+    (fromMs === undefined || run.createTime === undefined || timestampMs(run.createTime) >= fromMs)
+  );
+}
+
+/**
+ * Returns the request that cancels exactly the active runs of a filter. Undefined when CancelRuns cannot express the filter, as
+ * with one of the active states.
+ */
+export function toCancelRequest(filter: RunsFilter): CancelRunsRequest | undefined {
+  const active = [Run_State.QUEUED, Run_State.RUNNING, Run_State.WAITING];
+  const hasAllActive = filter.states.length === 0 || active.every((state) => filter.states.includes(state));
+  if (!hasAllActive || filter.error !== "") {
+    return undefined;
+  }
+  const { sessionId, agentName, model, runnerId, createTimeFrom } = toRequest(filter);
+  const request = { sessionId, agentName, model, runnerId, all: true };
+  return create(CancelRunsRequestSchema, { ...request, ...(createTimeFrom && { createTimeFrom }) });
+}
+
+/** Lists the states that a filter offers. */
+export const offeredStates: readonly Run_State[] = [
+  Run_State.RUNNING,
+  Run_State.QUEUED,
+  Run_State.WAITING,
+  Run_State.COMPLETED,
+  Run_State.FAILED,
+  Run_State.CANCELLED,
+];
+
+/** Merges what a list has with what has changed since, newest first. */
+export function mergeRuns(listed: readonly Run[], changed: ReadonlyMap<string, Run>, filter: RunsFilter): Run[] {
+  const ids = new Set(listed.map(({ runId }) => runId));
+  const current = listed.map((run) => changed.get(run.runId) ?? run).filter((run) => matches(run, filter, true));
+  const added = [...changed.values()].filter((run) => !ids.has(run.runId) && matches(run, filter, false));
+  // Runs that began before the end of the list are on a page that is not loaded, unless they are active.
+  const oldest = listed.at(-1)?.runId ?? "";
+  const shown = added.filter((run) => run.runId > oldest || isActive(run.state));
+  return [...current, ...shown].sort((one, other) => (one.runId < other.runId ? 1 : -1));
+}

@@ -1,0 +1,179 @@
+// The rows of the list. Only those in sight are in the document; the focused row stays in it.
+
+import { memo, useRef, useState } from "react";
+import { Link } from "wouter";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import {
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatShort,
+  formatTime,
+  msOf,
+  shortId,
+} from "../lib/format.ts";
+import { useMedia } from "../lib/media.ts";
+import { useShortcuts } from "../lib/shortcuts.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import { isActive, StateLabel } from "../ui/state-label.tsx";
+import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
+
+const columns = ["State", "Run", "Session", "By", "Model", "Turns", "Tokens", "Cost", "Started", "Duration", "Result"];
+const rowPx = 38;
+const cardPx = 76;
+/** The next page is asked for when this many rows are left. */
+const rowsAhead = 30;
+
+export function RunsTable({
+  runs,
+  nowMs,
+  hasMore,
+  onEnd,
+  onOpen,
+}: {
+  readonly runs: readonly Run[];
+  readonly nowMs: number;
+  readonly hasMore: boolean;
+  readonly onEnd: () => void;
+  readonly onOpen: (runId: string) => void;
+}) {
+  const isNarrow = useMedia("(max-width: 820px)");
+  const list = useRef<VirtualListHandle>(null);
+  const [current, setCurrent] = useState<string | undefined>(undefined);
+  const index = runs.findIndex(({ runId }) => runId === current);
+  const move = (by: number): void => {
+    const next = runs[Math.min(runs.length - 1, Math.max(0, index + by))];
+    if (next !== undefined) {
+      setCurrent(next.runId);
+      list.current?.focus(runs.indexOf(next));
+    }
+  };
+  useShortcuts({
+    j: () => move(1),
+    k: () => move(index === -1 ? 1 : -1),
+    Enter: () => {
+      if (current !== undefined) {
+        onOpen(current);
+      }
+    },
+  });
+  return (
+    <div className="table" role="table" aria-label="Runs" aria-rowcount={hasMore ? -1 : runs.length + 1}>
+      <div className="table-head" role="row" aria-rowindex={1}>
+        {columns.map((name) => (
+          <span key={name} role="columnheader" data-column={name.toLowerCase()}>
+            {name}
+          </span>
+        ))}
+      </div>
+      <VirtualList
+        handle={list}
+        className="table-body"
+        role="rowgroup"
+        count={runs.length}
+        rowPx={isNarrow ? cardPx : rowPx}
+        keep={index}
+        keyOf={(row) => runs[row]?.runId ?? row}
+        onRange={(last) => {
+          if (last > runs.length - rowsAhead) {
+            onEnd();
+          }
+        }}
+        render={(row) => {
+          const run = runs[row];
+          return run && <RunRow run={run} index={row} nowMs={shownTime(run, nowMs)} onFocus={setCurrent} />;
+        }}
+      />
+    </div>
+  );
+}
+
+/** The age of an older run that has ended changes with the minute only, so its row needs no rendering each second. */
+function shownTime(run: Run, nowMs: number): number {
+  const createdMs = msOf(run.createTime) ?? nowMs;
+  const minutes = Math.floor((nowMs - createdMs) / 60_000);
+  return isActive(run.state) || minutes === 0 ? nowMs : createdMs + minutes * 60_000;
+}
+
+const RunRow = memo(function RunRow({
+  run,
+  index,
+  nowMs,
+  onFocus,
+}: {
+  readonly run: Run;
+  readonly index: number;
+  readonly nowMs: number;
+  readonly onFocus: (runId: string) => void;
+}) {
+  const created = msOf(run.createTime) ?? nowMs;
+  const started = msOf(run.startTime);
+  const ended = msOf(run.endTime);
+  const tokens = run.usage?.totalTokens ?? sum(run.usage?.promptTokens, run.usage?.completionTokens);
+  return (
+    <div className="run-row" role="row" aria-rowindex={index + 2}>
+      <span role="cell" data-column="state">
+        <StateLabel state={run.state} />
+      </span>
+      <span role="cell" data-column="run">
+        <Link
+          href={`/runs/${run.runId}`}
+          className="mono row-link"
+          title={run.runId}
+          onFocus={() => onFocus(run.runId)}
+        >
+          {shortId(run.runId)}
+        </Link>
+      </span>
+      <span role="cell" data-column="session" className="mono" title={run.sessionId}>
+        {run.sessionId.length > 14 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
+      </span>
+      <span role="cell" data-column="by">
+        {run.runnerId === "" ? run.driver : visibleText(run.runnerId)}
+      </span>
+      <span role="cell" data-column="model">
+        {visibleText(run.model)}
+      </span>
+      <span role="cell" data-column="turns">
+        {run.turns > 0 ? formatCount(run.turns) : ""}
+      </span>
+      <span role="cell" data-column="tokens">
+        {tokens === undefined ? "" : formatShort(Number(tokens))}
+      </span>
+      <span role="cell" data-column="cost">
+        {run.usage?.costMicroUsd === undefined ? "" : formatCost(Number(run.usage.costMicroUsd))}
+      </span>
+      <span role="cell" data-column="started" title={formatTime(created)}>
+        {formatAge(nowMs - created)}
+      </span>
+      <span role="cell" data-column="duration">
+        {started === undefined ? "" : formatDuration((ended ?? nowMs) - started)}
+      </span>
+      <span role="cell" data-column="result" data-failed={run.error !== "" || undefined}>
+        <Outcome run={run} />
+      </span>
+    </div>
+  );
+});
+
+function Outcome({ run }: { readonly run: Run }) {
+  if (run.failureCode !== "" || run.error !== "") {
+    return (
+      <>
+        <b>{run.failureCode}</b> {visibleText(run.error.slice(0, shownChars))}
+      </>
+    );
+  }
+  if (run.waitReason !== "") {
+    return <>waits for {run.waitReason}</>;
+  }
+  return <>{visibleText(run.output.slice(0, shownChars))}</>;
+}
+
+/** More does not fit into a row. */
+const shownChars = 200;
+
+function sum(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  return one === undefined && other === undefined ? undefined : (one ?? 0n) + (other ?? 0n);
+}

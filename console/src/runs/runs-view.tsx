@@ -1,0 +1,193 @@
+// The list of runs: live, filtered by the address, and moved through by keyboard.
+
+import { createClient } from "@connectrpc/connect";
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useMemo, useRef, useState } from "react";
+import { Link, useLocation, useSearchParams } from "wouter";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { serviceUrl, transport } from "../api/transport.ts";
+import { useNow } from "../lib/clock.ts";
+import { formatCount } from "../lib/format.ts";
+import { useShortcuts } from "../lib/shortcuts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
+import { isActive } from "../ui/state-label.tsx";
+import { StreamBadge } from "../ui/stream-badge.tsx";
+import { showToast } from "../ui/toasts.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { useRunChanges } from "./run-changes.ts";
+import { mergeRuns, type RunsFilter, readFilter, toCancelRequest, toRequest } from "./runs-filter.ts";
+import { RunsTable } from "./runs-table.tsx";
+
+const pageSize = 100;
+const service = createClient(RunService, transport);
+
+export function RunsView() {
+  const [parameters] = useSearchParams();
+  const query = parameters.toString();
+  // The start of a span stays fixed until the filter changes.
+  const filter = useMemo(() => readFilter(new URLSearchParams(query), Date.now()), [query]);
+  const changes = useRunChanges();
+  const list = useInfiniteQuery(
+    RunService.method.listRuns,
+    { ...toRequest(filter), pageSize, pageToken: "" },
+    { pageParamKey: "pageToken", getNextPageParam: (last) => last.nextPageToken || undefined },
+  );
+  const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
+  const runs = useMemo(() => mergeRuns(listed, changes.runs, filter), [listed, changes.runs, filter]);
+  const active = runs.filter(({ state }) => isActive(state));
+  const [isCancelling, setCancelling] = useState(false);
+  const search = useRef<HTMLInputElement>(null);
+  useShortcuts({ "/": () => search.current?.focus() });
+  return (
+    <div className="view runs-view">
+      <header className="view-head">
+        <h1>Runs</h1>
+        <StreamBadge phase={changes.phase} />
+        <div className="spacer" />
+        {active.length > 0 && (
+          <button type="button" className="button" onClick={() => setCancelling(true)}>
+            <Icon name="stop" />
+            Cancel {formatCount(active.length)} active
+          </button>
+        )}
+        <Link href="/new" className="button primary">
+          <Icon name="plus" />
+          New run
+        </Link>
+      </header>
+      <FilterBar search={search} />
+      <Body
+        list={list}
+        runs={runs}
+        isFiltered={query !== ""}
+        onMore={() => {
+          if (list.hasNextPage && !list.isFetchingNextPage) {
+            void list.fetchNextPage();
+          }
+        }}
+      />
+      {isCancelling && <CancelDialog active={active} filter={filter} onClose={() => setCancelling(false)} />}
+    </div>
+  );
+}
+
+interface List {
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly hasNextPage: boolean;
+  readonly refetch: () => Promise<unknown>;
+}
+
+function Body({
+  list,
+  runs,
+  isFiltered,
+  onMore,
+}: {
+  readonly list: List;
+  readonly runs: readonly Run[];
+  readonly isFiltered: boolean;
+  readonly onMore: () => void;
+}) {
+  const [, navigate] = useLocation();
+  const nowMs = useNow();
+  if (list.error !== null && runs.length === 0) {
+    return <Failure error={list.error} onRetry={() => void list.refetch()} />;
+  }
+  if (list.isPending && runs.length === 0) {
+    return <Loading what="runs" />;
+  }
+  if (runs.length === 0) {
+    return isFiltered ? (
+      <EmptyState title="No run matches this filter">
+        <div className="actions">
+          <Link href="/runs" className="button">
+            Show all runs
+          </Link>
+        </div>
+      </EmptyState>
+    ) : (
+      <EmptyState title="No runs yet" lines={firstRun}>
+        <p>
+          A run appears here as soon as it begins. <Link href="/new">Start one in the console</Link>, or:
+        </p>
+      </EmptyState>
+    );
+  }
+  return (
+    <RunsTable
+      runs={runs}
+      nowMs={nowMs}
+      hasMore={list.hasNextPage}
+      onEnd={onMore}
+      onOpen={(runId) => navigate(`/runs/${runId}`)}
+    />
+  );
+}
+
+const firstRun = `url=${serviceUrl}
+id=$(curl -sS $url/v1/sessions -d '{"agent":{"name":"first"}}' | sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
+curl -sS $url/v1/sessions/$id/messages -d '{"message":"Say hello."}'`;
+
+/** Calls at the same time, where each run needs one of its own. */
+const parallelMax = 4;
+
+function CancelDialog({
+  active,
+  filter,
+  onClose,
+}: {
+  readonly active: readonly Run[];
+  readonly filter: RunsFilter;
+  readonly onClose: () => void;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const request = toCancelRequest(filter);
+  const cancel = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const count = request === undefined ? await cancelEach(active) : (await service.cancelRuns(request)).cancelled;
+      showToast({ tone: "good", text: `Asked ${formatCount(count)} ${count === 1 ? "run" : "runs"} to stop.` });
+      onClose();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title="Cancel active runs" onClose={onClose}>
+      <div className="form">
+        <p>
+          {request === undefined
+            ? `The ${formatCount(active.length)} active runs of this list are cancelled.`
+            : `All active runs that match the filter are cancelled: ${formatCount(active.length)} in this list, and those further down.`}
+        </p>
+        <p className="hint">A running run stops at its next step. What it has written stays in its log.</p>
+        {error !== undefined && <Failure error={error} />}
+        <div className="actions">
+          <button type="button" className="button danger" disabled={isBusy} onClick={() => void cancel()}>
+            Cancel them
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Leave them
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+async function cancelEach(runs: readonly Run[]): Promise<number> {
+  const rest = [...runs];
+  const work = async (): Promise<void> => {
+    for (let run = rest.pop(); run !== undefined; run = rest.pop()) {
+      await service.cancelRun({ runId: run.runId });
+    }
+  };
+  await Promise.all(Array.from({ length: parallelMax }, work));
+  return runs.length;
+}

@@ -1,0 +1,206 @@
+// Renders the Markdown of models as elements. It never makes HTML from text: an unknown or unsafe construct stays as it is
+// written. Each top-level block is a component of its own, so live text renders its last block only.
+
+import { Fragment, memo, type ReactNode } from "react";
+import { visibleText } from "../lib/visible-text.ts";
+import { CodeBlock } from "./code-block.tsx";
+
+/** Shows Markdown. `isLive` shows where the text is being written. */
+export function Markdown({ text, isLive = false }: { readonly text: string; readonly isLive?: boolean }) {
+  const blocks = splitBlocks(visibleText(text));
+  return (
+    <div className="markdown" data-live={isLive || undefined}>
+      {blocks.map((block, index) => (
+        <Block key={index} block={block} />
+      ))}
+    </div>
+  );
+}
+
+/** Splits at empty lines outside fences. */
+function splitBlocks(text: string): string[] {
+  const blocks: string[] = [];
+  let lines: string[] = [];
+  let fence = "";
+  const flush = (): void => {
+    if (lines.length > 0) {
+      blocks.push(lines.join("\n"));
+      lines = [];
+    }
+  };
+  for (const line of text.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+    if (fence !== "") {
+      lines.push(line);
+      if (mark.startsWith(fence) && line.trim() === mark) {
+        fence = "";
+        flush();
+      }
+    } else if (mark !== "") {
+      flush();
+      fence = mark;
+      lines.push(line);
+    } else if (line.trim() === "") {
+      flush();
+    } else {
+      if (isHeading(line) || isHeading(lines[0] ?? "")) {
+        flush();
+      }
+      lines.push(line);
+    }
+  }
+  flush();
+  return blocks;
+}
+
+const Block = memo(function Block({ block }: { readonly block: string }) {
+  const lines = block.split("\n");
+  const first = lines[0] ?? "";
+  const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(first);
+  if (fence !== null) {
+    const isClosed =
+      lines.length > 1 &&
+      lines
+        .at(-1)
+        ?.trim()
+        .startsWith(fence[1] ?? "") === true;
+    return <CodeBlock text={lines.slice(1, isClosed ? -1 : undefined).join("\n")} label={fence[2] || "code"} />;
+  }
+  if (isHeading(first)) {
+    // The page's own headings come first: a model's heading must not become one of them.
+    return <p className="markdown-heading">{inline(first.replace(/^#{1,6}\s+/, ""))}</p>;
+  }
+  if (/^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$/.test(block)) {
+    return <hr />;
+  }
+  if (lines.every((line) => line.startsWith(">"))) {
+    return <blockquote>{withBreaks(lines.map((line) => line.replace(/^>\s?/, "")))}</blockquote>;
+  }
+  const [, separator = ""] = lines;
+  if (first.includes("|") && /^\s*\|?[\s:|-]+\|[\s:|-]*$/.test(separator) && separator.includes("-")) {
+    return <Table lines={lines} />;
+  }
+  if (isItem(first)) {
+    return <List lines={lines} />;
+  }
+  return <p>{withBreaks(lines)}</p>;
+});
+
+function List({ lines }: { readonly lines: readonly string[] }) {
+  const items: { depth: number; text: string }[] = [];
+  for (const line of lines) {
+    const item = itemPattern.exec(line);
+    const last = items.at(-1);
+    if (item !== null) {
+      items.push({ depth: Math.min(3, Math.floor((item[1] ?? "").length / 2)), text: item[3] ?? "" });
+    } else if (last !== undefined) {
+      last.text += ` ${line.trim()}`;
+    }
+  }
+  const rows = items.map(({ depth, text }, index) => (
+    <li key={index} data-depth={depth}>
+      {inline(text)}
+    </li>
+  ));
+  const start = /^\s*(\d+)/.exec(lines[0] ?? "")?.[1];
+  return start === undefined ? <ul>{rows}</ul> : <ol start={Number(start)}>{rows}</ol>;
+}
+
+function Table({ lines }: { readonly lines: readonly string[] }) {
+  const [head = [], , ...rows] = lines.map(splitCells);
+  return (
+    <div className="markdown-table">
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, index) => (
+              <th key={`${index}${cell}`}>{inline(cell)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, index) => (
+                <td key={`${index}${cell}`}>{inline(cell)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function splitCells(line: string): string[] {
+  return line
+    .trim()
+    .replace(/^\||\|$/g, "")
+    .split("|")
+    .map((cell) => cell.trim());
+}
+
+const itemPattern = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+
+function isItem(line: string): boolean {
+  return itemPattern.test(line);
+}
+
+function isHeading(line: string): boolean {
+  return /^#{1,6}\s+\S/.test(line);
+}
+
+function withBreaks(lines: readonly string[]): ReactNode {
+  return lines.map((line, index) => (
+    <Fragment key={index}>
+      {index > 0 && <br />}
+      {inline(line)}
+    </Fragment>
+  ));
+}
+
+/** Code first: nothing within it is a mark. The lengths are bounded, so no text makes the search slow. */
+const marks =
+  /(?<code>`[^`\n]{1,2000}`)|(?<strong>\*\*[^*\n]{1,2000}\*\*)|(?<emphasis>(?<![\w*])[*_][^*_\n]{1,2000}[*_](?![\w*]))|(?<link>\[[^\]\n]{1,500}\]\([^)\s]{1,2000}\))|(?<address>https?:\/\/[^\s<>()[\]"']{1,2000}[^\s<>()[\]"'.,;:!?])/g;
+
+function inline(text: string): ReactNode[] {
+  const nodes: ReactNode[] = [];
+  let end = 0;
+  for (const match of text.matchAll(marks)) {
+    nodes.push(text.slice(end, match.index));
+    nodes.push(<Fragment key={match.index}>{mark(match)}</Fragment>);
+    end = match.index + match[0].length;
+  }
+  nodes.push(text.slice(end));
+  return nodes;
+}
+
+function mark({ 0: whole, groups = {} }: RegExpMatchArray): ReactNode {
+  if (groups.code !== undefined) {
+    return <code>{whole.slice(1, -1)}</code>;
+  }
+  if (groups.strong !== undefined) {
+    return <strong>{inline(whole.slice(2, -2))}</strong>;
+  }
+  if (groups.emphasis !== undefined) {
+    return <em>{inline(whole.slice(1, -1))}</em>;
+  }
+  if (groups.address !== undefined) {
+    return <OuterLink url={whole} label={whole} />;
+  }
+  const [, label = "", url = ""] = /^\[(.*)\]\((.*)\)$/.exec(whole) ?? [];
+  return URL.canParse(url) && /^https?:/i.test(url) ? <OuterLink url={url} label={label} /> : whole;
+}
+
+/** A link that a model wrote. Its host is always visible, because the label may name another one. */
+function OuterLink({ url, label }: { readonly url: string; readonly label: string }) {
+  const { host } = new URL(url);
+  return (
+    <>
+      <a href={url} target="_blank" rel="noopener noreferrer nofollow">
+        {label}
+      </a>
+      {label !== url && <span className="link-host"> ({host})</span>}
+    </>
+  );
+}

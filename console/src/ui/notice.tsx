@@ -1,0 +1,64 @@
+// What a view shows in place of its content: nothing yet, still loading, or a failure.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { ReactNode } from "react";
+import { askForKey } from "../api/access.ts";
+import { CodeBlock } from "./code-block.tsx";
+
+/** Nothing to show. An empty view says what to do about it, as lines to paste. */
+export function EmptyState({
+  title,
+  lines,
+  children,
+}: {
+  readonly title: string;
+  readonly lines?: string;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <section className="notice">
+      <h2>{title}</h2>
+      {children}
+      {lines !== undefined && <CodeBlock label="paste into a terminal" text={lines} />}
+    </section>
+  );
+}
+
+/** A call that failed, with the way to try again. */
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const { code, rawMessage } = ConnectError.from(error);
+  return (
+    <section className="notice" role="alert">
+      <h2>{titles[code] ?? "This did not work"}</h2>
+      <p>{rawMessage}</p>
+      <div className="actions">
+        {code === Code.Unauthenticated && (
+          <button type="button" className="button primary" onClick={askForKey}>
+            Enter an API key
+          </button>
+        )}
+        {onRetry !== undefined && (
+          <button type="button" className="button" onClick={onRetry}>
+            Try again
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const titles: Readonly<Partial<Record<Code, string>>> = {
+  [Code.NotFound]: "Not found",
+  [Code.Unauthenticated]: "The service asks for credentials",
+  [Code.PermissionDenied]: "Not allowed",
+  [Code.Unavailable]: "The service is not reachable",
+  [Code.ResourceExhausted]: "Too many at once",
+};
+
+export function Loading({ what }: { readonly what: string }) {
+  return (
+    <p className="loading" role="status">
+      Loading {what} …
+    </p>
+  );
+}

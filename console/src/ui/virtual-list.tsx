@@ -1,0 +1,130 @@
+// A list of which only the rows in sight are in the document.
+//
+// V1  The row `keep` stays in the document, so that the keyboard focus is not lost when it leaves the sight.
+// V2  With `follows`, the list stays at its end while it grows, until a person scrolls up; at the end it follows again.
+
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from "react";
+
+export interface VirtualListHandle {
+  /** Brings a row into sight, and moves the focus to its first link or button. */
+  readonly focus: (index: number) => void;
+  readonly scrollTo: (index: number) => void;
+  readonly scrollToEnd: () => void;
+}
+
+export interface VirtualListProps {
+  readonly count: number;
+  /** The height of a row; an estimate when rows are measured. */
+  readonly rowPx: number;
+  readonly isMeasured?: boolean;
+  readonly render: (index: number) => ReactNode;
+  readonly keyOf: (index: number) => string | number;
+  readonly keep?: number;
+  readonly follows?: boolean;
+  readonly onFollows?: (follows: boolean) => void;
+  readonly onRange?: (lastIndex: number) => void;
+  readonly handle?: RefObject<VirtualListHandle | null>;
+  readonly className?: string;
+  readonly role?: "list" | "rowgroup";
+  readonly label?: string;
+  /** True makes the region itself reachable by keyboard, for rows without links. */
+  readonly isFocusable?: boolean;
+}
+
+/** Rows beyond the sight, so that scrolling shows no gap. */
+const overscan = 8;
+/** A list this close to its end is at its end. */
+const endPx = 32;
+
+export function VirtualList(props: VirtualListProps) {
+  const {
+    count,
+    rowPx,
+    isMeasured = false,
+    render,
+    keyOf,
+    keep = -1,
+    follows = false,
+    onFollows,
+    onRange,
+    role,
+  } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    getItemKey: keyOf,
+    overscan,
+    rangeExtractor: (range) => {
+      const indexes = defaultRangeExtractor(range);
+      return keep < 0 || keep >= count || indexes.includes(keep) ? indexes : [...indexes, keep].sort((a, b) => a - b);
+    },
+  });
+  const items = virtualizer.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  const total = virtualizer.getTotalSize();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another height makes every place wrong.
+  useEffect(() => virtualizer.measure(), [virtualizer, rowPx]);
+  useEffect(() => onRange?.(last), [onRange, last]);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (follows && element !== null) {
+      element.scrollTop = element.scrollHeight;
+    }
+  });
+  useImperativeHandle(props.handle, () => ({
+    focus: (index) => {
+      virtualizer.scrollToIndex(index, { align: "auto" });
+      requestAnimationFrame(() => findRow(scroller.current, index)?.focus());
+    },
+    scrollTo: (index) => virtualizer.scrollToIndex(index, { align: "center" }),
+    scrollToEnd: () => virtualizer.scrollToIndex(count - 1, { align: "end" }),
+  }));
+
+  const isAtEnd = (): boolean => {
+    const element = scroller.current;
+    return element !== null && element.scrollHeight - element.scrollTop - element.clientHeight < endPx;
+  };
+  // Only what a person does ends the following: the list itself scrolls too, as rows are measured.
+  const lookAgain = (): void => {
+    requestAnimationFrame(() => onFollows?.(isAtEnd()));
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only notice that a person scrolls.
+    <div
+      ref={scroller}
+      className={`virtual ${props.className ?? ""}`}
+      role={props.isFocusable === true ? "group" : undefined}
+      aria-label={props.isFocusable === true ? props.label : undefined}
+      tabIndex={props.isFocusable === true ? 0 : undefined}
+      onWheel={lookAgain}
+      onTouchMove={lookAgain}
+      onKeyUp={lookAgain}
+      onPointerUp={lookAgain}
+    >
+      <div className="virtual-space" role={role} aria-label={props.label} style={{ height: `${total}px` }}>
+        {items.map((item) => (
+          <div
+            key={item.key}
+            ref={isMeasured ? virtualizer.measureElement : undefined}
+            data-index={item.index}
+            className="virtual-row"
+            role={role === "list" ? "listitem" : "presentation"}
+            aria-setsize={role === "list" ? count : undefined}
+            aria-posinset={role === "list" ? item.index + 1 : undefined}
+            style={{ transform: `translateY(${item.start}px)`, ...(!isMeasured && { height: `${item.size}px` }) }}
+          >
+            {render(item.index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function findRow(scroller: HTMLElement | null, index: number): HTMLElement | null {
+  return scroller?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`) ?? null;
+}

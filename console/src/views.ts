@@ -1,0 +1,27 @@
+// The views of the console. A new view is a folder, a line here and a style sheet in `main.tsx`.
+
+import { type ComponentType, lazy } from "react";
+import { RunView } from "./run/run-view.tsx";
+import { RunsView } from "./runs/runs-view.tsx";
+import type { IconName } from "./ui/icon.tsx";
+
+/** A view at a path below the console. */
+export interface View {
+  readonly path: string;
+  readonly title: string;
+  readonly component: ComponentType<{ readonly params: Readonly<Record<string, string | undefined>> }>;
+  /** The view's place in the navigation; a view without one is reached from others. */
+  readonly navigation?: { readonly icon: IconName; readonly key: string; readonly count?: "active" };
+}
+
+/** All views, in the order of the navigation. Views that few people open first are loaded on demand. */
+export const views: readonly View[] = [
+  { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r", count: "active" } },
+  { path: "/runs/:runId", title: "Run", component: RunView },
+  {
+    path: "/new",
+    title: "New run",
+    component: lazy(() => import("./new-run/new-run-view.tsx")),
+    navigation: { icon: "plus", key: "g n" },
+  },
+];

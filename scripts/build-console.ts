@@ -1,0 +1,58 @@
+// Builds the console: console/ with its packages becomes the files of console/dist, which the service serves as they are. They
+// contain the code of packages, so they are not committed. `npm run build` makes them for the package and the image. In a checkout
+// `runnel dev` runs this file when they are missing or older than their source.
+
+import { mkdtempDisposable, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "vite";
+import { bringLicenses } from "./build-program.ts";
+import { repositoryRoot, runCommand } from "./run-command.ts";
+
+const folder = join(repositoryRoot, "console/dist");
+
+/**
+ * The libraries are written for React's API. Preact has the same in a third of the bytes: with these lines removed, the console
+ * is built on React.
+ */
+const preact = [
+  { find: /^react\/jsx-runtime$/, replacement: "preact/jsx-runtime" },
+  { find: /^react-dom\/client$/, replacement: "preact/compat/client" },
+  { find: /^react(?:-dom)?$/, replacement: "preact/compat" },
+  { find: /^use-sync-external-store\/shim\/index\.js$/, replacement: "preact/compat" },
+];
+
+/** Writes the console to console/dist, in place of the one there. */
+export async function buildConsole(): Promise<void> {
+  // Below the packages that the generated code imports.
+  await using contract = await mkdtempDisposable(join(repositoryRoot, "console/.contract-"));
+  await rm(folder, { recursive: true, force: true });
+  // The descriptors without the options that only servers need.
+  await runCommand("buf", ["generate", "--template", "console/buf.gen.yaml", "--output", contract.path]);
+  await build({
+    root: join(repositoryRoot, "console"),
+    configFile: false,
+    mode: "production",
+    logLevel: "warn",
+    base: "./",
+    resolve: {
+      alias: [...preact, { find: /^#gen\//, replacement: `${contract.path}/gen/` }],
+    },
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [bringLicenses()],
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      // The first of each with `light-dark()`, which the themes use.
+      target: ["chrome123", "firefox120", "safari17.5"],
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      // Libraries mark what may not run on a server of React's.
+      rolldownOptions: { onLog: (level, log, report) => log.code !== "MODULE_LEVEL_DIRECTIVE" && report(level, log) },
+    },
+  });
+}
+
+if (import.meta.main) {
+  await buildConsole();
+}

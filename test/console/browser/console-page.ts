@@ -1,0 +1,84 @@
+// The console in headless Chromium, with everything that it complains about or asks of other hosts.
+
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { keyOf } from "../../harness/credentials.ts";
+
+/** A page of the console. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** Errors and warnings of the page's console, its uncaught errors, and reports of the content security policy. */
+  readonly complaints: string[];
+  /** Requests to other origins than the service. */
+  readonly foreign: string[];
+}
+
+export interface ConsoleOptions extends BrowserContextOptions {
+  /** The client whose key the page has; null opens it without a key. */
+  readonly client?: string | null;
+}
+
+/** Starts Chromium: the system's, or the program in CHROMIUM. It ends with the test. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  await access(executablePath, constants.X_OK).catch((cause: unknown) => {
+    const fix = "run `apt-get install -y chromium`, or set CHROMIUM to the program";
+    throw new Error(`Chromium is not at ${executablePath}: ${fix}`, { cause });
+  });
+  const browser = await chromium.launch({ executablePath });
+  onTestFinished(() => browser.close());
+  return browser;
+}
+
+/** Opens the console of a service at a path such as `runs`. */
+export async function openConsole(
+  url: string,
+  path = "",
+  { client, ...options }: ConsoleOptions = {},
+  browser?: Browser,
+): Promise<ConsolePage> {
+  const context = await (browser ?? (await startBrowser())).newContext({ reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  const opened: ConsolePage = { page, complaints: [], foreign: [] };
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      opened.complaints.push(message.text());
+    }
+  });
+  page.on("pageerror", (error) => opened.complaints.push(String(error)));
+  page.on("request", (request) => {
+    const asked = new URL(request.url());
+    if (asked.origin !== url && asked.protocol !== "data:" && asked.protocol !== "blob:") {
+      opened.foreign.push(request.url());
+    }
+  });
+  if (client !== null) {
+    // As if a person had entered it in this tab.
+    await page.addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), keyOf(client));
+  }
+  await page.goto(`${url}/console/${path}`);
+  return opened;
+}
+
+/** Fails when the page has complained, or has asked another origin. */
+export function expectCalm({ complaints, foreign }: ConsolePage): void {
+  expect(complaints).toEqual([]);
+  expect(foreign).toEqual([]);
+}
+
+/** Waits until an element with this text is visible. */
+export async function seeText(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+}
+
+/** Returns the text of the badge of the view's stream. */
+export async function badgeOf(page: Page): Promise<string> {
+  return (await page.locator("main .badge-text").first().textContent()) ?? "";
+}
+
+/** Waits until the badge of the view's stream matches. */
+export async function seeBadge(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator("main .badge-text").filter({ hasText: text }).first().waitFor();
+}

@@ -13,14 +13,17 @@ export type StreamPhase =
 export interface Followed<Response> {
   /** Opens the stream after everything that was taken. */
   readonly open: (signal: AbortSignal) => AsyncIterable<Response>;
-  /** Takes a response. Returns false when it brought nothing: it only keeps the stream alive. */
-  readonly take: (response: Response) => boolean;
+  /** Takes a response. Returns when its news was made, or undefined for a response that only keeps the stream alive. */
+  readonly take: (response: Response) => number | undefined;
   readonly onPhase: (phase: StreamPhase) => void;
   /** Receives how often the stream was opened again. */
   readonly onResume: () => void;
 }
 
-/** A stream without news for this time has caught up: stored entries arrive back to back. */
+/**
+ * Stored entries arrive back to back. A stream has caught up when it is quiet for this time, or when in this time it brings no
+ * more than was made in it: a clock that is wrong does not matter.
+ */
 const quietMs = 150;
 const retryMinMs = 500;
 const retryMaxMs = 8_000;
@@ -79,33 +82,64 @@ type Outcome =
 async function readOnce<Response>(followed: Followed<Response>, stop: AbortSignal): Promise<Outcome> {
   const hidden = new AbortController();
   const unsubscribe = pageVisible.subscribe(() => hidden.abort());
-  let quiet: ReturnType<typeof setTimeout> | undefined;
+  const pace = new Pace(() => followed.onPhase({ name: "live" }));
   let hasOpened = false;
-  let isLive = false;
-  const expectQuiet = (): void => {
-    clearTimeout(quiet);
-    quiet = setTimeout(() => {
-      isLive = true;
-      followed.onPhase({ name: "live" });
-    }, quietMs);
-  };
   try {
     for await (const response of followed.open(AbortSignal.any([stop, hidden.signal]))) {
       if (!hasOpened) {
         hasOpened = true;
         followed.onPhase({ name: "catching-up" });
-        expectQuiet();
       }
-      if (followed.take(response) && !isLive) {
-        expectQuiet();
-      }
+      pace.note(followed.take(response));
     }
     return { end: "complete" };
   } catch (error) {
     return hidden.signal.aborted ? { end: "hidden" } : { end: "failed", error: ConnectError.from(error), hasOpened };
   } finally {
-    clearTimeout(quiet);
+    pace.stop();
     unsubscribe();
+  }
+}
+
+/** Decides when a stream has caught up. */
+class Pace {
+  readonly #onLive: () => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #from: { readonly wallMs: number; readonly madeMs: number } | undefined;
+  #isLive = false;
+
+  constructor(onLive: () => void) {
+    this.#onLive = onLive;
+  }
+
+  /** Notes a response with news that was made at a time. */
+  note(madeMs: number | undefined): void {
+    if (this.#isLive || (madeMs === undefined && this.#timer !== undefined)) {
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#goLive(), quietMs);
+    if (madeMs === undefined) {
+      return;
+    }
+    const wallMs = performance.now();
+    const passedMs = wallMs - (this.#from?.wallMs ?? wallMs);
+    if (this.#from === undefined || passedMs >= quietMs) {
+      if (this.#from !== undefined && madeMs - this.#from.madeMs <= passedMs * 2) {
+        this.#goLive();
+      }
+      this.#from = { wallMs, madeMs };
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #goLive(): void {
+    clearTimeout(this.#timer);
+    this.#isLive = true;
+    this.#onLive();
   }
 }
 

@@ -13,7 +13,7 @@ import { transport } from "../api/transport.ts";
 import { oncePerFrame } from "../lib/frame-batch.ts";
 import { follow, type StreamPhase } from "../lib/stream.ts";
 import { Timeline } from "./timeline.ts";
-import { Transcript } from "./transcript.ts";
+import { Transcript, timeOf } from "./transcript.ts";
 
 const runs = createClient(RunService, transport);
 /** Logs that stay in memory after their view is closed: going back shows them at once. */
@@ -104,7 +104,8 @@ export class RunLog {
           this.#take(result);
         }
         this.#notify();
-        return results.length > 0;
+        const last = results.at(-1);
+        return last && timeOf(last);
       },
       onPhase: (phase) => {
         this.phase = phase;

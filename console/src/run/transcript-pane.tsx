@@ -40,12 +40,12 @@ export function TranscriptPane({
   const scrolledTo = useRef<number | undefined>(undefined);
   useEffect(() => {
     // Only a new choice scrolls, and not each entry that arrives later.
-    if (sequence !== undefined && index >= first && scrolledTo.current !== sequence) {
+    if (sequence !== undefined && sequence <= log.cursor && scrolledTo.current !== sequence) {
       scrolledTo.current = sequence;
       setFollows(false);
       list.current?.scrollTo(index);
     }
-  }, [sequence, index, first]);
+  }, [log.cursor, sequence, index]);
   useShortcuts({ End: () => setFollows(true) });
   const hasMore = !follows && isActive(run.state);
   return (

@@ -68,11 +68,11 @@ class RunChanges {
       take: ({ cursor, change }) => {
         this.#cursor = cursor === "" ? this.#cursor : cursor;
         if (change.case !== "run") {
-          return false;
+          return undefined;
         }
         this.#put(change.value);
         this.#notify();
-        return true;
+        return Date.now();
       },
       onPhase: (phase) => {
         this.phase = phase;

@@ -34,6 +34,7 @@ export interface VirtualListProps {
 
 /** Rows beyond the sight, so that scrolling shows no gap. */
 const overscan = 8;
+const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"]);
 /** A list this close to its end is at its end. */
 const endPx = 32;
 
@@ -57,6 +58,8 @@ export function VirtualList(props: VirtualListProps) {
     estimateSize: () => rowPx,
     getItemKey: keyOf,
     overscan,
+    // A synchronous rendering within the measuring of rows leaves rows at stale places.
+    useFlushSync: false,
     rangeExtractor: (range) => {
       const indexes = defaultRangeExtractor(range);
       return keep < 0 || keep >= count || indexes.includes(keep) ? indexes : [...indexes, keep].sort((a, b) => a - b);
@@ -89,8 +92,22 @@ export function VirtualList(props: VirtualListProps) {
     return element !== null && element.scrollHeight - element.scrollTop - element.clientHeight < endPx;
   };
   // Only what a person does ends the following: the list itself scrolls too, as rows are measured.
-  const lookAgain = (): void => {
-    requestAnimationFrame(() => onFollows?.(isAtEnd()));
+  const pressed = useRef(false);
+  const lastTop = useRef(0);
+  const leaveEnd = (): void => {
+    const element = scroller.current;
+    if (element !== null && element.scrollHeight > element.clientHeight) {
+      onFollows?.(false);
+    }
+  };
+  const noteScroll = (): void => {
+    const top = scroller.current?.scrollTop ?? 0;
+    if (top > lastTop.current && isAtEnd()) {
+      onFollows?.(true);
+    } else if (top < lastTop.current && pressed.current) {
+      leaveEnd();
+    }
+    lastTop.current = top;
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only notice that a person scrolls.
@@ -100,10 +117,21 @@ export function VirtualList(props: VirtualListProps) {
       role={props.isFocusable === true ? "group" : undefined}
       aria-label={props.isFocusable === true ? props.label : undefined}
       tabIndex={props.isFocusable === true ? 0 : undefined}
-      onWheel={lookAgain}
-      onTouchMove={lookAgain}
-      onKeyUp={lookAgain}
-      onPointerUp={lookAgain}
+      onScroll={noteScroll}
+      onWheel={({ deltaY }) => deltaY < 0 && leaveEnd()}
+      onKeyDown={({ key }) => upKeys.has(key) && leaveEnd()}
+      onPointerDown={() => {
+        pressed.current = true;
+      }}
+      onPointerUp={() => {
+        pressed.current = false;
+      }}
+      onTouchStart={() => {
+        pressed.current = true;
+      }}
+      onTouchEnd={() => {
+        pressed.current = false;
+      }}
     >
       <div className="virtual-space" role={role} aria-label={props.label} style={{ height: `${total}px` }}>
         {items.map((item) => (

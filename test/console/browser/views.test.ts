@@ -104,9 +104,7 @@ test("keys move through the list, open a run and lead back", async () => {
   await page.getByRole("row").filter({ hasText: first.slice(-8) }).waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
-  await until("the focus on the second row", async () =>
-    (await page.evaluate(() => document.activeElement?.textContent ?? "")) === first.slice(-8),
-  );
+  await page.locator(":focus", { hasText: first.slice(-8) }).waitFor();
   await page.keyboard.press("Enter");
   await seeText(page, "one");
   expect(page.url()).toContain(first);
@@ -114,7 +112,7 @@ test("keys move through the list, open a run and lead back", async () => {
   await page.keyboard.press("r");
   await page.getByRole("row").filter({ hasText: first.slice(-8) }).waitFor();
   await page.keyboard.press("/");
-  expect(await page.evaluate(() => document.activeElement?.getAttribute("placeholder"))).toBe("press / to filter");
+  expect(await page.locator(":focus").getAttribute("placeholder")).toBe("press / to filter");
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Help" }).waitFor();
@@ -182,7 +180,7 @@ test("a page without a key asks for one, keeps what it shows, and never puts the
   await dialog.getByRole("button", { name: "Use this key" }).click();
   await seeText(page, "Only for its client.");
   expect(page.url()).toBe(`${service.url}/console/runs/${runId}`);
-  const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+  const stored = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
   expect(stored).not.toContain(keyOf());
   await page.reload();
   await page.getByRole("dialog", { name: "The service asks for an API key" }).waitFor();
@@ -290,10 +288,9 @@ test("at 360 pixels no view is wider than the screen", async () => {
   for (const path of ["runs", `runs/${runId}`, `runs/${runId}?tab=waterfall`, `runs/${runId}?tab=entries&seq=2`, "new"]) {
     await page.goto(`${service.url}/console/${path}`);
     await page.locator("h1").waitFor();
-    const widths = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      document.querySelector("main")?.scrollWidth,
-    ]);
+    const widths = await page.evaluate(
+      '[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]',
+    );
     expect(widths, path).toEqual([360, 360]);
   }
 });
@@ -311,8 +308,6 @@ async function findViolations(page: Page): Promise<unknown> {
 
 /** A headless browser shows every page, so the test says otherwise. */
 async function setVisibility(page: Page, state: "hidden" | "visible"): Promise<void> {
-  await page.evaluate((value) => {
-    Object.defineProperty(document, "visibilityState", { value, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, state);
+  await page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"))`);
 }

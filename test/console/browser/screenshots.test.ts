@@ -1,0 +1,97 @@
+// The pictures of the documentation. `npm run screenshots` writes them to docs/images; every other run only takes them.
+
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { repositoryRoot } from "../../../scripts/run-command.ts";
+import { modelFlags } from "../../conformance/stage.ts";
+import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { fail } from "../../fakes/wire-server.ts";
+import { GrpcClient } from "../../harness/grpc.ts";
+import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { openConsole, seeText, startBrowser } from "./console-page.ts";
+
+const bytesMax = 150_000;
+const summary = `The service reads its settings in three steps:
+
+1. **Defaults** come from \`config/defaults.yaml\`.
+2. **The file** that \`--config\` names replaces them.
+3. **Variables** have the last word: \`PORT\` sets the port.
+
+| setting | default | variable |
+|---|---|---|
+| port | 8090 | \`PORT\` |
+| log level | info | \`LOG_LEVEL\` |
+
+Two places disagree about the port, and the tests cover neither.`;
+
+test("every view in light and in dark makes a picture that is small enough for a page", async () => {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0, retryMax: 0 });
+  const client = new GrpcClient(service.target);
+  const workDir = makeProject();
+  const start = async (name: string, message: string, ...scripts: readonly Script[]): Promise<string> => {
+    provider.respond(...scripts);
+    const agent = { name, tools: { builtin: ["list_dir", "read_file", "grep"] } };
+    const { sessionId } = await client.call(SessionService.method.createSession, { agent, workDir });
+    return (await client.call(SessionService.method.sendMessage, { sessionId, message })).runId;
+  };
+  const end = (runId: string) =>
+    until("the run to end", async () => {
+      const { run } = await client.call(RunService.method.getRun, { runId });
+      return run?.endTime !== undefined;
+    });
+  await end(await start("triage", "Sort the new issues.", answer("Sorted 14 issues: 3 bugs, 9 questions, 2 duplicates.")));
+  await end(await start("writer", "Write the notes.", (wire) => fail(wire as never, 400, "context is too long")));
+  const shown = await start(
+    "reviewer",
+    "How does this service read its settings? Look at the files before you answer.",
+    callTools({ id: "one", name: "list_dir", arguments: "{}" }),
+    callTools(
+      { id: "two", name: "read_file", arguments: '{"path":"config/defaults.yaml"}' },
+      { id: "three", name: "grep", arguments: '{"pattern":"PORT"}' },
+    ),
+    answer(summary),
+  );
+  await end(shown);
+  await end(await start("triage", "Answer the oldest question.", answer("Answered: retries are safe with a request id.")));
+  await start("migrator", "Move the tests.", (wire) => {
+    wire.text("Moving the tests of the parser first: ");
+    return new Promise(() => {});
+  });
+  const browser = await startBrowser();
+  const views = [
+    ["runs", "runs", "Answered: retries"],
+    ["run", `runs/${shown}`, "Two places disagree"],
+    ["entries", `runs/${shown}?tab=entries&seq=4`, "entry 4"],
+    ["new-run", `new?from=${shown}`, "The same call"],
+  ] as const;
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const [name, path, text] of views) {
+      const { page } = await openConsole(service.url, path, { colorScheme, viewport: { width: 1280, height: 800 } }, browser);
+      await seeText(page, text);
+      await page.locator(".service", { hasText: "service ready" }).waitFor();
+      const picture = await page.screenshot({ animations: "disabled" });
+      expect(picture.length).toBeLessThan(bytesMax);
+      if (process.env.SCREENSHOTS === "write") {
+        writeFileSync(join(repositoryRoot, `docs/images/console-${name}-${colorScheme}.png`), picture);
+      }
+      await page.context().close();
+    }
+  }
+});
+
+function makeProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-project-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, "config"));
+  writeFileSync(join(folder, "config/defaults.yaml"), "port: 8090\nlog_level: info\n");
+  writeFileSync(join(folder, "README.md"), "# Example\n\nSet PORT to another port.\n");
+  return folder;
+}

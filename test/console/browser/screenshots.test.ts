@@ -19,7 +19,7 @@ import { openConsole, seeText, startBrowser } from "./console-page.ts";
 const bytesMax = 150_000;
 const summary = `The service reads its settings in three steps:
 
-1. **Defaults** come from \`config/defaults.yaml\`.
+1. **Defaults** come from \`docs/settings.md\`.
 2. **The file** that \`--config\` names replaces them.
 3. **Variables** have the last word: \`PORT\` sets the port.
 
@@ -33,7 +33,7 @@ Two places disagree about the port, and the tests cover neither.`;
 test("every view in light and in dark makes a picture that is small enough for a page", async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0, retryMax: 0 });
+  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
   const client = new GrpcClient(service.target);
   const workDir = makeProject();
   const start = async (name: string, message: string, ...scripts: readonly Script[]): Promise<string> => {
@@ -48,13 +48,13 @@ test("every view in light and in dark makes a picture that is small enough for a
       return run?.endTime !== undefined;
     });
   await end(await start("triage", "Sort the new issues.", answer("Sorted 14 issues: 3 bugs, 9 questions, 2 duplicates.")));
-  await end(await start("writer", "Write the notes.", (wire) => fail(wire as never, 400, "context is too long")));
+  await end(await start("writer", "Write the notes.", fail(400, '{"error":{"message":"context is too long"}}')));
   const shown = await start(
     "reviewer",
     "How does this service read its settings? Look at the files before you answer.",
     callTools({ id: "one", name: "list_dir", arguments: "{}" }),
     callTools(
-      { id: "two", name: "read_file", arguments: '{"path":"config/defaults.yaml"}' },
+      { id: "two", name: "read_file", arguments: '{"path":"docs/settings.md"}' },
       { id: "three", name: "grep", arguments: '{"pattern":"PORT"}' },
     ),
     answer(summary),
@@ -67,7 +67,7 @@ test("every view in light and in dark makes a picture that is small enough for a
   });
   const browser = await startBrowser();
   const views = [
-    ["runs", "runs", "Answered: retries"],
+    ["runs", "runs", /^live$/],
     ["run", `runs/${shown}`, "Two places disagree"],
     ["entries", `runs/${shown}?tab=entries&seq=4`, "entry 4"],
     ["new-run", `new?from=${shown}`, "The same call"],
@@ -90,8 +90,8 @@ test("every view in light and in dark makes a picture that is small enough for a
 function makeProject(): string {
   const folder = mkdtempSync(join(tmpdir(), "runnel-project-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  mkdirSync(join(folder, "config"));
-  writeFileSync(join(folder, "config/defaults.yaml"), "port: 8090\nlog_level: info\n");
+  mkdirSync(join(folder, "docs"));
+  writeFileSync(join(folder, "docs/settings.md"), "# Settings\n\nport: 8090\nlog_level: info\n");
   writeFileSync(join(folder, "README.md"), "# Example\n\nSet PORT to another port.\n");
   return folder;
 }

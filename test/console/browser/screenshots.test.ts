@@ -47,7 +47,9 @@ test("every view in light and in dark makes a picture that is small enough for a
       const { run } = await client.call(RunService.method.getRun, { runId });
       return run?.endTime !== undefined;
     });
-  await end(await start("triage", "Sort the new issues.", answer("Sorted 14 issues: 3 bugs, 9 questions, 2 duplicates.")));
+  await end(
+    await start("triage", "Sort the new issues.", answer("Sorted 14 issues: 3 bugs, 9 questions, 2 duplicates.")),
+  );
   await end(await start("writer", "Write the notes.", fail(400, '{"error":{"message":"context is too long"}}')));
   const shown = await start(
     "reviewer",
@@ -60,7 +62,9 @@ test("every view in light and in dark makes a picture that is small enough for a
     answer(summary),
   );
   await end(shown);
-  await end(await start("triage", "Answer the oldest question.", answer("Answered: retries are safe with a request id.")));
+  await end(
+    await start("triage", "Answer the oldest question.", answer("Answered: retries are safe with a request id.")),
+  );
   await start("migrator", "Move the tests.", (wire) => {
     wire.text("Moving the tests of the parser first: ");
     return new Promise(() => {});
@@ -74,7 +78,12 @@ test("every view in light and in dark makes a picture that is small enough for a
   ] as const;
   for (const colorScheme of ["light", "dark"] as const) {
     for (const [name, path, text] of views) {
-      const { page } = await openConsole(service.url, path, { colorScheme, viewport: { width: 1280, height: 800 } }, browser);
+      const { page } = await openConsole(
+        service.url,
+        path,
+        { colorScheme, viewport: { width: 1280, height: 800 } },
+        browser,
+      );
       await seeText(page, text);
       await page.locator(".service", { hasText: "service ready" }).waitFor();
       const picture = await page.screenshot({ animations: "disabled" });

@@ -1,4 +1,4 @@
-// What is Runnel's own in the console: a stream that cannot be lost, and logs of any length.
+// The promise of Runnel in the console: a stream that cannot be lost, and logs of any length.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { testDatabase, query } from "../../harness/database.ts";
+import { query, testDatabase } from "../../harness/database.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startProcess } from "../../harness/process.ts";

@@ -101,7 +101,10 @@ test("keys move through the list, open a run and lead back", async () => {
   const second = await startRun(client, "2");
   await endRun(client, second);
   const { page } = await openConsole(service.url);
-  await page.getByRole("row").filter({ hasText: first.slice(-8) }).waitFor();
+  await page
+    .getByRole("row")
+    .filter({ hasText: first.slice(-8) })
+    .waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.locator(":focus", { hasText: first.slice(-8) }).waitFor();
@@ -110,7 +113,10 @@ test("keys move through the list, open a run and lead back", async () => {
   expect(page.url()).toContain(first);
   await page.keyboard.press("g");
   await page.keyboard.press("r");
-  await page.getByRole("row").filter({ hasText: first.slice(-8) }).waitFor();
+  await page
+    .getByRole("row")
+    .filter({ hasText: first.slice(-8) })
+    .waitFor();
   await page.keyboard.press("/");
   expect(await page.locator(":focus").getAttribute("placeholder")).toBe("press / to filter");
   await page.keyboard.press("Escape");
@@ -128,7 +134,11 @@ test("what the filter shows is cancelled together", async () => {
   await page.getByRole("button", { name: "Cancel them" }).click();
   await seeText(page, "Asked 2 runs to stop.");
   for (const runId of runs) {
-    await page.getByRole("row").filter({ hasText: runId.slice(-8) }).filter({ hasText: "cancelled" }).waitFor();
+    await page
+      .getByRole("row")
+      .filter({ hasText: runId.slice(-8) })
+      .filter({ hasText: "cancelled" })
+      .waitFor();
   }
 });
 
@@ -204,7 +214,7 @@ test("hostile text stays text", async () => {
     "[click](javascript:document.title='owned') ![image](https://evil.example/x.png)",
     "[https://bank.example](https://evil.example/login)",
     "\u001b[31mred\u001b[0m \u202etxt.exe",
-    "```html\n<b onclick=\"alert(1)\">bold</b>\n```",
+    '```html\n<b onclick="alert(1)">bold</b>\n```',
   ].join("\n\n");
   provider.respond(
     callTools({ id: "one", name: "read_file", arguments: JSON.stringify({ path: "<b>x</b>\u202e.txt" }) }),
@@ -281,11 +291,19 @@ test.each(["light", "dark"] as const)("axe finds nothing in any view, in %s", as
 
 test("at 360 pixels no view is wider than the screen", async () => {
   const { provider, service, client } = await setStage();
-  provider.respond(answer("A short answer with-a-very-long-word-that-has-no-space-in-it-and-goes-on-and-on-for-ever-and-ever."));
+  provider.respond(
+    answer("A short answer with-a-very-long-word-that-has-no-space-in-it-and-goes-on-and-on-for-ever-and-ever."),
+  );
   const runId = await startRun(client, "Say something.");
   await endRun(client, runId);
   const { page } = await openConsole(service.url, "runs", { viewport: { width: 360, height: 740 } });
-  for (const path of ["runs", `runs/${runId}`, `runs/${runId}?tab=waterfall`, `runs/${runId}?tab=entries&seq=2`, "new"]) {
+  for (const path of [
+    "runs",
+    `runs/${runId}`,
+    `runs/${runId}?tab=waterfall`,
+    `runs/${runId}?tab=entries&seq=2`,
+    "new",
+  ]) {
     await page.goto(`${service.url}/console/${path}`);
     await page.locator("h1").waitFor();
     const widths = await page.evaluate(

@@ -1,6 +1,6 @@
 // The rows of the list. Only those in sight are in the document; the focused row stays in it.
 
-import { memo, useRef, useState } from "react";
+import { memo, useCallback, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import {
@@ -42,19 +42,26 @@ export function RunsTable({
   const list = useRef<VirtualListHandle>(null);
   const [current, setCurrent] = useState<string | undefined>(undefined);
   const index = runs.findIndex(({ runId }) => runId === current);
+  // Two keys may come before the next rendering.
+  const latest = useRef(current);
+  const choose = useCallback((runId: string): void => {
+    latest.current = runId;
+    setCurrent(runId);
+  }, []);
   const move = (by: number): void => {
+    const index = runs.findIndex(({ runId }) => runId === latest.current);
     const next = runs[Math.min(runs.length - 1, Math.max(0, index + by))];
     if (next !== undefined) {
-      setCurrent(next.runId);
+      choose(next.runId);
       list.current?.focus(runs.indexOf(next));
     }
   };
   useShortcuts({
     j: () => move(1),
-    k: () => move(index === -1 ? 1 : -1),
+    k: () => move(-1),
     Enter: () => {
-      if (current !== undefined) {
-        onOpen(current);
+      if (latest.current !== undefined) {
+        onOpen(latest.current);
       }
     },
   });
@@ -82,7 +89,7 @@ export function RunsTable({
         }}
         render={(row) => {
           const run = runs[row];
-          return run && <RunRow run={run} index={row} nowMs={shownTime(run, nowMs)} onFocus={setCurrent} />;
+          return run && <RunRow run={run} index={row} nowMs={shownTime(run, nowMs)} onFocus={choose} />;
         }}
       />
     </div>

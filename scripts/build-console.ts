@@ -21,16 +21,11 @@ const preact = [
   { find: /^use-sync-external-store\/shim\/index\.js$/, replacement: "preact/compat" },
 ];
 
-<<<<<<< HEAD:scripts/build-console.ts
-/** Writes the console to console/dist, in place of the one there. */
-export async function buildConsole(): Promise<void> {
-=======
 /** Marks of React's libraries for servers of React's, and the time of plugins on a busy machine. */
 const expected: ReadonlySet<string> = new Set(["MODULE_LEVEL_DIRECTIVE", "PLUGIN_TIMINGS"]);
 
-/** Empties the folder and writes the console there. */
-export async function buildConsole(folder: string): Promise<void> {
->>>>>>> 3ce9503 (Move by keys as fast as one types: two keys may come before a rendering):scripts/console.ts
+/** Writes the console to console/dist, in place of the one there. */
+export async function buildConsole(): Promise<void> {
   // Below the packages that the generated code imports.
   await using contract = await mkdtempDisposable(join(repositoryRoot, "console/.contract-"));
   await rm(folder, { recursive: true, force: true });

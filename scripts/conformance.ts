@@ -9,7 +9,10 @@ const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--cus
 
 try {
   if (process.argv.length === 2) {
-    await timed("curl, nginx, Chromium, the console, signers, runners, clients, CopilotKit, the image and the npm package", runExternalTests);
+    await timed(
+      "curl, nginx, Chromium, the console, signers, runners, clients, CopilotKit, the image and the npm package",
+      runExternalTests,
+    );
   }
   await runSuites();
 } catch (error) {

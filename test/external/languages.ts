@@ -9,6 +9,7 @@ import { leaveOut } from "../harness/leave-out.ts";
 declare module "vitest" {
   export interface ProvidedContext {
     hasGo: boolean;
+    hasRust: boolean;
     /** A Python that has the packages of test/external/python.txt; empty when none was found. */
     python: string;
     /** The installed SDK of LangBot, for the names of tests. */
@@ -24,6 +25,7 @@ const packages = "cryptography, grpc, langbot_plugin, pydantic, yaml";
 
 export function setup(project: TestProject): void {
   project.provide("hasGo", runs("go", ["version"]) || leaveOut("TEST_GO", goWords));
+  project.provide("hasRust", runs("cargo", ["--version"]) || leaveOut("TEST_RUST", rustWords));
   const python = [ownPython, "python3"].find((each) => runs(each, ["-c", `import ${packages}`]));
   project.provide("python", python ?? (leaveOut("TEST_PYTHON", pythonWords) || ""));
   project.provide("langbotSdk", nameSdk(python));
@@ -32,6 +34,7 @@ export function setup(project: TestProject): void {
 }
 
 const goWords = "what is in Go is left out, for there is no Go; to have it: https://go.dev/dl/";
+const rustWords = "what is in Rust is left out, for there is no cargo; to have it: https://rustup.rs";
 const pythonWords =
   `what is in Python is left out, for there is no Python with ${packages}; to have it: ` +
   "python3 -m venv test/external/.venv && test/external/.venv/bin/pip install --no-deps -r test/external/python.txt";

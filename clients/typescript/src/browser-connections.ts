@@ -6,6 +6,6 @@ import type { OpenConnections } from "./client.ts";
 export const openBrowserConnections: OpenConnections = (url, interceptors) => ({
   // Signatures cover the message as it is sent.
   transport: createConnectTransport({ baseUrl: url, interceptors, useBinaryFormat: true }),
-  renew: () => {},
+  mark: () => () => {},
   close: () => {},
 });

@@ -28,8 +28,8 @@ import { type CallLimits, Deadline } from "./wait.ts";
 /** Connections to a service, which an entry of the package opens. */
 export interface Connections {
   readonly transport: Transport;
-  /** Makes later calls use another connection. */
-  renew(): void;
+  /** Returns a function that makes later calls use another connection than calls of now, unless they do already. */
+  mark(): () => void;
   close(): void;
 }
 
@@ -128,7 +128,7 @@ export class Runnel {
   #follow(runId: string, after: bigint, options: FollowOptions) {
     // Its own reader of errors: `follow` decides by the errors of the transport.
     const runs = createClient(RunService, this.#connections.transport);
-    const reader = { tailRun: runs.tailRun, getRun: runs.getRun, renew: () => this.#connections.renew() };
+    const reader = { tailRun: runs.tailRun, getRun: runs.getRun, mark: () => this.#connections.mark() };
     return followRun(reader, runId, after, options);
   }
 }

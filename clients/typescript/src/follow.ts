@@ -27,8 +27,8 @@ export interface FollowOptions extends CallLimits {
 export interface LogReader {
   tailRun(request: Pick<TailRunRequest, "runId" | "after">, options: CallOptions): AsyncIterable<TailRunResponse>;
   getRun(request: Pick<GetRunRequest, "runId">, options: CallOptions): Promise<GetRunResponse>;
-  /** Makes later calls use another connection: this one may be dead. */
-  renew(): void;
+  /** Returns a function that makes later calls use another connection: that of now may be dead. */
+  mark(): () => void;
 }
 
 const idleTimeoutDefaultMs = 45_000;
@@ -50,8 +50,9 @@ export async function* followRun(
     let failure: unknown;
     let isNews = false;
     try {
+      const leaveConnection = reader.mark();
       const responses = reader.tailRun({ runId, after: last }, { signal });
-      for await (const { results } of withoutSilence(responses, idleTimeoutMs, reader)) {
+      for await (const { results } of withoutSilence(responses, idleTimeoutMs, leaveConnection)) {
         for (const result of results) {
           if (result.sequence <= last) {
             continue;
@@ -108,13 +109,13 @@ async function isOver({ getRun }: LogReader, { runId, last, ...options }: Place)
 async function* withoutSilence<T>(
   items: AsyncIterable<T>,
   limitMs: number,
-  reader: LogReader,
+  onSilence: () => void,
 ): AsyncGenerator<T, void> {
   const iterator = items[Symbol.asyncIterator]();
   for (;;) {
     const silence = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      reader.renew();
+      onSilence();
       silence.reject(new ConnectError(`the stream was silent for ${limitMs} ms`, Code.Unavailable));
     }, limitMs);
     try {

@@ -7,27 +7,42 @@ import type { OpenConnections } from "./client.ts";
 /** A service that is not there any more does not say so. */
 const pingIntervalMs = 20_000;
 
-/** Opens a connection when a call needs it. */
+/** One connection, which opens when a call needs it, and again after it broke. */
+export function openSession(url: string): Http2SessionManager {
+  return new Http2SessionManager(url, { pingIntervalMs });
+}
+
+interface Connection {
+  readonly transport: Transport;
+  readonly session: Http2SessionManager;
+}
+
+/** Opens connections for the calls of a client. */
 export const openNodeConnections: OpenConnections = (url, interceptors) => {
-  const managers = new Set<Http2SessionManager>();
-  const open = (): Transport => {
-    const sessionManager = new Http2SessionManager(url, { pingIntervalMs });
-    managers.add(sessionManager);
-    return createGrpcTransport({ baseUrl: url, sessionManager, interceptors });
+  const open = (): Connection => {
+    const session = openSession(url);
+    return { session, transport: createGrpcTransport({ baseUrl: url, sessionManager: session, interceptors }) };
   };
   let current = open();
+  let earlier: Http2SessionManager[] = [];
   return {
     transport: {
-      unary: (...call) => current.unary(...call),
-      stream: (...call) => current.stream(...call),
+      unary: (...call) => current.transport.unary(...call),
+      stream: (...call) => current.transport.stream(...call),
     },
     // Streams of the connection before it keep it until they end, or until it does not answer a ping.
-    renew: () => {
-      current = open();
+    mark: () => {
+      const marked = current;
+      return () => {
+        if (marked === current) {
+          earlier = [...earlier, current.session].filter((each) => !["closed", "error"].includes(each.state()));
+          current = open();
+        }
+      };
     },
     close: () => {
-      for (const manager of managers) {
-        manager.abort();
+      for (const session of [...earlier, current.session]) {
+        session.abort();
       }
     },
   };

@@ -15,8 +15,9 @@ import { once } from "node:events";
 import { createSecureServer, createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Code, ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
-import { connectNodeAdapter, Http2SessionManager } from "@connectrpc/connect-node";
+import { connectNodeAdapter, type Http2SessionManager } from "@connectrpc/connect-node";
 import { AgentRunnerService, type RunAgentRequest } from "../../../../gen/runnel/runner/v1/agent_runner_service_pb.js";
+import { openSession } from "../node-connections.ts";
 import { type Host, openHost } from "./host.ts";
 import { failed, type Result, type Runner } from "./runner.ts";
 
@@ -121,7 +122,7 @@ class Hosts {
     if (url === "") {
       return unknownHost;
     }
-    const sessionManager = this.#managers.get(url) ?? new Http2SessionManager(url);
+    const sessionManager = this.#managers.get(url) ?? openSession(url);
     this.#managers.set(url, sessionManager);
     return openHost({ url, sessionManager, runId, token });
   }

@@ -4,12 +4,14 @@
 // W1  A run goes on while its worker is away from the service, and is told of a cancel when the worker is back.
 // W2  A run that has ended holds nothing: neither its runner, which is left behind where it does not end, nor the worker's end.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport, type Http2SessionManager } from "@connectrpc/connect-node";
 import { RunnerService } from "../../../../gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService, type RunOffer } from "../../../../gen/runnel/runner/v1/runner_worker_service_pb.js";
+import { createAuthorizer } from "../credentials.ts";
 import { isTransient } from "../is-transient.ts";
+import { openSession } from "../node-connections.ts";
+import { pause } from "../wait.ts";
 import { openHost } from "./host.ts";
 import { perform } from "./perform.ts";
 import { Reporter } from "./reporter.ts";
@@ -35,8 +37,6 @@ export interface WorkerOptions {
 
 const reconnectMinMs = 100;
 const reconnectMaxMs = 5_000;
-/** A service that is not there any more does not say so. */
-const pingIntervalMs = 20_000;
 const callMaxMs = 30_000;
 /** An offer is void by then. */
 const offerMs = 10_000;
@@ -70,18 +70,12 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#signal = options.signal ?? new AbortController().signal;
-    this.#sessionManager = new Http2SessionManager(options.url, { pingIntervalMs });
     const { url: baseUrl, apiKey } = options;
-    const authorize: Interceptor = (next) => async (request) => {
-      if (apiKey) {
-        request.header.set("authorization", `Bearer ${apiKey}`);
-      }
-      return await next(request);
-    };
+    this.#sessionManager = openSession(baseUrl);
     const transport = createGrpcTransport({
       baseUrl,
       sessionManager: this.#sessionManager,
-      interceptors: [authorize],
+      interceptors: [createAuthorizer({ apiKey })],
     });
     this.#directory = createClient(RunnerService, transport);
     this.#work = createClient(RunnerWorkerService, transport);
@@ -214,8 +208,4 @@ const refusals: readonly Code[] = [Code.Unauthenticated, Code.PermissionDenied, 
 
 class RefusedWorker extends Error {
   override readonly name = "RefusedWorker";
-}
-
-async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  await sleep(delayMs, undefined, { signal }).catch(() => {});
 }

@@ -427,8 +427,8 @@ const waits: readonly Case[] = [
     },
   ),
   whole("keep-alive", "keep-alives are not silence: the client goes on with its stream", {
-    request: { idle_timeout_ms: 900 },
-    attempts: (log) => [[upTo(log, 3), keepAlive(300, 2_400), exactly(log, 4, 5, 6, 7, 8, 9)]],
+    request: { idle_timeout_ms: 1_500 },
+    attempts: (log) => [[upTo(log, 3), keepAlive(300, 3_000), exactly(log, 4, 5, 6, 7, 8, 9)]],
     check: (tails, _, findings) => findings.equal("attempts", tails.length, 1),
   }),
   whole("refused-connections", "the service is away for two seconds and refuses connections", {

@@ -1,8 +1,9 @@
 // The port that clients see. It passes on all bytes to the service behind it, until a script cuts or freezes a connection, or
 // refuses new ones.
 
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 
 /** How a connection is cut: the peer sees a reset, or an orderly end. */
 export type Cut = "reset" | "end";
@@ -12,6 +13,12 @@ interface Link {
   readonly far: Socket;
   isFrozen: boolean;
 }
+
+/**
+ * Ports that no system gives to a program that asks for any port. While a service is away, no other program gets its port then.
+ */
+const [portMin, portMax] = [20_000, 30_000];
+const triesMax = 50;
 
 /** A port of loopback in front of another one. */
 export class Relay {
@@ -32,9 +39,22 @@ export class Relay {
 
   /** Opens the port: the same one again after `refuse`. */
   async open(): Promise<void> {
-    this.#server.listen(this.#port, "127.0.0.1");
-    await once(this.#server, "listening");
-    this.#port = (this.#server.address() as AddressInfo).port;
+    if (this.#port !== 0) {
+      await this.#listen(this.#port);
+      return;
+    }
+    for (let tries = 0; this.#port === 0; tries += 1) {
+      const port = randomInt(portMin, portMax);
+      try {
+        await this.#listen(port);
+        this.#port = port;
+      } catch (error) {
+        // Another program has it. Any other error stays.
+        if (tries === triesMax || !(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) {
+          throw error;
+        }
+      }
+    }
   }
 
   /** Closes the port and cuts all connections: new ones are refused. */
@@ -70,6 +90,11 @@ export class Relay {
     if (this.#server.listening) {
       await this.refuse();
     }
+  }
+
+  async #listen(port: number): Promise<void> {
+    this.#server.listen(port, "127.0.0.1");
+    await once(this.#server, "listening");
   }
 
   #accept(near: Socket): void {

@@ -1,4 +1,4 @@
-// A client in a language without a library of Runnel: tonic generates it from the contract, and a program of 150 lines follows a run
+// A client in a language without a library of Runnel: tonic generates it from the contract, and a program of 170 lines follows a run
 // by the rules of docs/resuming.md. clients/README.md describes the way.
 
 import { homedir } from "node:os";

@@ -17,8 +17,11 @@ type Credentials interface {
 	headers(path string, request []byte) map[string]string
 }
 
-// APIKey sends a key as a bearer token.
+// APIKey sends a key as a bearer token. An empty key sends nothing, as for a service without credentials.
 func APIKey(key string) Credentials {
+	if key == "" {
+		return nil
+	}
 	return bearer(key)
 }
 

@@ -61,6 +61,13 @@ func run(ctx context.Context, run *worker.Run) error {
 		return run.Yield(worker.Failed("cancelled", "the run was cancelled"))
 	case "panic":
 		panic("as asked")
+	case "count":
+		for number := range 5_000 {
+			if err := run.Yield(worker.Delta(fmt.Sprintf("%d ", number+1))); err != nil {
+				return err
+			}
+		}
+		return run.Yield(worker.Completed())
 	default:
 		return talk(ctx, run, text)
 	}

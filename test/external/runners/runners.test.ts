@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { finish, openTalk, plain } from "./service.ts";
-import { go, pythonClient, pythonInstalled, pythonOfEra, typescript } from "./workers.ts";
+import { go, goModule, pythonClient, pythonInstalled, pythonOfEra, typescript } from "./workers.ts";
 
 const plugins = [pythonOfEra("spec"), pythonOfEra("ledger"), pythonOfEra("4.11"), pythonInstalled];
-const languages = [typescript, go, pythonClient, ...plugins];
+const languages = [typescript, go, goModule, pythonClient, ...plugins];
 
 const prepareMaxMs = 300_000;
 

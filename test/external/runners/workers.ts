@@ -62,6 +62,22 @@ export const pythonClient: Language = {
   },
 };
 
+/** The worker of clients/go, which has its stubs in git. */
+export const goModule: Language = {
+  name: "Go, with the module's worker",
+  isHere: inject("hasGo"),
+  hasArtifacts: true,
+  prepare: async () => {},
+  start: async (url) => {
+    const folder = await mkdtemp(join(tmpdir(), "runnel-runner-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const program = join(folder, "runner");
+    const words = ["build", "-C", join(repositoryRoot, "clients/go"), "-o", program, "./internal/talk"];
+    await runProgram("go", words, { environment: { HOME: homedir() } });
+    return startProgram(program, [], { environment: environmentOf(url) });
+  },
+};
+
 export type Era = "spec" | "ledger" | "4.11";
 
 /** A plugin under the adapter, for an era without a release, with fakes of that era's classes. */

@@ -2,6 +2,8 @@ package runnel_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -257,6 +259,29 @@ func TestSignaturesAndTickets(t *testing.T) {
 	_, err = connect(t, runnel.Signature(os.Getenv("RUNNEL_CLIENT_ID"), "another")).Sessions.ListSessions(
 		t.Context(), &runnelv1.ListSessionsRequest{})
 	expectCode(t, err, codes.Unauthenticated, "SIGNATURE_INVALID")
+}
+
+func TestTLS(t *testing.T) {
+	connect(t, key())
+	authority, err := os.ReadFile(os.Getenv("RUNNEL_TLS_CA_FILE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(authority)
+	for _, config := range []*tls.Config{{RootCAs: trusted}, nil} {
+		client, err := runnel.Connect(os.Getenv("RUNNEL_TLS_URL"), key(), runnel.WithTLS(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err = client.Sessions.ListSessions(ctx, &runnelv1.ListSessionsRequest{}, runnel.Once())
+		if isTrusted := config != nil; isTrusted != (err == nil) {
+			t.Errorf("with the configuration %v the call ended with %v", config, err)
+		}
+	}
 }
 
 func TestReceipts(t *testing.T) {

@@ -25,6 +25,7 @@ import { until } from "../harness/wait.ts";
 import { runProgram, startProgram } from "./program.ts";
 import { finish, openTalk, type Talk } from "./runners/service.ts";
 import { goModule } from "./runners/workers.ts";
+import { startTlsService } from "./tls-service.ts";
 
 /** Go compiles grpc-go and staticcheck once, with the race detector and without. */
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
@@ -101,7 +102,14 @@ describe.runIf(inject("hasGo"))("the module of Go", () => {
     const provider = await startFakeProvider();
     onTestFinished(() => provider.close());
     const { url } = await startService(modelFlags(provider));
-    const environment = { RUNNEL_URL: url, RUNNEL_API_KEY: keyOf(), RUNNEL_CLIENT_ID: defaultClientId };
+    const secure = await startTlsService();
+    const environment = {
+      RUNNEL_URL: url,
+      RUNNEL_TLS_URL: secure.url,
+      RUNNEL_TLS_CA_FILE: secure.caFile,
+      RUNNEL_API_KEY: keyOf(),
+      RUNNEL_CLIENT_ID: defaultClientId,
+    };
     const printed = await runIn(source, "go", ["test", "-race", "-count=1", "-v", "./..."], environment);
     expect(printed).toContain("--- PASS: TestFollowYieldsEachResultOnce");
     expect(printed).not.toContain("--- SKIP");

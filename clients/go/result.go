@@ -94,8 +94,9 @@ func textOf(message *runnelv1.Message) string {
 }
 
 // Text is the text that a run has written so far, without the void text of restarted turns. Its zero value is empty. Add every
-// result in order.
+// result in order. The first result of another run, as in Client.Ask, begins an empty text.
 type Text struct {
+	runID  string
 	pieces []piece
 }
 
@@ -108,6 +109,9 @@ type piece struct {
 
 // Add adds the text of a result, or drops what it makes void.
 func (t *Text) Add(result *runnelv1.RunResult) {
+	if result.GetRunId() != t.runID {
+		t.runID, t.pieces = result.GetRunId(), nil
+	}
 	switch payload := result.GetPayload().(type) {
 	case *runnelv1.RunResult_MessageDelta:
 		chunk := payload.MessageDelta.GetChunk()

@@ -58,3 +58,15 @@ func TestText(t *testing.T) {
 		})
 	}
 }
+
+func TestTextOfTheNextRun(t *testing.T) {
+	var text runnel.Text
+	for _, runID := range []string{"one", "two"} {
+		result := delta(runID)
+		result.RunId, result.Sequence = runID, 1
+		text.Add(result)
+	}
+	if text.String() != "two" {
+		t.Errorf("the text is %q, not that of the last run", text.String())
+	}
+}

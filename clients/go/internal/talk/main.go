@@ -62,7 +62,7 @@ func run(ctx context.Context, run *worker.Run) error {
 	case "panic":
 		panic("as asked")
 	case "count":
-		for number := range 5_000 {
+		for number := range 9_000 {
 			if err := run.Yield(worker.Delta(fmt.Sprintf("%d ", number+1))); err != nil {
 				return err
 			}

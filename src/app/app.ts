@@ -222,7 +222,7 @@ async function openStore(options: AppOptions, events: Events, closers: AsyncDisp
   if (database.isAdopted) {
     events.postgresAdopted({ directory: database.directory ?? "" });
   }
-  const applied = await migrate(database.connections.db);
+  const applied = await migrate(database.connections);
   if (applied.length > 0) {
     events.migrationsApplied({ names: applied });
   }

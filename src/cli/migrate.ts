@@ -37,7 +37,7 @@ export function defineMigrate(command: Command): void {
         return;
       }
       try {
-        const applied = await migrate(database.connections.db);
+        const applied = await migrate(database.connections);
         progress.close();
         await output.answer({ applied }, () =>
           applied.length === 0 ? "up to date" : applied.map((name) => `applied ${name}`).join("\n"),

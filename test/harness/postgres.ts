@@ -126,6 +126,6 @@ async function openServer(home: string): Promise<{ url: string; close: () => Pro
 
 async function migrateTemplate(url: string): Promise<void> {
   const connections = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
-  await migrate(connections.db);
+  await migrate(connections);
   await connections.close();
 }

@@ -35,6 +35,8 @@ export interface Connections {
   readonly control: Db;
   /** Opens a single connection. The caller ends it. */
   connect(name: string, limits?: TimeLimits): Promise<Connection>;
+  /** Opens a connection whose statements may take hours, as those of migrations of large tables do. The caller closes it. */
+  openPatient(): { readonly db: Db; close(): Promise<void> };
   /** Calls back whenever Postgres refuses a connection or lacks the resources for a statement. */
   watchRefusals(onRefused: () => void): void;
   readPools(): readonly PoolFigures[];
@@ -59,6 +61,7 @@ const usualLimits: TimeLimits = { connectMs: 5_000, statementMs: 10_000, answerM
 const controlLimits: TimeLimits = { connectMs: 3_000, statementMs: 3_000, answerMs: 4_000 };
 /** The limits of a connection that listens: it is silent on purpose. */
 export const listenLimits: TimeLimits = { connectMs: 5_000, statementMs: 0, answerMs: 0 };
+const patientLimits: TimeLimits = { connectMs: 5_000, statementMs: 0, answerMs: 0 };
 /** A transaction of Runnel never waits for anything but Postgres. */
 const idleInTransactionTimeoutMs = 10_000;
 /** A duplicate create request waits this long for the first one to commit. */
@@ -104,6 +107,14 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
       watchAnswers(client, onRefused);
       await client.connect().catch(refused(onRefused));
       return client;
+    },
+    openPatient: () => {
+      const { db } = openPool(
+        { name: "patient", size: 1 },
+        configure(address, "runnel patient", patientLimits),
+        watched,
+      );
+      return { db, close: () => db.destroy() };
     },
     watchRefusals: (listener) => {
       listeners.add(listener);

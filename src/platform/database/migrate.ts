@@ -1,30 +1,37 @@
 // Migrates the schema with the numbered SQL files of migrations/, up only. Kysely's advisory lock keeps replicas that start
 // together from racing. Migrations of a newer version stay: every migration is safe for the version before it. So both versions
-// may run side by side, and either may be restarted meanwhile.
+// may run side by side, and either may be restarted meanwhile. Replicas write during a migration: it holds the locks of one file
+// at a time, and waits only briefly for them.
 
 import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
-import { type Migration, type MigrationResultSet, Migrator } from "kysely/migration";
+import { type Migration, Migrator } from "kysely/migration";
+import { systemClock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { packageRoot } from "../base/package-root.ts";
-import type { Db } from "./database.ts";
+import type { Connections, Db } from "./database.ts";
+import { isLostRace } from "./errors.ts";
 
 const folder = new URL("migrations/", packageRoot);
 /** The minimum server_version_num: Postgres 15 has all features that we use. */
 const oldestServerVersion = 150_000;
+/**
+ * How long a migration waits for a lock: all later statements on the table wait behind it. This is less than Postgres'
+ * deadlock_timeout, so that a deadlock ends the migration's attempt and not the statement of a replica.
+ */
+const lockTimeoutMs = 500;
+const lockRetryMs = 500;
+/** Some two minutes: longer than a statement, shorter than a backup. */
+const lockAttemptsMax = 120;
 
 /**
  * Applies the missing migrations and returns their names. Throws DATABASE_UNAVAILABLE when one fails, CONFIG_INVALID when
  * Postgres is too old.
  */
-export async function migrate(db: Db): Promise<string[]> {
-  await checkServerVersion(db);
-  const { error, results = [] } = await applyMissing(db);
-  if (error !== undefined) {
-    const failed = results.find((result) => result.status === "Error")?.migrationName ?? "the migration table";
-    throw new Fault("DATABASE_UNAVAILABLE", `migration failed at ${failed}: ${describe(error)}`, { cause: error });
-  }
-  return results.map((result) => result.migrationName);
+export async function migrate(connections: Connections): Promise<string[]> {
+  await checkServerVersion(connections.db);
+  const { db, close } = connections.openPatient();
+  return await applyMissing(db).finally(close);
 }
 
 /** Returns the names of this version's migrations, oldest first. */
@@ -49,16 +56,29 @@ async function checkServerVersion(db: Db): Promise<void> {
   throw new Fault("CONFIG_INVALID", `Postgres ${major} is too old: point DATABASE_URL at Postgres 15 or newer`);
 }
 
-/** Adds the names of unknown newer migrations: the migrator rejects a migration table with more names than files. */
-async function applyMissing(db: Db): Promise<MigrationResultSet> {
+/** Applies each migration in a transaction of its own. Repeats one that does not get its locks. */
+async function applyMissing(db: Db): Promise<string[]> {
   const ours = await readMigrations();
-  for (;;) {
+  const applied: string[] = [];
+  for (let attempt = 1; ; ) {
+    // The migrator rejects a migration table with more names than files.
     const newer = await listNewer(db, ours);
     const migrations = { ...ours, ...Object.fromEntries(newer.map((name) => [name, { up: refuse }])) };
-    const applied = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest();
-    // A newer process may have applied another migration meanwhile.
-    if (applied.error === undefined || (await listNewer(db, ours)).length === newer.length) {
-      return applied;
+    const provider = { getMigrations: async () => migrations };
+    const { error, results = [] } = await new Migrator({ db, provider }).migrateUp();
+    if (error === undefined) {
+      if (results.length === 0) {
+        return applied;
+      }
+      applied.push(...results.map(({ migrationName }) => migrationName));
+      attempt = 1;
+    } else if (isLostRace(error) && attempt < lockAttemptsMax) {
+      attempt++;
+      await systemClock.sleep(lockRetryMs);
+      // A newer process may have applied another migration meanwhile.
+    } else if ((await listNewer(db, ours)).length === newer.length) {
+      const failed = results.find(({ status }) => status === "Error")?.migrationName ?? "the migration table";
+      throw new Fault("DATABASE_UNAVAILABLE", `migration failed at ${failed}: ${describe(error)}`, { cause: error });
     }
   }
 }
@@ -89,9 +109,8 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(migrations);
 }
 
-/** A migration may take longer than any other statement, so it runs without a statement timeout. */
 async function apply(db: Db, text: string): Promise<void> {
-  await sql`set local statement_timeout = 0`.execute(db);
+  await sql`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`.execute(db);
   await sql.raw(text).execute(db);
 }
 

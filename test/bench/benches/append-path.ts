@@ -91,7 +91,7 @@ export async function openLog({ home }: Stage): Promise<BenchLog> {
     each.close(),
   );
   const { db } = connections;
-  await migrate(db);
+  await migrate(connections);
   await createPartitions(db, { nowMs: systemClock.nowMs(), daysAhead: 1 });
   const replicaId = newUuid(systemClock.nowMs());
   await insertReplica(db, { id: replicaId, leaseMs });

@@ -26,7 +26,7 @@ export const runQueue: Bench = {
     const connections = openConnections(home.login, { poolSize: 4, onConnectionError: () => {} });
     await using _closing = { [Symbol.asyncDispose]: () => connections.close() };
     const { db } = connections;
-    await migrate(db);
+    await migrate(connections);
     for (;;) {
       const variants: Variant[] = [];
       for (const depth of depths) {

@@ -1,0 +1,102 @@
+// An upgrade from each earlier schema. A writer and a reader that know the columns of the first schema alone work meanwhile.
+
+import { expect, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { listMigrations, migrate } from "../../src/platform/database/migrate.ts";
+import { getRun } from "../fault/cluster.ts";
+import { startOn } from "../fault/database/service-on.ts";
+import { expectInvariants } from "../fault/invariants.ts";
+import { expectStored, LogReader } from "../fault/log-reader.ts";
+import { query } from "../harness/database.ts";
+import { until } from "../harness/wait.ts";
+import { addRun, connectLimited, endRun, migrateTo, openEmpty, Repeated, statuses } from "./old-schema.ts";
+
+const schemas = (await listMigrations()).slice(0, -1);
+/** Steps of the writer and the reader before and after the migrations. */
+const steps = 5;
+
+type Rows = ReadonlyMap<string, readonly Record<string, unknown>[]>;
+
+async function readTables(url: string): Promise<Rows> {
+  const tables = await query<{ name: string }>(
+    url,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+       and not relispartition and relname not like 'kysely%'`,
+  );
+  const rows = new Map<string, readonly Record<string, unknown>[]>();
+  for (const { name } of tables) {
+    rows.set(
+      name,
+      await query(url, `select * from ${name} where to_jsonb(${name}) ->> 'client' is distinct from 'writer'`),
+    );
+  }
+  return rows;
+}
+
+/** Fails unless each row is there as it was. Later migrations may have added columns and rows. */
+function expectKept(before: Rows, after: Rows): void {
+  for (const [table, rows] of before) {
+    const columns = Object.keys(rows[0] ?? {});
+    const kept = (after.get(table) ?? []).map((row) => JSON.stringify(columns.map((column) => row[column])));
+    for (const row of rows) {
+      expect(kept, table).toContain(JSON.stringify(columns.map((column) => row[column])));
+    }
+  }
+}
+
+test.each(schemas)("from %s: rows are kept, and runs continue", async (schema) => {
+  const { url, connections } = await openEmpty();
+  await migrateTo(connections, schema);
+  const [writing, reading] = [await connectLimited(url), await connectLimited(url)];
+  const runIds = new Map<string, string>();
+  for (const status of statuses) {
+    runIds.set(status, await addRun(writing, status));
+  }
+  const before = await readTables(url);
+  expect(before.get("run")).toHaveLength(statuses.length);
+
+  const writer = new Repeated(async () => {
+    const runId = await addRun(writing, "running", "writer");
+    await endRun(writing, runId, "completed");
+  });
+  const reader = new Repeated(() =>
+    reading.query(
+      `select run.id, run.status, run.terminal, session.name, payload from run join session on session.id = run.session
+       join run_result on run_id = run.id where run.client = 'writer' order by run.id desc limit 20`,
+    ),
+  );
+  await Promise.all([writer.further(steps), reader.further(steps)]);
+  const applied = await migrate(connections);
+  await Promise.all([writer.further(steps), reader.further(steps)]);
+  await Promise.all([writer.end(), reader.end()]);
+  expect(applied).toEqual((await listMigrations()).filter((name) => name > schema));
+  expectKept(before, await readTables(url));
+
+  const { member } = await startOn(url, { RUNNEL_RUNS_LEASE_MS: "1000" });
+  for (const [status, runId] of runIds) {
+    const state = { failed: Run_State.FAILED, cancelled: Run_State.CANCELLED }[status] ?? Run_State.COMPLETED;
+    await until(`the ${status} run to end`, async () => (await getRun(member.client, runId)).state === state);
+    const log = new LogReader(runId);
+    await log.follow(member.client);
+    await expectStored(url, runId, log.results);
+  }
+  await member.stop();
+  await expectInvariants(url, { someWithoutChain: true });
+});
+
+test("a migration that waits for a lock lets others go first, and keeps what is done", async () => {
+  const { url, connections } = await openEmpty();
+  await migrateTo(connections, "0018_hidden_session");
+  const [holder, writing] = [await connectLimited(url), await connectLimited(url)];
+  // As a backup does. 0019 needs a lock of runs, and 0020 one of runs and then one of sessions.
+  await holder.query("begin; select from session");
+  const migrating = migrate(connections);
+  const isDone = async (): Promise<boolean> =>
+    (await query(url, "select 1 from kysely_migration where name like '0019%'")).length > 0;
+  await until("the first of them to be applied", isDone);
+  const writer = new Repeated(() => addRun(writing, "queued"));
+  await writer.further(steps);
+  await holder.query("commit");
+  expect((await migrating).at(-1)).toBe((await listMigrations()).at(-1));
+  await writer.end();
+});

@@ -35,16 +35,29 @@ export async function findViolations(databaseUrl: string, known: Known = {}): Pr
   if (runs.length === 0) {
     return ["there is no run to check"];
   }
+  const found: string[] = [];
+  for (let start = 0; start < runs.length; start += runsAtOnce) {
+    found.push(...(await checkRuns(databaseUrl, runs.slice(start, start + runsAtOnce), known)));
+  }
+  const strays = await query<{ id: string }>(
+    databaseUrl,
+    "select distinct run_id as id from run_result where run_id not in (select id from run) order by 1",
+  );
+  return [...strays.map(({ id }) => `run ${id}: has results and no row`), ...found];
+}
+
+/** The logs of all runs together may be larger than the memory. */
+const runsAtOnce = 1_000;
+
+async function checkRuns(databaseUrl: string, runs: readonly RunRow[], known: Known): Promise<string[]> {
   const rows = await query<ResultRow>(
     databaseUrl,
-    `select run_id as "runId", sequence::int, epoch, payload from run_result order by run_id, sequence`,
+    `select run_id as "runId", sequence::int, epoch, payload from run_result
+      where run_id = any($1) order by run_id, sequence`,
+    [runs.map(({ id }) => id)],
   );
   const logs = Map.groupBy(rows, (row) => row.runId);
-  const ids = new Set(runs.map((run) => run.id));
-  return [
-    ...[...logs.keys()].filter((id) => !ids.has(id)).map((id) => `run ${id}: has results and no row`),
-    ...runs.flatMap((run) => checkRun(run, (logs.get(run.id) ?? []).map(decode), known)),
-  ];
+  return runs.flatMap((run) => checkRun(run, (logs.get(run.id) ?? []).map(decode), known));
 }
 
 interface RunRow {
@@ -191,7 +204,7 @@ const terminalCases = new Set(
     .map((field) => field.localName),
 );
 
-function isTerminal({ payload }: RunResult): boolean {
+export function isTerminal({ payload }: RunResult): boolean {
   return payload.case !== undefined && terminalCases.has(payload.case);
 }
 

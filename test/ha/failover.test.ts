@@ -1,45 +1,34 @@
-// Failovers of a real cluster: three nodes under Patroni, etcd, HAProxy, and two replicas of the service. Each byte that a reader
-// received is compared with the log in the end. The table at the end is that of docs/operations/failover.md.
+// Failovers of a real cluster: three nodes under Patroni, three members of etcd, HAProxy, and two replicas of the service. Each
+// byte that a reader received is compared with the log in the end. The table at the end is that of docs/operations/failover.md.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseEnv } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { repositoryRoot } from "../../scripts/run-command.ts";
-import { linesOf, type Member, startRun } from "../fault/cluster.ts";
-import { startLoad } from "../fault/database/load.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { linesOf, startRun } from "../fault/cluster.ts";
 import { expectSameWhereKept, readToTheEnd } from "../fault/database/lost-results.ts";
-import { startOn } from "../fault/database/service-on.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { LogReader, readLog } from "../fault/log-reader.ts";
 import { until } from "../harness/wait.ts";
-import { type Node, openPatroniCluster, type PatroniCluster } from "./patroni-cluster.ts";
+import {
+  failoverMs,
+  longMessage,
+  runsPerReplica,
+  startReplicas,
+  Table,
+  underLoad,
+  untilAnotherLeads,
+  watchDelivery,
+} from "./cases.ts";
+import { openPatroniCluster, type PatroniCluster } from "./patroni-cluster.ts";
+import { tally } from "./tally.ts";
 
-const runsPerReplica = 8;
-/** Some 25 s of text: longer than a failover. */
-const message = "words=1200 pace=20";
 /** How long a frozen or cut part stays away: shorter than Patroni's ttl. */
 const awayMs = 5_000;
+/** Longer than Patroni's ttl. */
+const lockOutlivedMs = 25_000;
 /** What an asynchronous standby has not received. */
 const unsentMs = 500;
-const pollMs = 10;
-const failoverMaxMs = 120_000;
 
-/** What a deployment sets. */
-const settings = parseEnv(readFileSync(join(repositoryRoot, "deploy/ha/runnel.env"), "utf8")) as Record<string, string>;
-
-interface Row {
-  readonly name: string;
-  /** The longest time without a new result at any reader. */
-  readonly gapMs: number;
-  readonly read: number;
-  readonly lost: number;
-  readonly reported: number;
-  readonly restarts: number;
-}
-
-const rows: Row[] = [];
+const table = new Table();
 let cluster: PatroniCluster;
 
 beforeAll(async () => {
@@ -47,64 +36,98 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  process.stdout.write(`${formatRows()}\n`);
+  process.stdout.write(`${table.print()}\n`);
   await cluster[Symbol.asyncDispose]();
 });
 
 test("Postgres of the primary is killed", async () => {
   const { primary } = await cluster.whole();
-  await underLoad("Postgres of the primary killed", async () => {
+  const name = "Postgres of the primary killed";
+  await underLoad([cluster, table], { name, message: longMessage, kills: 1 }, async () => {
     primary.signal("SIGKILL");
-    await untilAnotherLeads(primary);
+    await untilAnotherLeads(cluster, primary);
   });
 });
 
 test("Postgres and Patroni of the primary are killed", async () => {
   const { primary } = await cluster.whole();
-  await underLoad("Postgres and Patroni of the primary killed", async () => {
+  const name = "Postgres and Patroni of the primary killed";
+  await underLoad([cluster, table], { name, message: longMessage, kills: 2 }, async () => {
     await primary.patroni.kill();
     primary.signal("SIGKILL");
-    await untilAnotherLeads(primary, () => primary.patroni.start());
+    await untilAnotherLeads(cluster, primary, () => primary.patroni.start());
   });
 });
 
 test("the primary is frozen until another one leads, and then continues as if it were still primary", async () => {
   const { primary } = await cluster.whole();
-  await underLoad("the primary's machine frozen until another leads", async () => {
-    const signal = (name: NodeJS.Signals): void => {
-      process.kill(primary.patroni.pid, name);
-      primary.signal(name);
-    };
-    signal("SIGSTOP");
-    await untilAnotherLeads(primary, () => signal("SIGCONT"));
+  const name = "the primary's machine frozen until another leads, then thawed";
+  await underLoad([cluster, table], { name, message: longMessage }, async () => {
+    freeze([primary.patroni, primary]);
+    await untilAnotherLeads(cluster, primary, () => thaw([primary.patroni, primary]));
   });
 });
 
 test("a standby is frozen: the other one acknowledges commits", async () => {
   const { standbys } = await cluster.whole();
-  const gapMs = await underLoad("one standby frozen for 5 s", () => freeze(standbys.slice(0, 1)));
+  const name = "one standby frozen for 5 s";
+  const gapMs = await underLoad([cluster, table], { name }, () => freezeForAWhile(standbys.slice(0, 1)));
   expect(gapMs).toBeLessThan(awayMs);
 });
 
 test("both standbys are frozen: commits wait for them", async () => {
   const { standbys } = await cluster.whole();
-  const gapMs = await underLoad("both standbys frozen for 5 s", () => freeze(standbys));
+  const name = "both standbys frozen for 5 s";
+  const gapMs = await underLoad([cluster, table], { name }, () => freezeForAWhile(standbys));
   // A commit that was sent just before may still return.
   expect(gapMs).toBeGreaterThan(awayMs / 2);
 });
 
+test.each(["the leader", "a follower"] as const)(
+  "%s of etcd is killed: the other two members elect and answer",
+  async (role) => {
+    await cluster.whole();
+    const { leader, followers } = await cluster.etcdRoles();
+    const member = role === "the leader" ? leader : (followers[0] ?? leader);
+    const gapMs = await underLoad([cluster, table], { name: `${role} of etcd killed`, kills: 1 }, async () => {
+      await member.kill();
+      await delay(awayMs);
+      member.start();
+    });
+    expect(gapMs).toBeLessThan(failoverMs);
+  },
+);
+
+test.each(["the leader", "a follower"] as const)(
+  "%s of etcd is frozen for longer than a primary's lock lasts",
+  async (role) => {
+    await cluster.whole();
+    const { leader, followers } = await cluster.etcdRoles();
+    const member = role === "the leader" ? leader : (followers[0] ?? leader);
+    const name = `${role} of etcd frozen for 25 s`;
+    const gapMs = await underLoad([cluster, table], { name, message: longMessage }, async () => {
+      member.signal("SIGSTOP");
+      await delay(lockOutlivedMs);
+      member.signal("SIGCONT");
+    });
+    expect(gapMs).toBeLessThan(failoverMs);
+  },
+);
+
 test("etcd is away: the primary stays, because it reaches all nodes", async () => {
   await cluster.whole();
-  await underLoad("etcd killed for 5 s", async () => {
-    await cluster.etcd.kill();
+  await underLoad([cluster, table], { name: "all three members of etcd killed for 5 s", kills: 3 }, async () => {
+    await Promise.all(cluster.etcd.map((member) => member.kill()));
     await delay(awayMs);
-    cluster.etcd.start();
+    for (const member of cluster.etcd) {
+      member.start();
+    }
   });
 });
 
 test("HAProxy is restarted", async () => {
   await cluster.whole();
-  await underLoad("HAProxy killed and started", async () => {
+  await underLoad([cluster, table], { name: "HAProxy killed and started", kills: 1 }, async () => {
     await cluster.haproxy.kill();
     cluster.haproxy.start();
   });
@@ -112,21 +135,20 @@ test("HAProxy is restarted", async () => {
 
 test("a replica of the service is killed: the other one continues its runs", async () => {
   await cluster.whole();
-  await underLoad("a replica killed", async ([doomed]) => {
-    await doomed?.kill();
-  });
+  await underLoad([cluster, table], { name: "a replica of Runnel killed", kills: 1 }, ([doomed]) => doomed.kill());
 });
 
 test("asynchronous: each result that the new primary lacks is marked and reported", async () => {
   await cluster.configure({ synchronous_mode: false });
   const { primary } = await cluster.whole("replica");
-  const members = await startReplicas();
+  const databaseUrl = await cluster.makeDatabase();
+  const members = await startReplicas(databaseUrl);
   const readers = await Promise.all(
     members.flatMap(({ client }) =>
-      Array.from({ length: runsPerReplica }, async () => new LogReader((await startRun(client, message)).runId)),
+      Array.from({ length: runsPerReplica }, async () => new LogReader((await startRun(client, longMessage)).runId)),
     ),
   );
-  const survivor = members.at(-1) as Member;
+  const [, survivor] = members;
   const reading = Promise.all(readers.map((reader) => readToTheEnd(reader, survivor)));
   const countRead = (): number => readers.reduce((sum, { results }) => sum + results.length, 0);
   await until("all readers to follow", () => readers.every(({ results }) => results.length >= 5));
@@ -140,89 +162,48 @@ test("asynchronous: each result that the new primary lacks is marked and reporte
   await delay(unsentMs);
   await primary.patroni.kill();
   primary.signal("SIGKILL");
-  await untilAnotherLeads(primary, () => primary.patroni.start());
+  await untilAnotherLeads(cluster, primary, () => primary.patroni.start());
 
   await reading;
   const gapMs = gap.end();
   let lost = 0;
-  let restarts = 0;
   for (const reader of readers) {
     const stored = await readLog(survivor.client, reader.runId);
     lost += stored.filter(({ payload }) => payload.case === "resultLost").length;
-    restarts += stored.filter(({ payload }) => payload.case === "turnRestarted").length;
     expectSameWhereKept(reader.results, stored);
   }
   const reported = members.flatMap((member) => linesOf(member, "run.results_lost"));
   const sum = reported.reduce((count, line) => count + Number(line.acknowledged) - Number(line.found), 0);
   expect(sum).toBe(lost);
   expect(lost).toBeGreaterThan(0);
-  await expectInvariants(cluster.url);
-  const name = "asynchronous, Postgres and Patroni killed with 0.5 s of WAL unsent";
-  rows.push({ name, gapMs, read: countRead(), lost, reported: sum, restarts });
+  await expectInvariants(databaseUrl);
+  const counts = await tally(databaseUrl, readers);
+  expect(counts).toMatchObject({ twice: 0, doubleEnds: 0 });
+  // Readers had received some of them.
+  expect(counts.lost).toBeGreaterThan(0);
+  const name = "**asynchronous**, Postgres and Patroni killed with 0.5 s of WAL unsent";
+  table.add({ ...counts, name, gapMs, kills: 2, lost });
   await Promise.all(members.map((member) => member.stop()));
 });
 
-/**
- * Runs the fault under load on two replicas, and expects that nothing was lost. Returns the longest time without a new result, in
- * milliseconds.
- */
-async function underLoad(name: string, fault: (members: readonly Member[]) => Promise<void>): Promise<number> {
-  const members = await startReplicas();
-  const survivor = members.at(-1) as Member;
-  const load = await startLoad(survivor, { runs: 2 * runsPerReplica, message, owners: members });
-  await load.flows();
-  const gap = watchDelivery(load.countRead);
-  await fault(members);
-  await load.expectNothingLost(cluster.url);
-  const [gapMs, read, restarts] = [gap.end(), load.countRead(), load.countRestarts()];
-  rows.push({ name, gapMs, read, lost: 0, reported: 0, restarts });
-  await Promise.all(members.map((member) => member.stop()));
-  return gapMs;
+interface Stoppable {
+  signal(signal: NodeJS.Signals): void;
 }
 
-async function startReplicas(): Promise<Member[]> {
-  const first = await startOn(cluster.url, settings);
-  const second = await startOn(cluster.url, settings);
-  return [first.member, second.member];
-}
-
-/** Resolves when another node is primary. `restore` starts what was killed of the old one. */
-async function untilAnotherLeads(old: Node, restore?: () => void): Promise<void> {
-  await until("another primary", async () => (await cluster.findPrimary(old))?.name, failoverMaxMs);
-  restore?.();
-}
-
-/** As rows of a Markdown table. */
-function formatRows(): string {
-  const cells = rows.map(({ name, gapMs, ...counts }) => [name, (gapMs / 1_000).toFixed(1), ...Object.values(counts)]);
-  return cells.map((row) => `| ${row.join(" | ")} |`).join("\n");
-}
-
-async function freeze(nodes: readonly Node[]): Promise<void> {
-  for (const node of nodes) {
-    node.signal("SIGSTOP");
-  }
+async function freezeForAWhile(parts: readonly Stoppable[]): Promise<void> {
+  freeze(parts);
   await delay(awayMs);
-  for (const node of nodes) {
-    node.signal("SIGCONT");
+  thaw(parts);
+}
+
+function freeze(parts: readonly Stoppable[]): void {
+  for (const part of parts) {
+    part.signal("SIGSTOP");
   }
 }
 
-/** Measures the longest time without a new result. */
-function watchDelivery(countRead: () => number): { readonly end: () => number } {
-  let [count, sinceMs, longestMs] = [countRead(), performance.now(), 0];
-  const timer = setInterval(() => {
-    const now = countRead();
-    if (now !== count) {
-      count = now;
-      sinceMs = performance.now();
-    }
-    longestMs = Math.max(longestMs, performance.now() - sinceMs);
-  }, pollMs);
-  const end = (): number => {
-    clearInterval(timer);
-    return longestMs;
-  };
-  onTestFinished(() => clearInterval(timer));
-  return { end };
+function thaw(parts: readonly Stoppable[]): void {
+  for (const part of parts) {
+    part.signal("SIGCONT");
+  }
 }

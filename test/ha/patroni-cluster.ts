@@ -1,4 +1,5 @@
-// Three nodes of Postgres under Patroni, one etcd, and HAProxy before them, all on loopback, with the files of deploy/ha.
+// Three nodes of Postgres under Patroni, three members of etcd, and HAProxy before them, all on loopback, with the files of
+// deploy/ha. A test can break the paths between the nodes, and those from a node to etcd.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,11 +7,13 @@ import { readFileSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import pg from "pg";
 import { inject } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { familyOf, readPid } from "../fault/database/process-family.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
+import { openPath, type Path } from "../harness/path.ts";
 import { until } from "../harness/wait.ts";
 
 const startMaxMs = 120_000;
@@ -20,6 +23,12 @@ const password = "a-password-of-the-tests";
 export interface Node {
   readonly name: string;
   readonly patroni: Program;
+  /** From the other nodes to its Postgres. */
+  readonly toPostgres: Path;
+  /** From the Patronis of the other nodes to its own. */
+  readonly toPatroni: Path;
+  /** From its Patroni to all members of etcd. */
+  readonly toEtcd: Path;
   /** The processes of its Postgres; empty when it does not run. */
   postgres(): readonly number[];
   /** Sends the signal to all processes of its Postgres. */
@@ -29,14 +38,22 @@ export interface Node {
 }
 
 export interface PatroniCluster extends AsyncDisposable {
-  /** The database behind HAProxy. */
-  readonly url: string;
-  readonly etcd: Program;
+  readonly etcd: readonly Program[];
   readonly haproxy: Program;
+  /** Makes an empty database. Returns its URL behind HAProxy. */
+  makeDatabase(): Promise<string>;
+  /** Resolves with the leader of etcd and the other two, once all three agree. */
+  etcdRoles(): Promise<{ readonly leader: Program; readonly followers: readonly Program[] }>;
+  /**
+   * Cuts what a primary without etcd asks of the Patronis of the other nodes: whether it may stay. Only a primary asks this, so the
+   * paths between the other nodes are whole.
+   */
+  refuseFailsafe(isRefused: boolean): void;
   /** Resolves with the primary and the standbys, once both standbys receive from it and have the role. */
   whole(role?: StandbyRole): Promise<{ readonly primary: Node; readonly standbys: readonly Node[] }>;
   /** Returns the node that is primary now, unless it is `old`. */
-  findPrimary(old: Node): Promise<Node | undefined>;
+  findPrimary(old?: Node): Promise<Node | undefined>;
+  isPrimary(node: Node): Promise<boolean>;
   /** Changes the settings of the cluster, as `patronictl edit-config` does. */
   configure(settings: object): Promise<void>;
 }
@@ -66,9 +83,20 @@ class Program {
     }
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
   start(): void {
     this.#child = this.#start();
   }
+}
+
+interface EtcdPlace {
+  readonly name: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly peerPort: number;
 }
 
 interface Place {
@@ -93,25 +121,44 @@ export async function openPatroniCluster(): Promise<PatroniCluster> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-ha-"));
   closers.defer(() => rm(folder, { recursive: true }));
   await chmod(folder, 0o711);
-  const ports = await findFreePorts(9);
-  const [etcdPort = 0, etcdPeerPort = 0, proxyPort = 0, ...nodePorts] = ports;
-  const etcd = closers.adopt(startEtcd(join(folder, "etcd"), etcdPort, etcdPeerPort), (each) => each.kill());
-  const places = [1, 2, 3].map((number, index) => ({
+  const [proxyPort = 0, ...ports] = await findFreePorts(13);
+  const etcdPlaces = [1, 2, 3].map((number) => ({
+    name: `etcd-${number}`,
+    folder: join(folder, `etcd-${number}`),
+    port: ports.pop() ?? 0,
+    peerPort: ports.pop() ?? 0,
+  }));
+  const etcd = etcdPlaces.map((place) => closers.adopt(startEtcd(place, etcdPlaces), (each) => each.kill()));
+  const places = [1, 2, 3].map((number) => ({
     name: `node-${number}`,
     folder: join(folder, `node-${number}`),
-    port: nodePorts[2 * index] ?? 0,
-    apiPort: nodePorts[2 * index + 1] ?? 0,
+    port: ports.pop() ?? 0,
+    apiPort: ports.pop() ?? 0,
   }));
+  let isFailsafeRefused = false;
+  const admit = (data: Buffer): boolean => !(isFailsafeRefused && data.toString("latin1").startsWith("POST /failsafe"));
   const nodes: Node[] = [];
   for (const place of places) {
-    nodes.push(closers.adopt(await startNode(place, etcdPort), stopNode));
+    const paths = {
+      toPostgres: await openPath([place.port]),
+      toPatroni: await openPath([place.apiPort], { admit }),
+      toEtcd: await openPath(etcdPlaces.map(({ port }) => port)),
+    };
+    for (const path of Object.values(paths)) {
+      closers.adopt(path, (each) => each.close());
+    }
+    nodes.push(closers.adopt(await startNode(place, paths), stopNode));
   }
   const haproxy = closers.adopt(startHaproxy(proxyPort, places), (each) => each.kill());
   const whole = (role: StandbyRole = "quorum_standby"): Promise<{ primary: Node; standbys: readonly Node[] }> =>
     until(`a primary with two of ${role}`, () => findRoles(places, nodes, role), startMaxMs);
   const { primary } = await whole();
   await primary.query(`create role runnel login password '${password}'`);
-  await primary.query("create database runnel owner runnel");
+  let databases = 0;
+  const findPrimary = async (old?: Node): Promise<Node | undefined> => {
+    const leaders = await Promise.all(nodes.map(async (node) => ((await isPrimary(node)) ? node : undefined)));
+    return leaders.find((node) => node !== undefined && node !== old);
+  };
   const configure = async (settings: object): Promise<void> => {
     const body = JSON.stringify(settings);
     const answer = await fetch(`http://127.0.0.1:${places[0]?.apiPort}/config`, { method: "PATCH", body });
@@ -121,44 +168,57 @@ export async function openPatroniCluster(): Promise<PatroniCluster> {
   };
   const kept = closers.move();
   return {
-    url: `postgres://runnel:${password}@127.0.0.1:${proxyPort}/runnel`,
     etcd,
     haproxy,
     whole,
-    findPrimary: async (old) => {
-      const leaders = await Promise.all(nodes.map(async (node) => ((await isPrimary(node)) ? node : undefined)));
-      return leaders.find((node) => node !== undefined && node !== old);
+    makeDatabase: async () => {
+      const name = `runnel_${++databases}`;
+      const leader = await until("a primary", () => findPrimary(), startMaxMs);
+      await leader.query(`create database ${name} owner runnel`);
+      return `postgres://runnel:${password}@127.0.0.1:${proxyPort}/${name}`;
     },
+    etcdRoles: () => until("a leader of etcd", () => findEtcdRoles(etcdPlaces, etcd), startMaxMs),
+    refuseFailsafe: (isRefused) => {
+      isFailsafeRefused = isRefused;
+    },
+    findPrimary,
+    isPrimary,
     configure,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
-function startEtcd(folder: string, port: number, peerPort: number): Program {
+function startEtcd({ name, folder, port, peerPort }: EtcdPlace, places: readonly EtcdPlace[]): Program {
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
-  const flags = {
-    "data-dir": folder,
-    "listen-client-urls": client,
-    "advertise-client-urls": client,
-    "listen-peer-urls": peer,
-    "initial-advertise-peer-urls": peer,
-    "initial-cluster": `default=${peer}`,
+  const env = {
+    PATH: process.env.PATH,
+    ...parseEnv(readFileSync(join(repositoryRoot, "deploy/ha/etcd.env"), "utf8")),
+    ETCD_NAME: name,
+    ETCD_DATA_DIR: folder,
+    ETCD_LISTEN_CLIENT_URLS: client,
+    ETCD_ADVERTISE_CLIENT_URLS: client,
+    ETCD_LISTEN_PEER_URLS: peer,
+    ETCD_INITIAL_ADVERTISE_PEER_URLS: peer,
+    ETCD_INITIAL_CLUSTER: places.map((each) => `${each.name}=http://127.0.0.1:${each.peerPort}`).join(","),
   };
-  const words = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  return new Program(() => spawn("etcd", words, { stdio: "ignore" }));
+  return new Program(() => spawn("etcd", [], { stdio: "ignore", env }));
 }
 
-async function startNode({ name, folder, port, apiPort }: Place, etcdPort: number): Promise<Node> {
+type Paths = Pick<Node, "toPostgres" | "toPatroni" | "toEtcd">;
+
+async function startNode({ name, folder, port, apiPort }: Place, paths: Paths): Promise<Node> {
   const asUser = await makeFolder(folder);
   const data = join(folder, "data");
   const environment = {
     PATH: process.env.PATH,
     PATRONI_NAME: name,
-    PATRONI_ETCD3_HOSTS: `127.0.0.1:${etcdPort}`,
+    PATRONI_ETCD3_HOSTS: paths.toEtcd.ports.map((etcdPort) => `127.0.0.1:${etcdPort}`).join(","),
+    // Patroni would ask etcd for the addresses of its members, and connect to them beside the path.
+    PATRONI_ETCD3_USE_PROXIES: "true",
     PATRONI_RESTAPI_LISTEN: `127.0.0.1:${apiPort}`,
-    PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${apiPort}`,
+    PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${paths.toPatroni.ports[0]}`,
     PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${port}`,
-    PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${port}`,
+    PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${paths.toPostgres.ports[0]}`,
     PATRONI_POSTGRESQL_DATA_DIR: data,
     PATRONI_POSTGRESQL_BIN_DIR: inject("postgresPrograms"),
     PATRONI_POSTGRESQL_PGPASS: join(folder, "pgpass"),
@@ -174,6 +234,7 @@ async function startNode({ name, folder, port, apiPort }: Place, etcdPort: numbe
   return {
     name,
     patroni,
+    ...paths,
     postgres,
     signal: (signal) => {
       for (const pid of postgres()) {
@@ -228,6 +289,35 @@ function startHaproxy(port: number, places: readonly Place[]): Program {
   const env = { PATH: process.env.PATH, POSTGRES_BIND: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) };
   const file = join(repositoryRoot, "deploy/ha/haproxy.cfg");
   return new Program(() => spawn("haproxy", ["-f", file], { stdio: "ignore", env }));
+}
+
+/** Returns undefined while the members disagree or one of them does not answer. */
+async function findEtcdRoles(places: readonly EtcdPlace[], programs: readonly Program[]) {
+  const answers = await Promise.all(places.map(({ port }) => readEtcdStatus(port)));
+  const isLeader = answers.map((answer) => answer !== undefined && answer.leader === answer.header.member_id);
+  const [leader, ...more] = programs.filter((_, index) => isLeader[index]);
+  const agree = new Set(answers.map((answer) => answer?.leader)).size === 1;
+  return leader !== undefined && more.length === 0 && agree
+    ? { leader, followers: programs.filter((program) => program !== leader) }
+    : undefined;
+}
+
+interface EtcdStatus {
+  readonly leader: string;
+  readonly header: { readonly member_id: string };
+}
+
+async function readEtcdStatus(port: number): Promise<EtcdStatus | undefined> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/v3/maintenance/status`, {
+      method: "POST",
+      body: "{}",
+      signal: AbortSignal.timeout(connectMaxMs),
+    });
+    return (await answer.json()) as EtcdStatus;
+  } catch {
+    return undefined;
+  }
 }
 
 async function findRoles(places: readonly Place[], nodes: readonly Node[], role: StandbyRole) {

@@ -1,4 +1,4 @@
-// `npm run ha`: failovers of a Postgres that Patroni manages, with the files of deploy/ha. About ten minutes.
+// `npm run ha`: failovers and partitions of a Postgres that Patroni manages, with the files of deploy/ha. About a quarter of an hour.
 
 import { defineConfig } from "vitest/config";
 import { globalSetup, sharedOptions } from "../harness/vitest-options.ts";

@@ -21,7 +21,17 @@ export interface WireOptions {
 }
 
 /** Opens a wire that is closed with the test. */
-export async function openWire({ connectFar, inspect = () => true }: WireOptions): Promise<Wire> {
+export async function openWire(options: WireOptions): Promise<Wire> {
+  const { wire, close } = await layWire(options);
+  onTestFinished(close);
+  return wire;
+}
+
+/** Opens a wire that the caller closes. */
+export async function layWire({
+  connectFar,
+  inspect = () => true,
+}: WireOptions): Promise<{ readonly wire: Wire; readonly close: () => void }> {
   const links = new Set<Link>();
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -46,14 +56,14 @@ export async function openWire({ connectFar, inspect = () => true }: WireOptions
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  onTestFinished(() => {
+  const close = (): void => {
     server.close();
     for (const socket of sockets) {
       socket.destroy();
     }
-  });
+  };
   const { address, port } = server.address() as AddressInfo;
-  return { host: address, port, links };
+  return { wire: { host: address, port, links }, close };
 }
 
 /** One connection, from the client (near) to the server (far). */
@@ -80,6 +90,17 @@ export class Link {
     // The system still accepts data that the other side does not read, until its buffers are full.
     this.near.pause();
     this.far.pause();
+  }
+
+  /** Passes on again, beginning with all that was sent meanwhile: the network is back. */
+  resume(): void {
+    if (this.near.destroyed || this.far.destroyed) {
+      this.cut();
+      return;
+    }
+    this.#links.add(this);
+    this.near.resume();
+    this.far.resume();
   }
 
   /** One end has left: the other end leaves too, unless the link is silent. */

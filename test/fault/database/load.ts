@@ -15,14 +15,13 @@ import { expectStored, LogReader, SseLogReader } from "../log-reader.ts";
 const pauseMs = 100;
 
 export interface Load {
+  readonly readers: readonly LogReader[];
   /** Resolves when every reader has some results and no run has ended. */
   flows(): Promise<void>;
   /** Codes of readers' streams that broke, and of calls that failed. */
   readonly codes: ReadonlySet<status>;
   /** The number of results read so far. */
   countRead(): number;
-  /** The number of turns that were restarted. */
-  countRestarts(): number;
   /** Waits until all runs have ended and every reader has its end; then compares with the tables. */
   expectNothingLost(databaseUrl: string): Promise<void>;
 }
@@ -52,9 +51,9 @@ export async function startLoad(
   const caller = new Caller(member, codes);
   const countRead = (): number => readers.reduce((sum, reader) => sum + reader.results.length, 0);
   return {
+    readers,
     codes,
     countRead,
-    countRestarts: () => readers.reduce((sum, reader) => sum + reader.count("turnRestarted"), 0),
     flows: async () => {
       const all = [...readers.map(({ results }) => results), ...sseReaders.map(({ events }) => events)];
       await until("all readers to follow", () => all.every(({ length }) => length >= 5), 40_000);

@@ -4658,114 +4658,6 @@ export const comments = new Map(
   "Type of the trigger: the event's type, or a coarser one."
  ],
  [
-  "runnel.runner.v1.Approval",
-  "The approval of an action that a runner requested with `action.requested`. The service creates it when the run's binding has an ApprovalPolicy that requires it. Runnel itself executes no action: the runner reads the decision with `HostRunService.GetApproval`."
- ],
- [
-  "runnel.runner.v1.Approval.Decision",
-  "A decision about an approval."
- ],
- [
-  "runnel.runner.v1.Approval.Decision.DECISION_APPROVE",
-  "The action is allowed."
- ],
- [
-  "runnel.runner.v1.Approval.Decision.DECISION_REJECT",
-  "The action is not allowed."
- ],
- [
-  "runnel.runner.v1.Approval.Decision.DECISION_UNSPECIFIED",
-  "Not decided."
- ],
- [
-  "runnel.runner.v1.Approval.State",
-  "State of an approval. The first one that applies is reported, in the order `used`, `rejected`, `expired`, `approved`, `pending`."
- ],
- [
-  "runnel.runner.v1.Approval.State.STATE_APPROVED",
-  "The action is allowed once. The runner has not read the decision yet."
- ],
- [
-  "runnel.runner.v1.Approval.State.STATE_EXPIRED",
-  "The time is over, by `expire_time` or the end of the run: the approval was not decided, or the runner did not read that it was approved."
- ],
- [
-  "runnel.runner.v1.Approval.State.STATE_PENDING",
-  "The approval is not decided."
- ],
- [
-  "runnel.runner.v1.Approval.State.STATE_REJECTED",
-  "The action is not allowed."
- ],
- [
-  "runnel.runner.v1.Approval.State.STATE_UNSPECIFIED",
-  "Unspecified: not a valid state."
- ],
- [
-  "runnel.runner.v1.Approval.State.STATE_USED",
-  "The action was approved and the runner has read that: the approval is not granted again."
- ],
- [
-  "runnel.runner.v1.Approval.action",
-  "Name of the requested action, cut to at most 1,024 characters; `request` has all of it."
- ],
- [
-  "runnel.runner.v1.Approval.approval_id",
-  "Id of the approval."
- ],
- [
-  "runnel.runner.v1.Approval.comment",
-  "Comment on the decision, for the runner."
- ],
- [
-  "runnel.runner.v1.Approval.create_time",
-  "Time of the request."
- ],
- [
-  "runnel.runner.v1.Approval.decide_time",
-  "Time of the decision."
- ],
- [
-  "runnel.runner.v1.Approval.decided_by",
-  "Who decided, in the words of the caller."
- ],
- [
-  "runnel.runner.v1.Approval.decision",
-  "The decision; unset while the approval is not decided."
- ],
- [
-  "runnel.runner.v1.Approval.digest",
-  "SHA-256 of `request`, lower-case hex. A decision is bound to it."
- ],
- [
-  "runnel.runner.v1.Approval.expire_time",
-  "Time until which the approval can be decided and the runner can read an approval."
- ],
- [
-  "runnel.runner.v1.Approval.request",
-  "The whole request: a JSON object with the members `action`, `target` and `payload` in this order, without white space. Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. Unset in lists."
- ],
- [
-  "runnel.runner.v1.Approval.run_id",
-  "Id of the run that needs the approval."
- ],
- [
-  "runnel.runner.v1.Approval.runner_id",
-  "Id of the run's runner."
- ],
- [
-  "runnel.runner.v1.Approval.runner_sequence",
-  "Number that the runner assigned to the `action.requested`."
- ],
- [
-  "runnel.runner.v1.Approval.state",
-  "State of the approval."
- ],
- [
-  "runnel.runner.v1.Approval.use_time",
-  "Time when the runner read that the action was approved."
- ],
- [
   "runnel.runner.v1.ApprovalPolicy",
   "Whether the actions that a runner requests by `action.requested` need an approval. Without this policy such a result is only an entry of the log."
  ],
@@ -4776,26 +4668,6 @@ export const comments = new Map(
  [
   "runnel.runner.v1.ApprovalPolicy.required",
   "True creates an Approval for each requested action, and `approval.requested` follows the action in the log."
- ],
- [
-  "runnel.runner.v1.ApprovalService",
-  "Works on approvals: the actions that runs of runners request, and the client's decisions about them.\n\nAn approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as for an unknown id."
- ],
- [
-  "runnel.runner.v1.ApprovalService.DecideApproval",
-  "Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same answer.\n\nThe service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's. APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to decide is over or the run has ended."
- ],
- [
-  "runnel.runner.v1.ApprovalService.GetApproval",
-  "Returns one approval with its `request`."
- ],
- [
-  "runnel.runner.v1.ApprovalService.ListApprovals",
-  "Lists the approvals of the calling client, newest first, without the `request`."
- ],
- [
-  "runnel.runner.v1.ApprovalService.WatchApprovals",
-  "Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.\n\nEach response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried."
  ],
  [
   "runnel.runner.v1.Assignment",
@@ -5090,38 +4962,6 @@ export const comments = new Map(
   "Id of the workspace."
  ],
  [
-  "runnel.runner.v1.DecideApprovalRequest",
-  "Request of DecideApproval."
- ],
- [
-  "runnel.runner.v1.DecideApprovalRequest.approval_id",
-  "Id of the approval."
- ],
- [
-  "runnel.runner.v1.DecideApprovalRequest.comment",
-  "Comment for the runner and for later readers; unset means no comment."
- ],
- [
-  "runnel.runner.v1.DecideApprovalRequest.decided_by",
-  "Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client."
- ],
- [
-  "runnel.runner.v1.DecideApprovalRequest.decision",
-  "The decision."
- ],
- [
-  "runnel.runner.v1.DecideApprovalRequest.digest",
-  "`digest` of the approval that the deciding person has seen."
- ],
- [
-  "runnel.runner.v1.DecideApprovalResponse",
-  "Response of DecideApproval."
- ],
- [
-  "runnel.runner.v1.DecideApprovalResponse.approval",
-  "The approval after the decision."
- ],
- [
   "runnel.runner.v1.DeleteAgentProfileRequest",
   "Request of DeleteAgentProfile."
  ],
@@ -5302,22 +5142,6 @@ export const comments = new Map(
   "The agent."
  ],
  [
-  "runnel.runner.v1.GetApprovalRequest",
-  "Request of GetApproval."
- ],
- [
-  "runnel.runner.v1.GetApprovalRequest.approval_id",
-  "Id of the approval."
- ],
- [
-  "runnel.runner.v1.GetApprovalResponse",
-  "Response of GetApproval."
- ],
- [
-  "runnel.runner.v1.GetApprovalResponse.approval",
-  "The approval."
- ],
- [
   "runnel.runner.v1.GetBindingRequest",
   "Request of GetBinding."
  ],
@@ -5496,38 +5320,6 @@ export const comments = new Map(
  [
   "runnel.runner.v1.ListAgentRunnersResponse.manifests",
   "The manifests, each a JSON object."
- ],
- [
-  "runnel.runner.v1.ListApprovalsRequest",
-  "Request of ListApprovals."
- ],
- [
-  "runnel.runner.v1.ListApprovalsRequest.page_size",
-  "Maximum number of approvals to return: 1 to 250; 0 means 50."
- ],
- [
-  "runnel.runner.v1.ListApprovalsRequest.page_token",
-  "`next_page_token` of the previous page; unset means the first page."
- ],
- [
-  "runnel.runner.v1.ListApprovalsRequest.run_id",
-  "Id of a run: returns only its approvals; unset means the approvals of all runs."
- ],
- [
-  "runnel.runner.v1.ListApprovalsRequest.state",
-  "State: returns only approvals in this state; unset means any state."
- ],
- [
-  "runnel.runner.v1.ListApprovalsResponse",
-  "Response of ListApprovals."
- ],
- [
-  "runnel.runner.v1.ListApprovalsResponse.approvals",
-  "The approvals, newest first."
- ],
- [
-  "runnel.runner.v1.ListApprovalsResponse.next_page_token",
-  "Token of the next page; empty on the last page."
  ],
  [
   "runnel.runner.v1.ListAuditEntriesRequest",
@@ -6502,34 +6294,6 @@ export const comments = new Map(
   "Kind of tool, such as `builtin`."
  ],
  [
-  "runnel.runner.v1.WatchApprovalsRequest",
-  "Request of WatchApprovals."
- ],
- [
-  "runnel.runner.v1.WatchApprovalsRequest.after",
-  "`cursor` of the last response that the caller received: what has changed since comes as well. Unset means now."
- ],
- [
-  "runnel.runner.v1.WatchApprovalsRequest.run_id",
-  "Id of a run: only its approvals; unset means the approvals of all runs."
- ],
- [
-  "runnel.runner.v1.WatchApprovalsResponse",
-  "Response of WatchApprovals."
- ],
- [
-  "runnel.runner.v1.WatchApprovalsResponse.approval",
-  "The approval as it is now."
- ],
- [
-  "runnel.runner.v1.WatchApprovalsResponse.change",
-  "The change. A response without one keeps the stream alive."
- ],
- [
-  "runnel.runner.v1.WatchApprovalsResponse.cursor",
-  "Position after this response, for `after`."
- ],
- [
   "runnel.runner.v1.WorkerDrain",
   "The notice that the replica shuts down."
  ],
@@ -6602,6 +6366,14 @@ export const comments = new Map(
   "The tools of an agent."
  ],
  [
+  "runnel.v1.AgentTools.approval_seconds",
+  "Time to decide about a call, in seconds: 1 to 604,800; 0 means 86,400. It does not count towards the timeout of the run."
+ ],
+ [
+  "runnel.v1.AgentTools.approve",
+  "Names of tools of `builtin` and `remote` whose calls wait for a person. Each such call asks for an Approval, and the run waits until all approvals of the response are decided or expired. An approved call runs once. The model reads that a call was rejected, or that its approval expired. Checked when a message is sent."
+ ],
+ [
   "runnel.v1.AgentTools.builtin",
   "Names of built-in tools, such as `list_dir` and `read_file`. Checked when a message is sent."
  ],
@@ -6642,16 +6414,132 @@ export const comments = new Map(
   "Time when the key was revoked; unset while it is valid."
  ],
  [
+  "runnel.v1.Approval",
+  "The approval of one thing that a run wants to do. The run waits for a person.\n\nA run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.\n\nA run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself executes no such action: the runner reads the decision with `HostRunService.GetApproval`."
+ ],
+ [
+  "runnel.v1.Approval.Decision",
+  "A decision about an approval."
+ ],
+ [
+  "runnel.v1.Approval.Decision.DECISION_APPROVE",
+  "The action is allowed."
+ ],
+ [
+  "runnel.v1.Approval.Decision.DECISION_REJECT",
+  "The action is not allowed."
+ ],
+ [
+  "runnel.v1.Approval.Decision.DECISION_UNSPECIFIED",
+  "Not decided."
+ ],
+ [
+  "runnel.v1.Approval.State",
+  "State of an approval. The first one that applies is reported, in the order `used`, `rejected`, `expired`, `approved`, `pending`."
+ ],
+ [
+  "runnel.v1.Approval.State.STATE_APPROVED",
+  "The action is allowed once. The call has not begun, or the runner has not read the decision yet."
+ ],
+ [
+  "runnel.v1.Approval.State.STATE_EXPIRED",
+  "The time is over, by `expire_time` or the end of the run: the approval was not decided, or the runner did not read that it was approved. A tool call that was approved in time expires only with its run."
+ ],
+ [
+  "runnel.v1.Approval.State.STATE_PENDING",
+  "The approval is not decided."
+ ],
+ [
+  "runnel.v1.Approval.State.STATE_REJECTED",
+  "The action is not allowed."
+ ],
+ [
+  "runnel.v1.Approval.State.STATE_UNSPECIFIED",
+  "Unspecified: not a valid state."
+ ],
+ [
+  "runnel.v1.Approval.State.STATE_USED",
+  "The action was approved, and the call has begun or the runner has read the decision: the approval is not granted again."
+ ],
+ [
+  "runnel.v1.Approval.action",
+  "Name of the requested action, or of the tool, cut to at most 1,024 characters; `request` has all of it."
+ ],
+ [
+  "runnel.v1.Approval.approval_id",
+  "Id of the approval."
+ ],
+ [
+  "runnel.v1.Approval.comment",
+  "Comment on the decision, for the runner or the model."
+ ],
+ [
+  "runnel.v1.Approval.create_time",
+  "Time of the request."
+ ],
+ [
+  "runnel.v1.Approval.decide_time",
+  "Time of the decision."
+ ],
+ [
+  "runnel.v1.Approval.decided_by",
+  "Who decided, in the words of the caller."
+ ],
+ [
+  "runnel.v1.Approval.decision",
+  "The decision; unset while the approval is not decided."
+ ],
+ [
+  "runnel.v1.Approval.digest",
+  "SHA-256 of `request`, lower-case hex. A decision is bound to it."
+ ],
+ [
+  "runnel.v1.Approval.expire_time",
+  "Time until which the approval can be decided, and a runner can read it."
+ ],
+ [
+  "runnel.v1.Approval.request",
+  "The whole request: a JSON object with the members `action`, `target` and `payload` in this order, without white space. Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. For a tool call the action is the name of the tool, and the payload has the arguments as the model wrote them. Unset in lists."
+ ],
+ [
+  "runnel.v1.Approval.run_id",
+  "Id of the run that needs the approval."
+ ],
+ [
+  "runnel.v1.Approval.runner_id",
+  "Id of the run's runner; unset for a run of the agent loop."
+ ],
+ [
+  "runnel.v1.Approval.runner_sequence",
+  "Number that the runner assigned to the `action.requested`; unset for a run of the agent loop."
+ ],
+ [
+  "runnel.v1.Approval.session_id",
+  "Id of the session of the run."
+ ],
+ [
+  "runnel.v1.Approval.state",
+  "State of the approval."
+ ],
+ [
+  "runnel.v1.Approval.tool_call_id",
+  "Id of the tool call that waits; unset for an action of a runner."
+ ],
+ [
+  "runnel.v1.Approval.use_time",
+  "Time when the approved call began, or when the runner read that the action was approved."
+ ],
+ [
   "runnel.v1.ApprovalRequested",
-  "`approval.requested`: the request for an approval. It follows the `action.requested` that needs the approval."
+  "`approval.requested`: the request for an approval. It follows the `action.requested` of a runner that needs the approval, or the `tool.call.started` results of a response."
  ],
  [
   "runnel.v1.ApprovalRequested.action",
-  "Name of the action, cut to at most 1,024 characters."
+  "Name of the action or the tool, cut to at most 1,024 characters."
  ],
  [
   "runnel.v1.ApprovalRequested.action_sequence",
-  "Number that the runner assigned to the `action.requested`."
+  "Number that the runner assigned to the `action.requested`; unset for a tool call."
  ],
  [
   "runnel.v1.ApprovalRequested.approval_id",
@@ -6680,6 +6568,26 @@ export const comments = new Map(
  [
   "runnel.v1.ApprovalRequested.tool_name",
   "Name of the tool."
+ ],
+ [
+  "runnel.v1.ApprovalService",
+  "Works on approvals: what runs ask a person for, and the client's decisions about it.\n\nAn approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as for an unknown id."
+ ],
+ [
+  "runnel.v1.ApprovalService.DecideApproval",
+  "Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.\n\nThe service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's. APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to decide is over or the run has ended."
+ ],
+ [
+  "runnel.v1.ApprovalService.GetApproval",
+  "Returns one approval with its `request`."
+ ],
+ [
+  "runnel.v1.ApprovalService.ListApprovals",
+  "Lists the approvals of the calling client, newest first, without the `request`."
+ ],
+ [
+  "runnel.v1.ApprovalService.WatchApprovals",
+  "Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.\n\nEach response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried."
  ],
  [
   "runnel.v1.ArtifactCreated",
@@ -7014,6 +6922,38 @@ export const comments = new Map(
   "Number of runs that ended, failed and cancelled ones included."
  ],
  [
+  "runnel.v1.DecideApprovalRequest",
+  "Request of DecideApproval."
+ ],
+ [
+  "runnel.v1.DecideApprovalRequest.approval_id",
+  "Id of the approval."
+ ],
+ [
+  "runnel.v1.DecideApprovalRequest.comment",
+  "Comment for the runner or the model, and for later readers; unset means no comment."
+ ],
+ [
+  "runnel.v1.DecideApprovalRequest.decided_by",
+  "Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client."
+ ],
+ [
+  "runnel.v1.DecideApprovalRequest.decision",
+  "The decision."
+ ],
+ [
+  "runnel.v1.DecideApprovalRequest.digest",
+  "`digest` of the approval that the deciding person has seen."
+ ],
+ [
+  "runnel.v1.DecideApprovalResponse",
+  "Response of DecideApproval."
+ ],
+ [
+  "runnel.v1.DecideApprovalResponse.approval",
+  "The approval after the decision."
+ ],
+ [
   "runnel.v1.DeleteRunRequest",
   "Request of DeleteRun."
  ],
@@ -7124,6 +7064,22 @@ export const comments = new Map(
  [
   "runnel.v1.FunctionTool.parameters",
   "JSON Schema of the arguments; unset means no arguments."
+ ],
+ [
+  "runnel.v1.GetApprovalRequest",
+  "Request of GetApproval."
+ ],
+ [
+  "runnel.v1.GetApprovalRequest.approval_id",
+  "Id of the approval."
+ ],
+ [
+  "runnel.v1.GetApprovalResponse",
+  "Response of GetApproval."
+ ],
+ [
+  "runnel.v1.GetApprovalResponse.approval",
+  "The approval."
  ],
  [
   "runnel.v1.GetJwksRequest",
@@ -7407,6 +7363,38 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListApiKeysResponse.next_page_token",
+  "Token of the next page; empty on the last page."
+ ],
+ [
+  "runnel.v1.ListApprovalsRequest",
+  "Request of ListApprovals."
+ ],
+ [
+  "runnel.v1.ListApprovalsRequest.page_size",
+  "Maximum number of approvals to return: 1 to 250; 0 means 50."
+ ],
+ [
+  "runnel.v1.ListApprovalsRequest.page_token",
+  "`next_page_token` of the previous page; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListApprovalsRequest.run_id",
+  "Id of a run: returns only its approvals; unset means the approvals of all runs."
+ ],
+ [
+  "runnel.v1.ListApprovalsRequest.state",
+  "State: returns only approvals in this state; unset means any state."
+ ],
+ [
+  "runnel.v1.ListApprovalsResponse",
+  "Response of ListApprovals."
+ ],
+ [
+  "runnel.v1.ListApprovalsResponse.approvals",
+  "The approvals, newest first."
+ ],
+ [
+  "runnel.v1.ListApprovalsResponse.next_page_token",
   "Token of the next page; empty on the last page."
  ],
  [
@@ -8948,6 +8936,34 @@ export const comments = new Map(
  [
   "runnel.v1.Usage.total_tokens",
   "Sum of tokens, as the provider reports it."
+ ],
+ [
+  "runnel.v1.WatchApprovalsRequest",
+  "Request of WatchApprovals."
+ ],
+ [
+  "runnel.v1.WatchApprovalsRequest.after",
+  "`cursor` of the last response that the caller received: what has changed since comes as well. Unset means now."
+ ],
+ [
+  "runnel.v1.WatchApprovalsRequest.run_id",
+  "Id of a run: only its approvals; unset means the approvals of all runs."
+ ],
+ [
+  "runnel.v1.WatchApprovalsResponse",
+  "Response of WatchApprovals."
+ ],
+ [
+  "runnel.v1.WatchApprovalsResponse.approval",
+  "The approval as it is now."
+ ],
+ [
+  "runnel.v1.WatchApprovalsResponse.change",
+  "The change. A response without one keeps the stream alive."
+ ],
+ [
+  "runnel.v1.WatchApprovalsResponse.cursor",
+  "Position after this response, for `after`."
  ],
  [
   "runnel.v1.WatchRunsRequest",

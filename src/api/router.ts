@@ -7,6 +7,7 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -18,6 +19,7 @@ import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { assertAccess } from "../platform/auth/caller.ts";
 import { callTimeoutMsMax, createLocalMethods, type LocalMethods } from "../platform/base/local-methods.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
+import { createApprovalService } from "./approval-service.ts";
 import { createAuthService } from "./auth-service.ts";
 import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
@@ -44,6 +46,7 @@ export const coreServices = [
   AuthService,
   ProviderService,
   ScheduleService,
+  ApprovalService,
   SystemService,
 ];
 
@@ -120,6 +123,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
     part(AuthService, createAuthService(deps)),
     part(ProviderService, createProviderService(deps)),
     part(ScheduleService, createScheduleService(deps)),
+    part(ApprovalService, createApprovalService(deps)),
     part(SystemService, createSystemService(deps)),
   ];
 }

@@ -43,6 +43,11 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./run.ts")).defineTail,
   },
   {
+    name: "approvals",
+    about: "list what runs ask a person for, and decide",
+    load: async () => (await import("./approvals.ts")).defineApprovals,
+  },
+  {
     name: "record",
     about: "write a finished run to a file that `replay` checks",
     load: async () => (await import("./record.ts")).defineRecord,

@@ -61,7 +61,7 @@ function showPayload(payload: RunResult["payload"]): string {
     case "actionRequested":
       return `\n→ asks for ${shorten(`${payload.value.action} ${payload.value.target ?? ""}`)}\n`;
     case "approvalRequested":
-      return `(waits for an approval: runnel runners approval ${payload.value.approvalId})\n`;
+      return `(waits for an approval: runnel approvals show ${payload.value.approvalId})\n`;
     case "runWaiting":
       return `\n(waits: ${payload.value.reason})\n`;
     case "runCompleted":

@@ -33,12 +33,14 @@ async function openStage(command: "serve" | "dev" = "serve") {
     return name;
   };
   const runners = (...words: string[]): Promise<Outcome> => runCommand(["runners", ...words], place);
+  const approvals = (...words: string[]): Promise<Outcome> => runCommand(["approvals", ...words], place);
   return {
     url,
     target,
     place,
     put,
     runners,
+    approvals,
     start: (...words: string[]) => startCommand(["runners", ...words], place),
     /** Runs a command with `--json` and returns its parsed output. */
     ask: async (...words: string[]) => {
@@ -274,31 +276,33 @@ describe("an approval", () => {
     const run = await worker.take();
     const payload = { reason: `hidden\u0007\u202e${"x".repeat(300)}` };
     await worker.report(run, { 1: ["action.requested", { action: "ban", target: { user: "u-2" }, payload }] });
-    const { approvals } = await stage.ask("approvals");
-    return { ...stage, worker, run, followed, payload, id: approvals[0].approvalId, digest: approvals[0].digest };
+    const decide = async (...words: string[]) => JSON.parse((await stage.approvals(...words, "--json")).stdout);
+    const { approvals: all } = await decide("list");
+    const [{ approvalId: id, digest }] = all;
+    return { ...stage, decide, worker, run, followed, id, digest };
   }
 
   test("is listed, shown whole, and approved by the printed command", async () => {
     const stage = await asked();
     await until("the question to be followed", () => stage.followed.stdout().includes(`approval ${stage.id})`));
     expect(stage.followed.stdout()).toContain('→ asks for ban {"user":"u-2"}');
-    const list = linesOf((await stage.runners("approvals")).stdout);
+    const list = linesOf((await stage.approvals("list")).stdout);
     expect(list).toEqual([
       expect.stringMatching(/^APPROVAL +STATE +ACTION +RUN +EXPIRES$/),
       expect.stringMatching(new RegExp(`^${stage.id} +pending +ban +${stage.run.runId} +\\S+Z$`)),
     ]);
-    const shown = (await stage.runners("approval", stage.id)).stdout;
+    const shown = (await stage.approvals("show", stage.id)).stdout;
     const hidden = "hidden\\u0007\\u202e";
     const request = `{"action":"ban","target":{"user":"u-2"},"payload":{"reason":"${hidden}${"x".repeat(300)}"}}`;
     expect(linesOf(shown)).toContain(`  request    ${request}`);
     const line = linesOf(shown).at(-1) ?? "";
-    expect(line).toBe(`runnel runners approve ${stage.id} --digest ${stage.digest}`);
+    expect(line).toBe(`runnel approvals approve ${stage.id} --digest ${stage.digest}`);
     const script = `runnel() { $runnel "$@"; }; ${line} --by ada --comment fine`;
     const approved = await runShell(script, stage.place);
     expect(approved.stdout).toMatch(new RegExp(`^approval ${stage.id} {2}approved\n`));
     expect(approved.stdout).toMatch(/^ {2}decided {4}approve by ada, \S+Z\n {2}comment {4}fine$/m);
-    expect(linesOf((await stage.runners("approvals", "--state", "pending")).stdout)).toHaveLength(1);
-    const { approvals } = await stage.ask("approvals", "--state", "approved", "--run", stage.run.runId);
+    expect(linesOf((await stage.approvals("list", "--state", "pending")).stdout)).toHaveLength(1);
+    const { approvals } = await stage.decide("list", "--state", "approved", "--run", stage.run.runId);
     expect(approvals).toMatchObject([{ approvalId: stage.id, state: "STATE_APPROVED", decidedBy: "ada" }]);
     await stage.worker.report(stage.run, { 2: ["run.completed", { finish_reason: "stop" }] });
     expect(await stage.followed.ended).toMatchObject({ code: 0 });
@@ -307,22 +311,22 @@ describe("an approval", () => {
   test("is rejected, once, for the digest that the person saw", async () => {
     const stage = await asked();
     const fail = async (...words: string[]) => {
-      const { code, stderr } = await stage.runners(...words, "--json");
+      const { code, stderr } = await stage.approvals(...words, "--json");
       return { code, ...JSON.parse(stderr) };
     };
-    const show = expect.stringContaining("`runnel runners approval <id>`");
+    const show = expect.stringContaining("`runnel approvals show <id>`");
     const wrong = ["reject", stage.id, "--digest", "0".repeat(64)];
     expect(await fail(...wrong)).toMatchObject({ code: 1, reason: "APPROVAL_CHANGED", fix: show });
     const right = ["--digest", stage.digest];
-    expect((await stage.ask("reject", stage.id, ...right)).approval).toMatchObject({ state: "STATE_REJECTED" });
+    expect((await stage.decide("reject", stage.id, ...right)).approval).toMatchObject({ state: "STATE_REJECTED" });
     expect(await fail("approve", stage.id, ...right)).toMatchObject({ reason: "APPROVAL_DECIDED", fix: show });
     expect(await fail("approve", stage.run.runId, ...right)).toMatchObject({
       reason: "APPROVAL_NOT_FOUND",
-      fix: expect.stringContaining("`runnel runners approvals`"),
+      fix: expect.stringContaining("`runnel approvals list`"),
     });
     // An approval needs the digest of the request, so that people approve only a request that they have seen.
-    expect(await runCommand(["runners", "approve", stage.id])).toMatchObject({ code: 2, stdout: "" });
-    expect(await runCommand(["runners", "approvals", "--state", "new"])).toMatchObject({ code: 2, stdout: "" });
+    expect(await runCommand(["approvals", "approve", stage.id])).toMatchObject({ code: 2, stdout: "" });
+    expect(await runCommand(["approvals", "list", "--state", "new"])).toMatchObject({ code: 2, stdout: "" });
   });
 });
 
@@ -339,7 +343,7 @@ function blockOf(language: string, name: string): string {
 test.each(["serve", "dev"] as const)(
   "the runner of the page and its commands work as pasted with %s",
   async (command) => {
-    const { place, put, url, runners } = await openStage(command);
+    const { place, put, url, runners, approvals } = await openStage(command);
     const checkout = fileURLToPath(new URL("../../", import.meta.url));
     for (const part of ["clients", "gen"]) {
       await symlink(join(checkout, part), join(place.directory, part));
@@ -362,7 +366,7 @@ test.each(["serve", "dev"] as const)(
     const started = await paste(`${blockOf("sh", "start")} printf %s "$RUN"`);
     expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`^${uuid}$`)), stderr: "" });
     const run = `RUN=${started.stdout}`;
-    await until("the question", async () => (await runners("approvals")).stdout.includes(" pending "));
+    await until("the question", async () => (await approvals("list")).stdout.includes(" pending "));
     const approved = await paste(`${run}; ${blockOf("sh", "approve")}`);
     expect(approved).toMatchObject({ code: 0, stderr: "" });
     const request = '{"action":"send_gift","target":{"user":"ada"},"payload":{"size":2}}';

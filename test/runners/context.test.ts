@@ -3,9 +3,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import type { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
+import { firstCharacters } from "../../src/platform/base/first-characters.ts";
 import { buildContext, type ContextParts } from "../../src/protocols/langbot/runners/context.ts";
 import { type Era, eras, printContext } from "../../src/protocols/langbot/runners/era.ts";
-import { firstCharacters, inputMessage, inputText } from "../../src/protocols/langbot/runners/event-message.ts";
+import { inputMessage, inputText } from "../../src/protocols/langbot/runners/event-message.ts";
 import { decide, fullEvent, type GrantCase } from "./granted.ts";
 import { manifestOf } from "./manifests.ts";
 

@@ -726,7 +726,8 @@ export declare type RunWaiting = Message<"runnel.v1.RunWaiting"> & {
 export declare const RunWaitingSchema: GenMessage<RunWaiting>;
 
 /**
- * `approval.requested`: the request for an approval. It follows the `action.requested` that needs the approval.
+ * `approval.requested`: the request for an approval. It follows the `action.requested` of a runner that needs the approval, or
+ * the `tool.call.started` results of a response.
  *
  * @generated from message runnel.v1.ApprovalRequested
  */
@@ -767,7 +768,7 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
   approvalId: string;
 
   /**
-   * Name of the action, cut to at most 1,024 characters.
+   * Name of the action or the tool, cut to at most 1,024 characters.
    *
    * @generated from field: string action = 6;
    */
@@ -788,7 +789,7 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
   expireTime?: Timestamp | undefined;
 
   /**
-   * Number that the runner assigned to the `action.requested`.
+   * Number that the runner assigned to the `action.requested`; unset for a tool call.
    *
    * @generated from field: int64 action_sequence = 9;
    */

@@ -7,7 +7,7 @@ export const langbotCommands: ProtocolCommands = {
   commands: [
     {
       name: "runners",
-      about: "list runners, bind events to them, start runs, review their results and approvals",
+      about: "list runners, bind events to them, start runs, review their results",
       load: async () => (await import("./runners.ts")).defineRunners,
     },
   ],

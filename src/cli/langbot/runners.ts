@@ -1,4 +1,4 @@
-// `runnel runners`: runners, their bindings, runs and approvals, and the audit of the runs, over the public API.
+// `runnel runners`: runners, their bindings, runs, and the audit of the runs, over the public API.
 
 import type { Command } from "commander";
 import { type Binding, BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
@@ -6,13 +6,12 @@ import { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { RunnerSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import { AuditEntrySchema, ResultVerdictSchema, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { addLimitFlag, answerOne, type ListFlags, listAll } from "../answer.ts";
 import { answerJson } from "../answer-json.ts";
 import { addUrlFlag, withService } from "../connect.ts";
 import { example } from "../example.ts";
 import { outputOf } from "../output.ts";
 import { showRun } from "../run.ts";
-import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
-import { addApprovals } from "./approvals.ts";
 import { readMessages, readOneMessage } from "./read-file.ts";
 import { readRunnerId } from "./runner-id.ts";
 import {
@@ -46,7 +45,6 @@ export function defineRunners(runners: Command): void {
   addStart(runners);
   addVerdicts(runners);
   addAudit(runners);
-  addApprovals(runners);
 }
 
 function addList(runners: Command): void {

@@ -6,6 +6,7 @@ import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { Hub } from "../log/hub.ts";
 import { purgeResult } from "../log/purge-result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
+import { emptyApprovals } from "../storage/approval.ts";
 import { deleteCheckpoints } from "../storage/checkpoint.ts";
 import { erasedRowsMax } from "../storage/erase.ts";
 import {
@@ -107,6 +108,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
       results += await purgeRun(deps, runId);
     }
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
+    await emptyApprovals(db, runs);
     await deleteCheckpoints(db, runs);
     for (const { purgeRuns } of retention) {
       await purgeRuns?.(db, runs);

@@ -4,6 +4,7 @@
 import { sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db } from "../../platform/database/database.ts";
+import { deleteApprovals } from "./approval.ts";
 import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
 import type { Retention } from "./retention.ts";
@@ -53,6 +54,7 @@ export async function eraseContents(
       return erased;
     }
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
+    await deleteApprovals(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
     for (const { deleteOfRuns } of retention) {
       await deleteOfRuns?.(db, runs);

@@ -198,6 +198,21 @@ export async function parkRun(
     .execute();
 }
 
+/**
+ * Parks a run until all its approvals are decided or expired. Its deadline is later by the longest time that it may wait; a
+ * decision takes back the rest. The caller has locked the run: a decision before is seen here, a later one finds the run waiting.
+ */
+export async function parkForApprovals(trx: Transaction, args: { id: string; reason: string }): Promise<void> {
+  await sql`
+    update run set status = 'waiting', owner = null, wait_reason = ${args.reason}, takeovers = 0,
+      wake_at = waits.until, deadline = deadline + (waits.until - now())
+    from (
+      select case when cancel_request_time is not null then now()
+        else greatest(now(), (select max(expire_time) from ${openApprovals(args.id)})) end as until
+      from run where id = ${args.id}
+    ) as waits where run.id = ${args.id}`.execute(trx);
+}
+
 /** Queues the waiting runs whose time has come. Returns how many. */
 export async function wakeDueRuns(db: Db): Promise<number> {
   const result = await db
@@ -218,6 +233,25 @@ export async function wakeRun(db: Db, id: string): Promise<boolean> {
     .where("id", "=", id)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/**
+ * Queues a run that waits for approvals, when all of them are decided or expired. The time that it waited does not count towards
+ * its deadline. Returns false when the run still waits, or does not wait for approvals.
+ */
+export async function wakeDecidedRun(trx: Transaction, id: string): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update run set status = 'queued', wait_reason = null, wake_at = now(),
+      deadline = deadline - greatest(wake_at - now(), interval '0')
+    where id = ${id} and status = 'waiting' and exists (select from approval where run_id = ${id} and tool_call_id is not null)
+      and not exists (select from ${openApprovals(id)})`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** The approvals that a run of the agent loop waits for. */
+function openApprovals(id: string) {
+  return sql`approval where run_id = ${id} and tool_call_id is not null and decision is null
+    and expire_time > clock_timestamp()`;
 }
 
 /** Sets the number of turns of a run. */

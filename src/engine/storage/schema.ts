@@ -16,6 +16,7 @@ declare module "../../platform/database/schema.ts" {
     callback: CallbackTable;
     receipt_key: ReceiptKeyTable;
     schedule: ScheduleTable;
+    approval: ApprovalTable;
   }
 }
 
@@ -133,6 +134,31 @@ export interface ToolCallTable {
   log_sequence: number | null;
   create_time: Generated<Date>;
   end_time: Date | null;
+  /** The approval that the call waits for; null for a call that needs none. */
+  approval_id: string | null;
+}
+
+/** An approval that a run requests. */
+export interface ApprovalTable {
+  id: string;
+  client: string;
+  run_id: string;
+  /** Of a runner's action; null for a tool call. */
+  runner_id: string | null;
+  runner_sequence: number | null;
+  /** The id of the tool call; null for an action of a runner. */
+  tool_call_id: string | null;
+  action: string;
+  request: string;
+  digest: string;
+  expire_time: Date;
+  decision: "approve" | "reject" | null;
+  decided_by: string | null;
+  comment: string | null;
+  decide_time: Date | null;
+  use_id: string | null;
+  use_time: Date | null;
+  create_time: Generated<Date>;
 }
 
 /** The answer to a create, by request id. */

@@ -72,6 +72,9 @@ export const failpoints = [
 /** The failpoints of signed jobs only: a job is accepted in one transaction before its client gets the answer. */
 const jobFailpoints = ["job.written", "job.committed"] as const;
 
+/** The failpoints of approvals only: a decision is written and committed, and an approved call is about to begin. */
+const approvalFailpoints = ["approval.decided", "approval.committed", "approval.used"] as const;
+
 /** The failpoints of a runner's runs only: a worker accepts the run; its reports are applied and answered. */
 export const runnerFailpoints = [
   "event.written",
@@ -129,6 +132,7 @@ export const txFailpoints = ["tx.begun", "tx.sent"] as const;
 export const allFailpoints = [
   ...failpoints,
   ...jobFailpoints,
+  ...approvalFailpoints,
   ...runnerFailpoints,
   ...exchangeFailpoints,
   ...folderFailpoints,

@@ -2,12 +2,10 @@
 
 import { file_runnel_host_v1_host_api } from "#gen/runnel/host/v1/host_api_pb.js";
 import { file_runnel_runner_v1_agent_runner_service } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
-import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { type Protocol, part } from "../../api/protocol.ts";
-import { createApprovalService } from "./handlers/approval-service.ts";
 import { createHostServices, hostServices } from "./handlers/host-services.ts";
 import { createKnowledgeService } from "./handlers/knowledge-service.ts";
 import { createResourceFinder } from "./handlers/resource-finder.ts";
@@ -29,7 +27,7 @@ const repeatedVerdictsMax = 100;
 export const langbot: Protocol = {
   name: "langbot",
   settings: langbotSettings,
-  services: [RunnerService, RunnerWorkerService, ApprovalService, KnowledgeService, ...hostServices],
+  services: [RunnerService, RunnerWorkerService, KnowledgeService, ...hostServices],
   files: [file_runnel_runner_v1_agent_runner_service, file_runnel_host_v1_host_api],
   retention,
   open: async ({ config, clock, events, connections: { db }, egress, closers }, { wakeup, runTokens }) => {
@@ -59,7 +57,6 @@ export const langbot: Protocol = {
           services: [
             part(RunnerService, createRunnerService({ ...deps, resources })),
             part(RunnerWorkerService, createRunnerWorkerService(deps)),
-            part(ApprovalService, createApprovalService(deps)),
             part(KnowledgeService, createKnowledgeService(deps)),
             ...createHostServices(deps),
           ],

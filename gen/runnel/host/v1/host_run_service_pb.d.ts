@@ -5,7 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Run } from "../../v1/run_pb.js";
-import type { Approval_State } from "../../runner/v1/approval_pb.js";
+import type { Approval_State } from "../../v1/approval_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -110,7 +110,7 @@ export declare type GetApprovalResponse = Message<"runnel.host.v1.GetApprovalRes
   /**
    * State of the approval. Only `approved` allows the action. `pending` means that the wait ended without a decision.
    *
-   * @generated from field: runnel.runner.v1.Approval.State state = 2;
+   * @generated from field: runnel.v1.Approval.State state = 2;
    */
   state: Approval_State;
 

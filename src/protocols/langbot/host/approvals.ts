@@ -4,13 +4,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { GetApprovalRequest, GetApprovalResponseSchema } from "#gen/runnel/host/v1/host_run_service_pb.js";
+import { approvalNotFound, approvalStates } from "../../../engine/approvals/decide.ts";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
+import { markApprovalUsed } from "../../../engine/storage/approval.ts";
 import { over } from "../../../platform/base/clock.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
 import { isStorableText } from "../../../platform/database/database.ts";
-import { approvalNotFound, approvalStates } from "../runners/approval.ts";
-import { type AwaitedApproval, findApprovalOfResult, markApprovalUsed } from "../storage/approval.ts";
+import { type AwaitedApproval, findApprovalOfResult } from "../storage/approval.ts";
 import { beingCancelled, type HostContext, type HostDeps, type HostRun, holdHostRun, withHostRun } from "./access.ts";
 
 /** Dependencies of the approval action. */
@@ -39,7 +40,7 @@ export async function getApproval(
   return await withHostRun(deps, context, call, async (run) => {
     assertArguments(request);
     const awaited = await waitForDecision(deps, run, request);
-    const approval = awaited.state === "approved" ? await use(deps, run, awaited, useId) : awaited;
+    const approval = awaited.state === "approved" ? await use(deps, run, awaited, request) : awaited;
     const isOurs = approval.state === "used" && approval.use_id === useId;
     return {
       approvalId: approval.id,
@@ -108,8 +109,8 @@ function notFound(): never {
 async function use(
   { db }: ApprovalDeps,
   run: HostRun,
-  { id, runner_sequence: sequence }: AwaitedApproval,
-  useId: string,
+  { id }: AwaitedApproval,
+  { sequence, useId }: Pick<GetApprovalRequest, "sequence" | "useId">,
 ): Promise<AwaitedApproval> {
   return await db.transaction().execute(async (trx) => {
     const { isCancelling } = await holdHostRun(trx, run);
@@ -117,6 +118,6 @@ async function use(
       throw beingCancelled();
     }
     await markApprovalUsed(trx, { id, useId });
-    return (await findApprovalOfResult(trx, { runId: run.runId, sequence: BigInt(sequence) })) ?? notFound();
+    return (await findApprovalOfResult(trx, { runId: run.runId, sequence })) ?? notFound();
   });
 }

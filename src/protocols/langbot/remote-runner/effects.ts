@@ -1,9 +1,9 @@
 // What the results of a runner change besides the log: data for the transaction that writes the results.
 
+import { insertApproval, type NewApproval } from "../../../engine/storage/approval.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
-import { insertApproval, type NewApprovalRow } from "../storage/approval.ts";
 import { type NewArtifact, putArtifact } from "../storage/artifact.ts";
 import { advanceConversation } from "../storage/conversation.ts";
 import { insertHistoryItem } from "../storage/history-item.ts";
@@ -22,7 +22,7 @@ export interface ReportedEffects {
   /** The messages for the transcript, oldest first. */
   readonly messages: readonly ReportedMessage[];
   /** The requests for approval. */
-  readonly approvals: readonly ReportedApproval[];
+  readonly approvals: readonly NewApproval[];
   /** The verdicts on results that are not in the log as they were reported. */
   readonly verdicts: readonly VerdictRow[];
   /** When the results arrived. */
@@ -40,8 +40,6 @@ export interface StateChange {
 
 /** An artifact that the runner made. The transaction adds the run. */
 export type ReportedArtifact = Omit<NewArtifact, "client" | "runId" | "runnerId" | "scope">;
-/** A request for approval. The transaction adds the run. */
-export type ReportedApproval = Omit<NewApprovalRow, "client" | "runId" | "runnerId">;
 
 /** A message for the transcript. */
 export interface ReportedMessage {
@@ -84,7 +82,7 @@ export async function applyReported(trx: Transaction, runId: string, effects: Re
     }
   }
   for (const approval of effects.approvals) {
-    await insertApproval(trx, { ...approval, client, runId, runnerId });
+    await insertApproval(trx, { ...approval, runId, runnerId });
   }
   await appendVerdicts(trx, runId, effects.verdicts);
   failpoint("reported.written");

@@ -38,16 +38,6 @@ export function inputMessage(input: AgentInput | undefined, newId: () => string)
   return { json: `{"role":"user","content":${content}${attached}}`, media: taker.media };
 }
 
-/** Returns the first characters of a text, without splitting a surrogate pair. */
-export function firstCharacters(text: string, max: number): string {
-  // A character has at most two UTF-16 units.
-  return text.length <= max
-    ? text
-    : Array.from(text.slice(0, 2 * max))
-        .slice(0, max)
-        .join("");
-}
-
 function partText(json: string): string {
   const part = parseFreeObject(json);
   const type = memberOf(part, "type");

@@ -13,6 +13,7 @@ import type { Cursors } from "../../../platform/auth/cursor.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
+import { firstCharacters } from "../../../platform/base/first-characters.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import { parseTraceParent } from "../../../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
@@ -30,7 +31,7 @@ import { type Authorized, authorize, type ResourceFinder } from "./authorize.ts"
 import { bindingFromRow, resolveBinding, scopesOfEvent, timeoutOf } from "./binding.ts";
 import { buildContext, type ConversationPast, defaultSource, type StateSnapshot } from "./context.ts";
 import { type Era, isEra, printContext } from "./era.ts";
-import { type EventMessage, firstCharacters, inputMessage, inputText } from "./event-message.ts";
+import { type EventMessage, inputMessage, inputText } from "./event-message.ts";
 import { scopeOfEvent } from "./event-scope.ts";
 import { assertStorable } from "./free-fields.ts";
 import { historyCursorScope } from "./history-cursor.ts";

@@ -144,11 +144,6 @@ export async function deleteRemoteRuns(
   );
   await untilFewer(rowsMax, () =>
     sql`
-      delete from approval where id in (
-        select id from approval where run_id = any(${ids}::uuid[]) limit ${rowsMax})`.execute(db),
-  );
-  await untilFewer(rowsMax, () =>
-    sql`
       delete from artifact where (client, artifact_id) in (
         select client, artifact_id from artifact
         where run_id = any(${ids}::uuid[]) and scope is null limit ${rowsMax})`.execute(db),
@@ -158,8 +153,8 @@ export async function deleteRemoteRuns(
 }
 
 /**
- * Erases the content of runs of runners and of their share in conversations: context, event, messages, artifacts and requests
- * for approval. Numbers, types and times stay.
+ * Erases the content of runs of runners and of their share in conversations: context, event, messages and artifacts. Numbers,
+ * types and times stay.
  */
 export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<void> {
   const ids = uuidArray(runs);
@@ -168,9 +163,6 @@ export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<
     where agent_event.run_id = any(${ids}::uuid[])
       and history_item.scope = agent_event.scope and history_item.run_id = agent_event.run_id`.execute(db);
   await sql`delete from artifact where run_id = any(${ids}::uuid[])`.execute(db);
-  await sql`
-    update approval set action = '', request = '{}', comment = case when comment is null then null else '' end
-    where run_id = any(${ids}::uuid[])`.execute(db);
   await sql`update result_verdict set diagnostics = '{}' where run_id = any(${ids}::uuid[])`.execute(db);
   await sql`update agent_event set record = '' where run_id = any(${ids}::uuid[])`.execute(db);
   await sql`update remote_run set context = '', credential = null where run_id = any(${ids}::uuid[])`.execute(db);

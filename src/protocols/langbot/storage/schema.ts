@@ -21,7 +21,6 @@ declare module "../../../platform/database/schema.ts" {
     audit_entry: AuditEntryTable;
     config_file: ConfigFileTable;
     agent_profile: AgentProfileTable;
-    approval: ApprovalTable;
     knowledge_base: KnowledgeBaseTable;
     knowledge_entry: KnowledgeEntryTable;
   }
@@ -228,26 +227,6 @@ export interface AgentProfileTable {
   body: Uint8Array;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
-}
-
-/** Approvals that runs request. */
-export interface ApprovalTable {
-  id: string;
-  client: string;
-  run_id: string;
-  runner_id: string;
-  runner_sequence: number;
-  action: string;
-  request: string;
-  digest: string;
-  expire_time: Date;
-  decision: "approve" | "reject" | null;
-  decided_by: string | null;
-  comment: string | null;
-  decide_time: Date | null;
-  use_id: string | null;
-  use_time: Date | null;
-  create_time: Generated<Date>;
 }
 
 /** Knowledge bases of clients. */

@@ -3,11 +3,11 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type ActionRequested, StateUpdated_Scope } from "#gen/runnel/v1/result_pb.js";
+import { type ApprovalStamp, askForApproval, loggedApproval } from "../../../../engine/approvals/request.ts";
 import type { ResultInit } from "../../../../engine/log/result.ts";
 import { messageText } from "../../../../engine/sessions/message-text.ts";
 import type { Grant } from "../grant.ts";
 import type { StateScope } from "../scope.ts";
-import { type ApprovalStamp, askForApproval, loggedApproval } from "./approval.ts";
 import { loggedArtifact } from "./artifact.ts";
 import { historyEffect, type ResultEffect, type RunnerEnd } from "./effect.ts";
 import { quote } from "./members.ts";

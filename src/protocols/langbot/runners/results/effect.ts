@@ -3,7 +3,7 @@
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { ResultInit } from "../../../../engine/log/result.ts";
 import { messageText } from "../../../../engine/sessions/message-text.ts";
-import type { NewApproval } from "./approval.ts";
+import type { NewApproval } from "../../../../engine/storage/approval.ts";
 import type { NewArtifact } from "./artifact.ts";
 import { messageJson } from "./message-json.ts";
 import type { StateUpdate } from "./state.ts";

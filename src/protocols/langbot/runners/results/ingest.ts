@@ -10,10 +10,10 @@
 import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { ApprovalStamp } from "../../../../engine/approvals/request.ts";
 import { isTerminal, type ResultInit } from "../../../../engine/log/result.ts";
 import { JsonTextError } from "../../../../platform/base/json/text.ts";
 import { applyPayload } from "./apply.ts";
-import type { ApprovalStamp } from "./approval.ts";
 import type { NewArtifact } from "./artifact.ts";
 import type { ResultEffect, RunnerEnd } from "./effect.ts";
 import { PayloadFault } from "./members.ts";

@@ -1,4 +1,5 @@
-// Approvals as their client sees and decides them. A decision executes nothing: the runner has to ask for it.
+// Approvals as their client sees and decides them. A decision executes nothing: it wakes the run that waits for it, and a runner
+// has to ask for it.
 //
 // V1  A decision is for the content that the deciding person has seen: it names the digest.
 // V2  The first decision counts, also among concurrent ones. The same decision again gets the same answer.
@@ -6,10 +7,11 @@
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Approval, Approval_Decision, Approval_State, ApprovalSchema } from "#gen/runnel/runner/v1/approval_pb.js";
-import type { Wakeup } from "../../../engine/log/wakeup.ts";
-import { Fault } from "../../../platform/base/fault.ts";
-import type { Db } from "../../../platform/database/database.ts";
+import { type Approval, Approval_Decision, Approval_State, ApprovalSchema } from "#gen/runnel/v1/approval_pb.js";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import type { Wakeup } from "../log/wakeup.ts";
 import {
   type ApprovalDecision,
   type ApprovalRow,
@@ -17,6 +19,7 @@ import {
   decideApproval,
   findApproval,
 } from "../storage/approval.ts";
+import { wakeDecidedRun } from "../storage/run.ts";
 
 /** The contract's states, by the stored ones. */
 export const approvalStates = {
@@ -33,7 +36,10 @@ const decisions = {
 } as const satisfies Record<ApprovalDecision["decision"], Approval_Decision>;
 
 /** Returns the approval. Throws Fault APPROVAL_NOT_FOUND when it is unknown or of another client. */
-export async function requireApproval(db: Db, name: { client: string; id: string }): Promise<ApprovalRow> {
+export async function requireApproval(
+  db: Db | Transaction,
+  name: { client: string; id: string },
+): Promise<ApprovalRow> {
   const row = await findApproval(db, name);
   if (row === undefined) {
     throw approvalNotFound();
@@ -54,12 +60,21 @@ export async function decide(
   { db, wakeup }: { readonly db: Db; readonly wakeup: Wakeup },
   wanted: ApprovalDecision,
 ): Promise<ApprovalRow> {
-  const isFirst = await decideApproval(db, wanted);
-  const row = await requireApproval(db, wanted);
-  if (isFirst) {
-    wakeup.publish({ topic: "approval", key: row.run_id, value: 0 });
-  } else {
+  const { row, isFirst, isWoken } = await db.transaction().execute(async (trx) => {
+    const decided = await decideApproval(trx, wanted);
+    const found = await requireApproval(trx, wanted);
+    const woken = decided && (await wakeDecidedRun(trx, found.run_id));
+    failpoint("approval.decided");
+    return { row: found, isFirst: decided, isWoken: woken };
+  });
+  if (!isFirst) {
     assertRepeats(row, wanted);
+    return row;
+  }
+  failpoint("approval.committed");
+  wakeup.publish({ topic: "approval", key: row.run_id, value: 0 });
+  if (isWoken) {
+    wakeup.publish({ topic: "queue", key: "", value: 0 });
   }
   return row;
 }
@@ -70,8 +85,10 @@ export function approvalToProto(row: ApprovalRow): Approval {
   return create(ApprovalSchema, {
     approvalId: row.id,
     runId: row.run_id,
-    runnerId: row.runner_id,
-    runnerSequence: BigInt(row.runner_sequence),
+    runnerId: row.runner_id ?? "",
+    runnerSequence: BigInt(row.runner_sequence ?? 0),
+    sessionId: row.session_name,
+    toolCallId: row.tool_call_id ?? "",
     action: row.action,
     digest: row.digest,
     ...(request !== undefined && { request }),

@@ -1,17 +1,17 @@
-// ApprovalService: the approvals that runs of runners request, and the decisions of their client.
+// ApprovalService: the approvals that runs request, and the decisions of their client.
 
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Approval_Decision, type Approval_State } from "#gen/runnel/runner/v1/approval_pb.js";
-import type { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
-import { nextPageToken, pageSize } from "../../../api/page.ts";
-import { clientIdOf, requireClient } from "../../../platform/auth/caller.ts";
-import { approvalStates, approvalToProto, decide, requireApproval } from "../runners/approval.ts";
-import { type ApprovalState, listApprovals } from "../storage/approval.ts";
-import type { LangbotDeps } from "./deps.ts";
+import { Approval_Decision, type Approval_State } from "#gen/runnel/v1/approval_pb.js";
+import type { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { approvalStates, approvalToProto, decide, requireApproval } from "../engine/approvals/decide.ts";
+import { type ApprovalState, listApprovals } from "../engine/storage/approval.ts";
+import { clientIdOf, requireClient } from "../platform/auth/caller.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { nextPageToken, pageSize } from "./page.ts";
 import { watchApprovals } from "./watch-approvals.ts";
 
 /** Creates the handlers of ApprovalService. */
-export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof ApprovalService> {
+export function createApprovalService(deps: ServiceDeps): ServiceImpl<typeof ApprovalService> {
   const { db, cursors } = deps;
   return {
     listApprovals: async (request, { values }) => {

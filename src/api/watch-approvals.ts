@@ -5,18 +5,18 @@ import {
   type WatchApprovalsRequest,
   type WatchApprovalsResponse,
   WatchApprovalsResponseSchema,
-} from "#gen/runnel/runner/v1/approval_service_pb.js";
-import { rowsPerLook, type Watch, watch } from "../../../api/watch.ts";
-import { approvalToProto } from "../runners/approval.ts";
-import { listApprovalsToWatch, type WatchedApproval } from "../storage/approval.ts";
-import type { LangbotDeps } from "./deps.ts";
+} from "#gen/runnel/v1/approval_service_pb.js";
+import { approvalToProto } from "../engine/approvals/decide.ts";
+import { listApprovalsToWatch, type WatchedApproval } from "../engine/storage/approval.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { rowsPerLook, type Watch, watch } from "./watch.ts";
 
 /**
  * Yields the changes of a client's approvals.
  * @throws those of `watch`.
  */
 export function watchApprovals(
-  deps: LangbotDeps,
+  deps: ServiceDeps,
   client: string,
   { runId, after }: WatchApprovalsRequest,
   reader: AbortSignal,

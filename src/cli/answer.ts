@@ -2,12 +2,12 @@
 
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Command } from "commander";
-import { answerJson } from "../answer-json.ts";
-import { readCount } from "../arguments.ts";
-import { type Service, withService } from "../connect.ts";
-import { outputOf, type Paint } from "../output.ts";
-import { type Page, type PageRequest, readPages } from "../pages.ts";
-import { showTable } from "../table.ts";
+import { answerJson } from "./answer-json.ts";
+import { readCount } from "./arguments.ts";
+import { type Service, withService } from "./connect.ts";
+import { outputOf, type Paint } from "./output.ts";
+import { type Page, type PageRequest, readPages } from "./pages.ts";
+import { showTable } from "./table.ts";
 
 const limitDefault = 50;
 

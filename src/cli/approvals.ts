@@ -1,0 +1,133 @@
+// `runnel approvals`: what runs ask a person for. A decision names the digest of the request that its author has seen.
+
+import { type Command, Option } from "commander";
+import {
+  type Approval,
+  Approval_Decision,
+  Approval_DecisionSchema,
+  Approval_State,
+  Approval_StateSchema,
+  ApprovalSchema,
+} from "#gen/runnel/v1/approval_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { enumShape } from "../platform/base/json/shape.ts";
+import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
+import { addUrlFlag, withService } from "./connect.ts";
+import { example } from "./example.ts";
+import type { Paint } from "./output.ts";
+import { sheet, timeOf, wordOf } from "./sheet.ts";
+
+const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "EXPIRES"] as const;
+
+interface ApprovalListFlags extends ListFlags {
+  readonly run: string;
+  readonly state?: string;
+}
+
+interface DecisionFlags {
+  readonly url: string;
+  readonly digest: string;
+  readonly comment: string;
+  readonly by: string;
+}
+
+/** Defines `approvals`. */
+export function defineApprovals(approvals: Command): void {
+  addApprovalList(approvals);
+  addApproval(approvals);
+  addDecision(approvals, { name: "approve", decision: Approval_Decision.APPROVE, about: "approve a request, once" });
+  addDecision(approvals, { name: "reject", decision: Approval_Decision.REJECT, about: "reject a request" });
+}
+
+function addApprovalList(approvals: Command): void {
+  addLimitFlag(addUrlFlag(approvals.command("list")))
+    .description("list requests for approval, newest first")
+    .addHelpText("after", example("runnel approvals list --state pending"))
+    .option("--run <id>", "only of this run", "")
+    .addOption(new Option("--state <state>", "only approvals in this state").choices(stateWords()))
+    .action(({ run: runId, state: word = "", ...flags }: ApprovalListFlags, command: Command) => {
+      const state: Approval_State = enumShape(Approval_StateSchema).numbers.get(word) ?? Approval_State.UNSPECIFIED;
+      return listAll(command, flags, {
+        name: "approvals",
+        schema: ApprovalSchema,
+        read: async ({ client }, request) => {
+          const page = await client(ApprovalService).listApprovals({ runId, state, ...request });
+          return { items: page.approvals, nextPageToken: page.nextPageToken };
+        },
+        columns: approvalColumns,
+        row: approvalRow,
+      });
+    });
+}
+
+function addApproval(approvals: Command): void {
+  addUrlFlag(approvals.command("show <id>"))
+    .description("show a request for approval in full")
+    .addHelpText("after", example("runnel approvals show 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
+    .action((approvalId: string, { url }: { url: string }, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { approval } = await client(ApprovalService).getApproval({ approvalId });
+        await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
+      }),
+    );
+}
+
+function addDecision(
+  approvals: Command,
+  { name, decision, about }: { name: string; decision: Approval_Decision; about: string },
+): void {
+  addUrlFlag(approvals.command(`${name} <approval>`))
+    .description(about)
+    .addHelpText(
+      "after",
+      example(`runnel approvals ${name} 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --digest ${"0f".repeat(32)}`),
+    )
+    .requiredOption("--digest <sha256>", "digest of the request that you have seen; `runnel approvals show` prints it")
+    .option("--comment <text>", "comment for the model or the runner, and for later readers", "")
+    .option("--by <name>", "who decides; unset means the id of the client", "")
+    .action((approvalId: string, { url, digest, comment, by }: DecisionFlags, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { approval } = await client(ApprovalService).decideApproval({
+          approvalId,
+          decision,
+          digest,
+          comment,
+          decidedBy: by,
+        });
+        await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
+      }),
+    );
+}
+
+function approvalRow({ approvalId, state, action, runId, expireTime }: Approval): string[] {
+  return [approvalId, wordOf(Approval_StateSchema, state), action, runId, timeOf(expireTime)];
+}
+
+/** Prints an approval, and the command that approves it while it is pending. */
+function showApproval(approval: Approval, paint: Paint): string {
+  const { approvalId, action, state, runnerId, decidedBy, digest } = approval;
+  const decision = wordOf(Approval_DecisionSchema, approval.decision);
+  const decided = approval.decideTime && `${decision} by ${decidedBy}, ${timeOf(approval.decideTime)}`;
+  return [
+    sheet(paint, `approval ${approvalId}  ${wordOf(Approval_StateSchema, state)}`, [
+      ["action", action],
+      // Printed whole, on one line: the person who decides has to see all of it.
+      ["request", approval.request, "whole"],
+      ["digest", digest],
+      ["run", approval.runnerSequence === 0n ? approval.runId : `${approval.runId}, result ${approval.runnerSequence}`],
+      ["session", approval.sessionId],
+      ["call", approval.toolCallId],
+      ["runner", runnerId],
+      ["time", `asked ${timeOf(approval.createTime)}, until ${timeOf(approval.expireTime)}`],
+      ["decided", decided],
+      ["comment", approval.comment],
+      ["used", approval.useTime && timeOf(approval.useTime)],
+    ]),
+    ...(state === Approval_State.PENDING ? [`\nrunnel approvals approve ${approvalId} --digest ${digest}`] : []),
+  ].join("\n");
+}
+
+/** Returns the states of approvals, except "unspecified". */
+function stateWords(): string[] {
+  return [...enumShape(Approval_StateSchema).texts].filter(([number]) => number !== 0).map(([, text]) => text);
+}

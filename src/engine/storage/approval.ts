@@ -1,0 +1,204 @@
+// The approvals that runs request. A decision and a use are each one statement, which checks the state of the row. So of any
+// number of concurrent ones, one counts.
+
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import { lowestUuid } from "../../platform/base/ids.ts";
+import { uuidArray } from "../../platform/database/binary-array.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { untilFewer } from "../../platform/database/until-fewer.ts";
+import type { ApprovalTable } from "./schema.ts";
+
+/** A request for approval. */
+export interface NewApproval {
+  readonly approvalId: string;
+  /** The number of the action in the runner's own count; undefined for a tool call. */
+  readonly runnerSequence?: bigint | undefined;
+  /** The id of the call; undefined for an action of a runner. */
+  readonly toolCallId?: string | undefined;
+  /** The beginning of the action, for people. */
+  readonly action: string;
+  /** The whole request as JSON. */
+  readonly request: string;
+  /** The SHA-256 of the request in lower-case hex. */
+  readonly digest: string;
+  readonly expireMs: number;
+}
+
+/** A request of a run. */
+export interface NewApprovalRow extends NewApproval {
+  readonly runId: string;
+  /** Undefined for a run of the agent loop. */
+  readonly runnerId?: string;
+}
+
+/** The state of an approval. */
+export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "used";
+
+/** A stored approval. `request` is only present when a single approval is read. */
+export type ApprovalRow = Omit<Selectable<ApprovalTable>, "request" | "client"> & {
+  readonly state: ApprovalState;
+  readonly session_name: string;
+  readonly request?: string;
+};
+
+/** A decision about an approval. */
+export interface ApprovalDecision {
+  readonly client: string;
+  readonly id: string;
+  readonly digest: string;
+  readonly decision: "approve" | "reject";
+  readonly decidedBy: string;
+  readonly comment: string;
+}
+
+/** Inserts an approval. It belongs to the client of its run. */
+export async function insertApproval(trx: Transaction, approval: NewApprovalRow): Promise<void> {
+  await trx
+    .insertInto("approval")
+    .values({
+      id: approval.approvalId,
+      client: sql<string>`(select client from run where id = ${approval.runId})`,
+      run_id: approval.runId,
+      runner_id: approval.runnerId ?? null,
+      runner_sequence: approval.runnerSequence === undefined ? null : Number(approval.runnerSequence),
+      tool_call_id: approval.toolCallId ?? null,
+      action: approval.action,
+      request: approval.request,
+      digest: approval.digest,
+      expire_time: new Date(approval.expireMs),
+    })
+    .execute();
+}
+
+/** Returns an approval with its request; undefined when it is unknown. */
+export async function findApproval(
+  db: Db | Transaction,
+  { client, id }: { client: string; id: string },
+): Promise<ApprovalRow | undefined> {
+  const { rows } = await sql<ApprovalRow>`
+    select ${approvalColumns}, request from ${approvals}
+    where approval.client = ${client} and approval.id = ${id}`.execute(db);
+  return rows[0];
+}
+
+/** Lists approvals, the newest first: ids are in the order of creation. */
+export async function listApprovals(
+  db: Db,
+  args: {
+    client: string;
+    runId: string | undefined;
+    state: ApprovalState | undefined;
+    before: string | undefined;
+    limit: number;
+  },
+): Promise<ApprovalRow[]> {
+  const { client, runId, state, before, limit } = args;
+  const wanted = [
+    sql`approval.client = ${client}`,
+    ...(runId === undefined ? [] : [sql`run_id = ${runId}`]),
+    ...(before === undefined ? [] : [sql`approval.id < ${before}`]),
+    ...(state === undefined ? [] : [sql`${approvalState} = ${state}`]),
+    // Repeated for the index of pending approvals.
+    ...(state === "pending" ? [sql`decision is null`] : []),
+  ];
+  const { rows } = await sql<ApprovalRow>`
+    select ${approvalColumns} from ${approvals} where ${sql.join(wanted, sql` and `)}
+    order by approval.id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** An approval, with the time since which its state is final; null while it may still change by a decision or a use. */
+export type WatchedApproval = ApprovalRow & { readonly settled_time: Date | null };
+
+/** Lists the newest approvals that may still change, or were settled at or after a time. */
+export async function listApprovalsToWatch(
+  db: Db,
+  args: { client: string; runId: string | undefined; settledSince: Date; limit: number },
+): Promise<WatchedApproval[]> {
+  const { client, runId = null, settledSince, limit } = args;
+  const { rows } = await sql<WatchedApproval>`
+    select * from (
+      select ${approvalColumns}, ${settledTime} as settled_time from ${approvals}
+      where approval.client = ${client} and approval.id >= ${lowestUuid(settledSince.getTime() - lifetimeMaxMs)}
+        and run_id = coalesce(${runId}::uuid, run_id)
+    ) as recent where settled_time is null or settled_time >= ${settledSince}
+    order by id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The longest time to decide, and a day for the error of the clock in an id. */
+const lifetimeMaxMs = 8 * 86_400_000;
+
+/**
+ * Records a decision. Locks the run first, as its owner does: so a run that is about to wait sees the decision, or is woken by
+ * it. Returns false when the digest differs, or when the approval is decided or expired.
+ */
+export async function decideApproval(trx: Transaction, wanted: ApprovalDecision): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    with asking as materialized (
+      select run.id from run join approval on approval.run_id = run.id
+      where approval.client = ${wanted.client} and approval.id = ${wanted.id} and run.end_time is null
+      for update of run
+    )
+    update approval set decision = ${wanted.decision}, decided_by = ${wanted.decidedBy}, comment = ${wanted.comment},
+      decide_time = clock_timestamp()
+    from asking where asking.id = approval.run_id and approval.id = ${wanted.id} and digest = ${wanted.digest}
+      and decision is null and expire_time > clock_timestamp()`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** Marks an approval as used by its single use. The caller holds the run. Returns false when it is no longer approved. */
+export async function markApprovalUsed(
+  trx: Transaction,
+  { id, useId }: { id: string; useId: string },
+): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update approval set use_id = ${useId}, use_time = clock_timestamp()
+    where id = ${id} and decision = 'approve' and use_time is null
+      and (tool_call_id is not null or expire_time > clock_timestamp())`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** Deletes the approvals of runs, at most `rowsMax` at a time. */
+export async function deleteApprovals(
+  db: Db,
+  { runs, rowsMax }: { runs: readonly string[]; rowsMax: number },
+): Promise<void> {
+  await untilFewer(rowsMax, () =>
+    sql`
+      delete from approval where id in (
+        select id from approval where run_id = any(${uuidArray(runs)}::uuid[]) limit ${rowsMax})`.execute(db),
+  );
+}
+
+/** Erases the texts of the approvals of runs. */
+export async function emptyApprovals(db: Db, runs: readonly string[]): Promise<void> {
+  await sql`
+    update approval set action = '', request = '{}', comment = case when comment is null then null else '' end
+    where run_id = any(${uuidArray(runs)}::uuid[])`.execute(db);
+}
+
+/** The tables that `approvalColumns` needs. */
+export const approvals = sql`approval join run on run.id = approval.run_id join session on session.id = run.session`;
+
+const isOver = sql`run.end_time is not null
+  or (expire_time <= clock_timestamp() and (tool_call_id is null or decision is null))`;
+
+/** The state now, beside the run. It is not stored, since an approval expires without a statement. */
+export const approvalState: RawBuilder<ApprovalState> = sql`case
+  when use_time is not null then 'used'
+  when decision = 'reject' then 'rejected'
+  when ${isOver} then 'expired'
+  when decision = 'approve' then 'approved'
+  else 'pending' end`;
+
+const settledTime = sql`case
+  when use_time is not null then use_time
+  when decision = 'reject' then decide_time
+  when ${isOver} then case when tool_call_id is not null and decision is not null then run.end_time
+    else least(expire_time, run.end_time) end end`;
+
+/** The columns of an ApprovalRow without its request. */
+export const approvalColumns = sql`approval.id, approval.run_id, approval.runner_id, runner_sequence, tool_call_id,
+  session.name as session_name, action, digest, expire_time, decision, decided_by, comment, decide_time, use_id, use_time,
+  approval.create_time, ${approvalState} as state`;

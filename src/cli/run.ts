@@ -19,6 +19,7 @@ interface RunFlags {
   readonly model: string;
   readonly workDir?: string;
   readonly tools: string;
+  readonly approve: string;
   readonly session?: string;
   readonly queue?: boolean;
 }
@@ -38,6 +39,11 @@ export function defineRun(command: Command): void {
       "directory of the tools, created after confirmation; unset means a new one for the session",
     )
     .option("--tools <names>", "built-in tools, separated by commas", "list_dir,read_file")
+    .option(
+      "--approve <names>",
+      "tools of these whose calls wait for `runnel approvals approve`, separated by commas",
+      "",
+    )
     .option("--session <id>", "existing session")
     .option("--queue", "wait while another run of the session is active")
     .action((message: string, flags: RunFlags) =>
@@ -66,8 +72,10 @@ export function defineTail(command: Command): void {
 }
 
 async function createSession(sessions: SessionClient, flags: RunFlags, asJson: boolean): Promise<string> {
-  const builtin = flags.tools.split(",").filter((name) => name !== "");
-  const agent = { name: "cli", model: flags.model, tools: { builtin } };
+  const [builtin, approve] = [flags.tools, flags.approve].map((names) =>
+    names.split(",").filter((each) => each !== ""),
+  );
+  const agent = { name: "cli", model: flags.model, tools: { builtin: builtin ?? [], approve: approve ?? [] } };
   if (flags.workDir === undefined) {
     return (await sessions.createSession({ agent })).sessionId;
   }

@@ -28,7 +28,8 @@ interface Past {
 async function addPast(db: Db, past: Past): Promise<{ session: string; run: string }> {
   const { id: run, session } = await addRun(db);
   await db.transaction().execute(async (trx) => {
-    await insertToolCalls(trx, { runId: run, turn: 1, calls: [input, input, input] });
+    const call = { call: input, approvalId: undefined };
+    await insertToolCalls(trx, { runId: run, turn: 1, calls: [call, call, call] });
     await saveCheckpoint(trx, {
       runId: run,
       checkpoint: { turn: 1, sequence: 1, state: new Uint8Array(1) },

@@ -398,6 +398,22 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: repeated runnel.v1.FunctionTool functions = 3;
    */
   functions: FunctionTool[];
+
+  /**
+   * Names of tools of `builtin` and `remote` whose calls wait for a person. Each such call asks for an Approval, and the run waits
+   * until all approvals of the response are decided or expired. An approved call runs once. The model reads that a call was
+   * rejected, or that its approval expired. Checked when a message is sent.
+   *
+   * @generated from field: repeated string approve = 4;
+   */
+  approve: string[];
+
+  /**
+   * Time to decide about a call, in seconds: 1 to 604,800; 0 means 86,400. It does not count towards the timeout of the run.
+   *
+   * @generated from field: int32 approval_seconds = 5;
+   */
+  approvalSeconds: number;
 };
 
 /**

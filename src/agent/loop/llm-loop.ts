@@ -3,7 +3,8 @@
 //
 //   model ──text only──→ completed
 //     ↑ └──tool calls──→ tools ──functions too──→ completed, with the calls of functions pending
-//     └───────results──────┘
+//     └───────results──────┘ ↑
+//                            └── parked, while calls wait for a person
 
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
@@ -15,6 +16,7 @@ import type {
   DriverStep,
   FailedEnd,
   OpenToolCall,
+  ParkedEnd,
   RunContext,
 } from "../../engine/runs/driver.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -33,10 +35,12 @@ import { responseFormatOf } from "../response/response-format.ts";
 import type { CallerTool } from "../tools/select-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
+import { approvalsToUse, askedCalls, askedResults, askForCalls, isUndecided, parkForCalls } from "./approvals.ts";
+import { commitOutcomes, startedResults } from "./calls.ts";
 import { assistantMessage, modelMessages, systemTexts, toolMessage } from "./history.ts";
 import { checkpointOf, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
-import { commitCalls, commitOutcomes, runToolBatch } from "./tool-batch.ts";
+import { runToolBatch } from "./tool-batch.ts";
 import { fitMessages } from "./window.ts";
 
 /** What the agent loop needs. */
@@ -99,6 +103,9 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
       resumed = false;
     }
     const progress = yield* takeCalls(loop, next, resumed);
+    if (progress !== undefined && "kind" in progress) {
+      return progress;
+    }
     if (progress === undefined) {
       return { ...stopped, usage: usageMessage(next.progress.usage) };
     }
@@ -179,9 +186,17 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   const message = assistantMessage(response);
   loop.transcript.push(message);
   const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
-  yield commitCalls(turn, calls, completedMessage(message, response), effects);
+  const { interventions } = countCalls(progress.callCounts, calls);
+  const asked = askForCalls(calls, {
+    agentTools: loop.context.agent.tools,
+    tools: loop.tools,
+    isIntervened: interventions.size > 0,
+    clock: loop.clock,
+  });
+  const results = [...startedResults(completedMessage(message, response), calls), ...askedResults(asked)];
+  yield { kind: "commit", results, effects: { ...effects, toolCalls: { turn, calls: asked } } };
   failpoint("calls.committed");
-  return { progress: reached, calls: calls.map((call) => ({ call, outcome: undefined })) };
+  return { progress: reached, calls: askedCalls(asked) };
 }
 
 /** Returns a call as a checkpoint stores it. */
@@ -189,18 +204,29 @@ function plainCall({ id, name, arguments: json }: ToolCall): PendingCall {
   return { id, name, arguments: json };
 }
 
-/** Answers the calls of a turn. Returns undefined when the run was stopped meanwhile. */
+/**
+ * Answers the calls of a turn. Returns the end that parks the run while calls wait for a person, and undefined when the run was
+ * stopped meanwhile.
+ */
 async function* takeCalls(
   loop: Loop,
   { progress, calls }: Next,
   resumed: boolean,
-): AsyncGenerator<DriverStep, Progress | undefined> {
+): AsyncGenerator<DriverStep, Progress | ParkedEnd | undefined> {
   const { tools, clock, context, events } = loop;
   const turn = progress.turns;
   const { counts, interventions } = noticeRepetition(loop, progress, calls);
   const { session, signal, span, isHeld } = context;
   const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span, isHeld };
+  const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
+  if (usedApprovals.length > 0) {
+    yield { kind: "commit", results: [], effects: { usedApprovals } };
+    failpoint("approval.used");
+  }
   const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
+  if (outcomes !== undefined && calls.some(isUndecided)) {
+    return parkForCalls(progress, calls, clock.nowMs());
+  }
   return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
 }
 

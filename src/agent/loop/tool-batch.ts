@@ -3,19 +3,17 @@
 import { create } from "@bufbuild/protobuf";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
-import type { ResultInit } from "../../engine/log/result.ts";
-import type { DriverStep, OpenToolCall, RunContext, StepEffects } from "../../engine/runs/driver.ts";
+import type { DriverStep, OpenToolCall, RunContext } from "../../engine/runs/driver.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
-import { parseObject } from "../../platform/base/json/parse-object.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { callTimeoutMs, runCall, unknownTool } from "../tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tools/tool.ts";
+import { isUndecided, outcomeOfRefusal } from "./approvals.ts";
+import { callsPerTurnMax } from "./calls.ts";
 
 /** The maximum number of calls that run at the same time. */
 export const parallelCallsMax = 5;
-/** The maximum number of calls in one turn. A model that asks for more is lost; the other calls are answered as skipped. */
-const callsPerTurnMax = 10;
 
 /** The calls of one turn and what they run with. */
 export interface ToolBatch {
@@ -31,10 +29,16 @@ export interface ToolBatch {
   readonly events: Events;
 }
 
-/** Returns the outcomes in call order, or undefined when the run was stopped. Calls without an outcome then stay open. */
+/**
+ * Returns the outcomes in call order, or undefined when the run was stopped. Calls without an outcome then stay open. While a call
+ * waits for a person, no call with an approval begins.
+ */
 export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep, ToolCallCompleted[] | undefined> {
   const outcomes = batch.calls.map(({ outcome }) => outcome);
-  const waiting = outcomes.flatMap((outcome, position) => (outcome === undefined ? [position] : []));
+  const isWaiting = batch.calls.some(isUndecided);
+  const waiting = batch.calls.flatMap(({ outcome, approval }, position) =>
+    outcome === undefined && !(isWaiting && approval !== undefined) ? [position] : [],
+  );
   const running = new Map<number, Promise<{ position: number; outcome: ToolCallCompleted }>>();
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < parallelCallsMax && waiting.length > 0) {
@@ -60,44 +64,16 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
   return outcomes.filter((outcome) => outcome !== undefined);
 }
 
-/** Returns the step that commits the calls of a turn, with the message that asks for them. */
-export function commitCalls(
-  turn: number,
-  calls: readonly ToolCall[],
-  message: ResultInit,
-  effects: StepEffects,
-): DriverStep {
-  return {
-    kind: "commit",
-    results: [message, ...calls.map(startedCall)],
-    effects: { ...effects, toolCalls: { turn, calls } },
-  };
-}
-
-/** Returns the step that commits the outcomes of all calls of a turn, in call order. */
-export function commitOutcomes(turn: number, outcomes: readonly ToolCallCompleted[], effects: StepEffects): DriverStep {
-  return {
-    kind: "commit",
-    results: outcomes.map((value) => ({ payload: { case: "toolCallCompleted", value } })),
-    effects: { ...effects, toolResultsOfTurn: turn },
-  };
-}
-
-function startedCall({ id, name, arguments: json }: ToolCall): ResultInit {
-  // A model may write invalid JSON, and the log holds only JSON.
-  const value = { toolCallId: id, toolName: name, parameters: parseObject(json) === undefined ? "{}" : json };
-  return { payload: { case: "toolCallStarted", value } };
-}
-
 async function runOne(batch: ToolBatch, position: number): Promise<{ position: number; outcome: ToolCallCompleted }> {
-  const call = batch.calls[position]?.call;
-  if (call === undefined) {
+  const open = batch.calls[position];
+  if (open === undefined) {
     throw new Error(`no call at position ${position}`);
   }
+  const { call } = open;
   const startMs = batch.clock.monotonicMs();
   const span = batch.work.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
   failpoint("tool.starting");
-  const outcome = await outcomeOf(batch, call, position, span.traceParent);
+  const outcome = await outcomeOf(batch, open, position, span.traceParent);
   failpoint("tool.ended");
   const isOk = "content" in outcome;
   span.end(isOk ? { result: () => outcome.content } : { error: outcome.error });
@@ -108,7 +84,7 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
 
 async function outcomeOf(
   batch: ToolBatch,
-  call: ToolCall,
+  open: OpenToolCall,
   position: number,
   traceParent: string | undefined,
 ): Promise<ToolOutcome> {
@@ -117,6 +93,11 @@ async function outcomeOf(
       error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, because one was repeated",
     };
   }
+  const { call, approval } = open;
+  const refusal = outcomeOfRefusal(open);
+  if (refusal !== undefined) {
+    return refusal;
+  }
   const tool = batch.tools.find((each) => each.name === call.name);
   if (tool === undefined) {
     return unknownTool(call.name);
@@ -124,7 +105,8 @@ async function outcomeOf(
   if (position >= callsPerTurnMax) {
     return { error: `skipped: maximum ${callsPerTurnMax} calls in a turn` };
   }
-  if (batch.resumed && tool.afterCrash === "report") {
+  const hasBegun = approval === undefined ? batch.resumed : approval.state === "used";
+  if (hasBegun && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
   const context = { ...batch.work, call: { id: call.id, traceParent } };

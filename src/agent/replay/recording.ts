@@ -61,6 +61,9 @@ export interface RecordedEntry {
   readonly bytes: Uint8Array;
 }
 
+/** Entries that the loop does not write, or that a replay does not ask for: its recorded calls have their outcomes. */
+const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set(["resultLost", "runWaiting", "approvalRequested"]);
+
 /** Returns the entries that count: without those that a turn left behind when it began again. */
 export function entriesThatCount({ log }: Recording): RecordedEntry[] {
   let entries: RecordedEntry[] = [];
@@ -69,7 +72,7 @@ export function entriesThatCount({ log }: Recording): RecordedEntry[] {
     if (result.payload.case === "turnRestarted") {
       const { fromSequence } = result.payload.value;
       entries = entries.filter((each) => each.result.sequence < fromSequence);
-    } else if (result.payload.case !== "resultLost" && result.payload.case !== "runWaiting") {
+    } else if (!outside.has(result.payload.case)) {
       entries.push({ result, bytes });
     }
   }

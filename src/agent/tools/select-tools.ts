@@ -83,8 +83,18 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
       const leftMs = compileTimeMs - (options.clock.monotonicMs() - startMs);
       return openFunction(each, leftMs, (problem) => tell(`${each.name}: ${problem}`));
     });
+    assertApprovable(tools);
     return { tools: [...selected.values()], functions };
   };
+}
+
+/** The caller runs its functions itself, so it asks for their approval itself. */
+function assertApprovable(tools: AgentTools | undefined): void {
+  const names = new Set([...(tools?.builtin ?? []), ...(tools?.remote ?? []).map(({ name }) => name)]);
+  const unknown = tools?.approve.find((name) => !names.has(name));
+  if (unknown !== undefined) {
+    throw failed(`approve ${unknown}: name a tool of builtin or remote`, "agent.tools.approve");
+  }
 }
 
 function claimName(names: Set<string>, name: string, what: string): void {

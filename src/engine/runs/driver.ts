@@ -11,6 +11,7 @@ import type { RunSpan } from "../../platform/telemetry/traces.ts";
 import type { ResultInit } from "../log/result.ts";
 import type { Statement } from "../receipts/statement.ts";
 import type { WorkPlace } from "../sessions/work-place.ts";
+import type { ApprovalState, NewApproval } from "../storage/approval.ts";
 import type { StopReason } from "./stop.ts";
 
 /** Decides the steps of runs. */
@@ -86,6 +87,18 @@ export interface OpenToolCall {
   readonly call: ToolCall;
   /** Undefined when the process died before the outcome was known. */
   readonly outcome: ToolCallCompleted | undefined;
+  /** Undefined for a call that needs no approval. */
+  readonly approval?: CallApproval | undefined;
+}
+
+/** The approval of a tool call, when the run was loaded. `used` means that the approved call has begun. */
+export interface CallApproval {
+  readonly approvalId: string;
+  readonly state: ApprovalState;
+  readonly expireMs: number;
+  /** Who decided; empty without a decision. */
+  readonly decidedBy: string;
+  readonly comment: string;
 }
 
 /** A step that a driver yields. */
@@ -116,13 +129,21 @@ export interface StepEffects {
   /** The new checkpoint; `turn` is the number of model responses taken so far. */
   readonly checkpoint?: { readonly turn: number; readonly state: Uint8Array };
   /** Calls that are about to be made, in order. */
-  readonly toolCalls?: { readonly turn: number; readonly calls: readonly ToolCall[] };
+  readonly toolCalls?: { readonly turn: number; readonly calls: readonly CallToMake[] };
+  /** Approved calls that are about to begin. */
+  readonly usedApprovals?: readonly string[];
   /** The outcome of one call, stored before its result is due in the log. */
   readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
   /** The turn whose call outcomes, all and in order, are the results of this step. */
   readonly toolResultsOfTurn?: number;
   /** Writes rows that only the driver's protocol knows. */
   readonly own?: WriteOwn;
+}
+
+/** A call, with the request for its approval if it needs one. */
+export interface CallToMake {
+  readonly call: ToolCall;
+  readonly approval: NewApproval | undefined;
 }
 
 /** Runs in the transaction of the step's results, and again when the transaction is repeated. */
@@ -178,5 +199,10 @@ export interface ParkedEnd {
   readonly kind: "parked";
   readonly reason: string;
   readonly wakeInMs: number | undefined;
+  /**
+   * True when it waits until all approvals of its calls are decided or expired. The time that it waits does not count towards its
+   * deadline.
+   */
+  readonly isForApprovals?: boolean;
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array };
 }

@@ -6,6 +6,7 @@ import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { WrittenResults } from "../log/writer.ts";
+import { insertApproval, markApprovalUsed } from "../storage/approval.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
 import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
@@ -37,8 +38,23 @@ export async function applyEffects(
   }
   if (effects.toolCalls !== undefined) {
     const { turn, calls } = effects.toolCalls;
-    await insertToolCalls(trx, { runId, turn, calls: calls.map((call) => toBinary(ToolCallSchema, call)) });
+    for (const { approval } of calls) {
+      if (approval !== undefined) {
+        await insertApproval(trx, { ...approval, runId });
+      }
+    }
+    await insertToolCalls(trx, {
+      runId,
+      turn,
+      calls: calls.map(({ call, approval }) => ({
+        call: toBinary(ToolCallSchema, call),
+        approvalId: approval?.approvalId,
+      })),
+    });
     failpoint("calls.written");
+  }
+  for (const id of effects.usedApprovals ?? []) {
+    await markApprovalUsed(trx, { id, useId: id });
   }
   if (effects.toolOutcome !== undefined) {
     const { turn, position, outcome } = effects.toolOutcome;

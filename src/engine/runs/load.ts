@@ -9,7 +9,7 @@ import { LogChain, startOfChain } from "../hash-chain/chain.ts";
 import { readStoredChain } from "../log/stored-chain.ts";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
 import type { StartedRun } from "../storage/run-start.ts";
-import { readOpenToolCalls } from "../storage/tool-call.ts";
+import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
 import type { OpenToolCall, RunContext } from "./driver.ts";
 
@@ -106,9 +106,22 @@ async function readRunProgress(db: Db, runId: string): Promise<RunProgress> {
   return { checkpoint, openToolCalls: openToolCalls.map(readOpenCall), chain };
 }
 
-function readOpenCall(row: { call: Uint8Array; outcome: Uint8Array | null }): OpenToolCall {
+function readOpenCall(row: ToolCallRow): OpenToolCall {
   return {
+    approval: approvalOf(row),
     call: fromBinary(ToolCallSchema, row.call),
     outcome: row.outcome === null ? undefined : fromBinary(ToolCallCompletedSchema, row.outcome),
   };
+}
+
+function approvalOf({ approval_id: approvalId, state, expire_time: expireTime, ...row }: ToolCallRow) {
+  return approvalId === null || state === null || expireTime === null
+    ? undefined
+    : {
+        approvalId,
+        state,
+        expireMs: expireTime.getTime(),
+        decidedBy: row.decided_by ?? "",
+        comment: row.comment ?? "",
+      };
 }

@@ -16,7 +16,7 @@ import type { LogEntry, ResultInit } from "../log/result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import type { RunWriter } from "../log/writer.ts";
 import type { WorkDirs } from "../sessions/work-dirs.ts";
-import { parkRun, requeueRun } from "../storage/run.ts";
+import { parkForApprovals, parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import { announceCallback } from "./callback.ts";
 import { drive } from "./drive.ts";
@@ -272,12 +272,14 @@ function asNumber(count: bigint | undefined): number | undefined {
 }
 
 async function park(end: ParkedEnd, { run, target, writer, span, deps }: Task): Promise<void> {
-  const { reason, wakeInMs, checkpoint } = end;
+  const { reason, wakeInMs, isForApprovals = false, checkpoint } = end;
   const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
   const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
   await writer.commit([result], async (trx, written) => {
     await applyEffects(trx, target, { checkpoint }, written);
-    await parkRun(trx, { id: run.id, reason, wakeInMs });
+    await (isForApprovals
+      ? parkForApprovals(trx, { id: run.id, reason })
+      : parkRun(trx, { id: run.id, reason, wakeInMs }));
     failpoint("park.written");
   });
   failpoint("park.committed");

@@ -4,10 +4,17 @@
 import { type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { type ApprovalState, approvalState } from "./approval.ts";
 import type { ToolCallTable } from "./schema.ts";
 
-/** A tool call of a run. */
-export type ToolCallRow = Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome">;
+/** A tool call of a run, with its approval. The fields of the approval are null for a call without one. */
+export interface ToolCallRow
+  extends Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome" | "approval_id"> {
+  readonly state: ApprovalState | null;
+  readonly expire_time: Date | null;
+  readonly decided_by: string | null;
+  readonly comment: string | null;
+}
 
 /** Writes the calls of a turn before they run. */
 export async function insertToolCalls(
@@ -15,7 +22,7 @@ export async function insertToolCalls(
   args: {
     runId: string;
     turn: number;
-    calls: readonly Uint8Array[];
+    calls: readonly { readonly call: Uint8Array; readonly approvalId: string | undefined }[];
   },
 ): Promise<void> {
   if (args.calls.length === 0) {
@@ -24,11 +31,12 @@ export async function insertToolCalls(
   await trx
     .insertInto("tool_call")
     .values(
-      args.calls.map((call, position) => ({
+      args.calls.map(({ call, approvalId = null }, position) => ({
         run_id: args.runId,
         turn: args.turn,
         position,
         call: Buffer.from(call),
+        approval_id: approvalId,
       })),
     )
     .execute();
@@ -51,14 +59,13 @@ export async function recordToolOutcome(
 
 /** Returns the calls whose outcome is not in the log yet, in the order of the model's calls. */
 export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
-  return await db
-    .selectFrom("tool_call")
-    .select(["turn", "position", "call", "outcome"])
-    .where("run_id", "=", runId)
-    .where("log_sequence", "is", null)
-    .orderBy("turn")
-    .orderBy("position")
-    .execute();
+  const { rows } = await sql<ToolCallRow>`
+    select tool_call.turn, position, call, outcome, approval_id, case when approval_id is not null then ${approvalState} end as state,
+      expire_time, decided_by, comment
+    from tool_call join run on run.id = tool_call.run_id left join approval on approval.id = approval_id
+    where tool_call.run_id = ${runId} and log_sequence is null
+    order by tool_call.turn, position`.execute(db);
+  return rows;
 }
 
 /** Records the sequences of the outcomes of a turn in the log. */

@@ -1,4 +1,4 @@
-// The fold over real logs of runners, which change state and ask for approvals. No run of a preset does.
+// The fold over real logs of runners, which change state and ask for approvals.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";

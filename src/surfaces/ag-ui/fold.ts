@@ -2,9 +2,11 @@
 //
 // F1  RUN_STARTED comes first. RUN_FINISHED comes when everything that was opened is closed.
 // F2  A turn that began again closes its open message; a snapshot of the messages without the void ones follows.
+// F3  A run that waits for approvals ends with an interrupt, and its next result begins another AG-UI run.
 
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
+  type ApprovalRequested,
   type RunCompleted,
   type RunFailed,
   type RunResult,
@@ -42,6 +44,13 @@ interface Said {
   readonly toolCallId?: string;
 }
 
+/** A request for an approval that has no answer yet, and the sequence of its result. */
+interface Asked {
+  readonly sequence: number;
+  readonly toolCallId: string;
+  readonly interrupt: object;
+}
+
 /** Folds one log. Give it each result once, in order. */
 export class AgUiFold {
   readonly #run: RunName;
@@ -54,15 +63,29 @@ export class AgUiFold {
   #reasoning: string | undefined;
   /** The values that the run has changed, by scope and key. */
   #state: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  #asked: readonly Asked[] = [];
   #isOver = false;
+  #isInterrupted = false;
 
   constructor(run: RunName) {
     this.#run = run;
   }
 
-  /** True when the run has ended. */
+  /** True when the run has ended, or waits for approvals. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Returns the event that begins another AG-UI run: its client has answered all interrupts before. */
+  resume(): AgUiEvent[] {
+    this.#asked = [];
+    return this.#reopen();
+  }
+
+  #reopen(): AgUiEvent[] {
+    this.#isInterrupted = false;
+    this.#isOver = false;
+    return this.open();
   }
 
   /** Returns the event before any result. */
@@ -88,7 +111,7 @@ export class AgUiFold {
   take(result: RunResult): AgUiEvent[] {
     const { createTime } = result;
     const timestamp = createTime === undefined ? undefined : timestampMs(createTime);
-    const events = this.#take(result);
+    const events = [...(this.#isInterrupted ? this.#reopen() : []), ...this.#take(result)];
     return timestamp === undefined ? events : events.map((each) => ({ ...each, timestamp }));
   }
 
@@ -111,14 +134,20 @@ export class AgUiFold {
       }
       case "toolCallCompleted": {
         const { toolCallId, result: json, error } = payload.value;
+        this.#asked = this.#asked.filter((each) => each.toolCallId !== toolCallId);
         return this.#answer(sequence, toolCallId, error === undefined ? outputOf(json) : `Error: ${error}`);
       }
       case "turnRestarted":
         return this.#restart(sequence, Number(payload.value.fromSequence));
       case "stateUpdated":
         return this.#changeState(payload.value);
+      case "approvalRequested": {
+        const { toolCallId } = payload.value;
+        this.#asked = [...this.#asked, { sequence, toolCallId, interrupt: interruptOf(payload.value) }];
+        return [];
+      }
       case "runWaiting":
-        return [event("CUSTOM", { name: "runnel.waiting", value: { reason: payload.value.reason } })];
+        return this.#wait(payload.value.reason);
       case "runCompleted":
         return this.#complete(payload.value, result.usage);
       case "runFailed":
@@ -232,8 +261,24 @@ export class AgUiFold {
   #restart(sequence: number, fromSequence: number): AgUiEvent[] {
     const closing = [...this.#close(), ...this.#endStep()];
     this.#said = this.#said.filter((each) => each.sequence < fromSequence);
+    this.#asked = this.#asked.filter((each) => each.sequence < fromSequence);
     this.#turnAt = sequence;
     return [...closing, this.#snapshot()];
+  }
+
+  #wait(reason: string): AgUiEvent[] {
+    if (this.#asked.length === 0) {
+      return [event("CUSTOM", { name: "runnel.waiting", value: { reason } })];
+    }
+    const { threadId, runId } = this.#run;
+    const interrupts = this.#asked.map(({ interrupt }) => interrupt);
+    this.#isOver = true;
+    this.#isInterrupted = true;
+    return [
+      ...this.#close(),
+      ...this.#endStep(),
+      event("RUN_FINISHED", { threadId, runId, outcome: { type: "interrupt", interrupts } }),
+    ];
   }
 
   #changeState({ scope: number, key, value: json }: StateUpdated): AgUiEvent[] {
@@ -302,6 +347,22 @@ export class AgUiFold {
       },
     ];
   }
+}
+
+/** Returns the request as the client asks its person. */
+function interruptOf({ approvalId, toolCallId, action, digest, expireTime }: ApprovalRequested): object {
+  return {
+    id: approvalId,
+    ...(toolCallId === "" ? { reason: "confirmation" } : { reason: "tool_call", toolCallId }),
+    message: `Approve ${action}?`,
+    responseSchema: {
+      type: "object",
+      properties: { approved: { type: "boolean" }, comment: { type: "string" } },
+      required: ["approved"],
+    },
+    ...(expireTime && { expiresAt: timestampDate(expireTime).toISOString() }),
+    metadata: { runnel: { action, digest } },
+  };
 }
 
 /** The names of the scopes of state. */

@@ -15,7 +15,18 @@ export interface RunInput {
   readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: string }[];
   /** What the client tells the model: its context, and its system messages. */
   readonly instructions: string;
-  readonly hasResume: boolean;
+  /** The answers to interrupts. */
+  readonly resume: readonly ResumeEntry[];
+}
+
+/** The answer to an interrupt. */
+export interface ResumeEntry {
+  readonly interruptId: string;
+  /** False also when the person left the question. */
+  readonly isApproved: boolean;
+  /** True when the person left the question. */
+  readonly isCancelled: boolean;
+  readonly comment: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -43,8 +54,22 @@ export function readRunInput(text: string): RunInput {
       ...context.map(({ description, value }) => `${String(description ?? "")}:\n${printValue(value)}`),
       ...messages.filter(isSystem).map(({ content }) => contentText(content, "system")),
     ].join("\n\n"),
-    hasResume: asList(body.resume, "resume").length > 0,
+    resume: asList(body.resume, "resume").map((each, index) => readResume(asObject(each, `resume[${index}]`), index)),
   };
+}
+
+function readResume(entry: Json, index: number): ResumeEntry {
+  const field = `resume[${index}]`;
+  const interruptId = requireText(entry, "interruptId", field);
+  const { status, payload } = entry;
+  if (status === "cancelled") {
+    return { interruptId, isApproved: false, isCancelled: true, comment: "" };
+  }
+  const { approved, comment } = asObject(payload, `${field}.payload`);
+  if (status !== "resolved" || typeof approved !== "boolean") {
+    throw wrong(field, "must be cancelled, or resolved with the payload {approved: true or false}");
+  }
+  return { interruptId, isApproved: approved, isCancelled: false, comment: typeof comment === "string" ? comment : "" };
 }
 
 /** The roles of a conversation. Reasoning and activities are for people. */

@@ -1,5 +1,6 @@
 // Starts runs of threads, joins those that exist, and streams them.
 
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -14,6 +15,7 @@ import { type StreamedAnswer, streamHeaders, writeText } from "../rest/streamed-
 import { type AgUiEvent, printFrame, RunRefused, runError } from "./events.ts";
 import { AgUiFold, type RunName } from "./fold.ts";
 import type { RunInput } from "./input.ts";
+import { answerInterrupts, assertNoInterrupt, resultsBefore } from "./interrupts.ts";
 import {
   annotate,
   type Branch,
@@ -50,8 +52,13 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
     await join(call, branch, known);
     return;
   }
-  if (input.hasResume) {
-    throw new RunRefused("interrupt_unknown", "the thread has no open interrupt");
+  if (input.resume.length > 0) {
+    await resume(call, branch);
+    return;
+  }
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  if (newest !== undefined) {
+    await assertNoInterrupt(calls, newest.runId);
   }
   const started = await start(call, preset, branch, transcript);
   if ("known" in started) {
@@ -112,13 +119,19 @@ async function start(
   const fresh = findNewInput(transcript, messages);
   const sessionId = await openBranch(calls, input, preset, branch, fresh);
   const parent = await findParent(calls, transcript, fresh);
-  const { builtin = [], remote = [] } = preset.tools ?? {};
+  const { builtin = [], remote = [], approve = [], approvalSeconds = 0 } = preset.tools ?? {};
   const request = {
     sessionId,
     messages: fresh.messages,
     agent: {
       systemPrompt: [instructions, preset.systemPrompt].filter((text) => text !== "").join("\n\n"),
-      tools: { builtin: [...builtin], remote: [...remote], functions: [...tools] },
+      tools: {
+        builtin: [...builtin],
+        remote: [...remote],
+        functions: [...tools],
+        approve: [...approve],
+        approvalSeconds,
+      },
     },
     requestId: requestIdOf(threadId, runId),
     annotations: annotate({
@@ -204,6 +217,17 @@ async function nameRun({ calls, input }: AgUiCall, sessionId: string, runId: str
   };
 }
 
+/** Takes the answers to interrupts, and goes on after the place at which the run waited. */
+async function resume(call: AgUiCall, branch: Branch | undefined): Promise<void> {
+  const { calls, input } = call;
+  if (branch === undefined) {
+    throw new RunRefused("interrupt_unknown", "the thread has no interrupt");
+  }
+  const ownRunId = await answerInterrupts(calls, branch.sessionId, input.resume);
+  const name = { ...(await nameRun(call, branch.sessionId, ownRunId)), runId: input.runId, parentRunId: undefined };
+  await stream(call, name, { kind: "resumed", after: readPlace(call.lastEventId, ownRunId) });
+}
+
 /** Goes on after the client's last event, or shows the messages so far and goes on from there. */
 async function join(call: AgUiCall, branch: Branch, known: ThreadRun): Promise<void> {
   const name = await nameRun(call, branch.sessionId, known.runId);
@@ -222,11 +246,16 @@ function readPlace(id: string | undefined, runId: string): Place | undefined {
   return run === runId ? { sequence: Number(sequence), events: Number(events) } : undefined;
 }
 
-type Beginning = { readonly kind: "whole" } | { readonly kind: "join" } | ({ readonly kind: "after" } & Place);
+type Beginning =
+  | { readonly kind: "whole" }
+  | { readonly kind: "join" }
+  | ({ readonly kind: "after" } & Place)
+  | { readonly kind: "resumed"; readonly after: Place | undefined };
 
 /** Marks the frames of a join as after all events of their result. */
 const allEvents = 999_999;
 
+/** Streams the events of a run until it ends or waits for approvals. */
 async function stream(call: AgUiCall, name: RunName, beginning: Beginning): Promise<void> {
   const { calls, response } = call;
   const fold = new AgUiFold(name);
@@ -238,13 +267,17 @@ async function stream(call: AgUiCall, name: RunName, beginning: Beginning): Prom
       )
       .join("");
   let reached = 0;
-  if (beginning.kind === "join") {
-    reached = await catchUp(call, name, fold);
-    const frames = [...fold.open(), ...fold.join()];
+  if (beginning.kind === "join" || beginning.kind === "resumed") {
+    reached = await catchUp(call, name, fold, beginning.kind);
+    const frames = beginning.kind === "join" ? [...fold.open(), ...fold.join()] : fold.resume();
+    const isNew = beginning.kind === "join" || beginning.after === undefined;
     setHead(response, 200, streamHeaders);
-    await writeText(call, frames.map((each) => printFrame(`${runId}.${reached}.${allEvents}`, each)).join(""));
+    await writeText(
+      call,
+      isNew ? frames.map((each) => printFrame(`${runId}.${reached}.${allEvents}`, each)).join("") : sseHeartbeat,
+    );
   }
-  const opening = beginning.kind === "join" ? "" : print(0, fold.open());
+  const opening = reached > 0 || beginning.kind === "join" ? "" : print(0, fold.open());
   try {
     for await (const results of followLog(calls, runId)) {
       if (!response.headersSent) {
@@ -257,7 +290,19 @@ async function stream(call: AgUiCall, name: RunName, beginning: Beginning): Prom
       if (next.some(({ payload }) => payload.case === "turnRestarted")) {
         fold.history = await readHistory(calls, name);
       }
-      await writeText(call, next.map((result) => print(Number(result.sequence), fold.take(result))).join(""));
+      let text = "";
+      for (const result of next) {
+        const sequence = Number(result.sequence);
+        text += print(sequence, fold.take(result));
+        if (fold.isOver && !isBefore(beginning, sequence)) {
+          break;
+        }
+      }
+      await writeText(call, text);
+      // A run that waits for approvals has ended for this client.
+      if (fold.isOver && !isBefore(beginning, Number(next.at(-1)?.sequence ?? 0))) {
+        break;
+      }
     }
     endStream(response, "");
   } catch (error) {
@@ -272,26 +317,48 @@ async function stream(call: AgUiCall, name: RunName, beginning: Beginning): Prom
 }
 
 function isAfter(beginning: Beginning, sequence: number, index: number): boolean {
-  return (
-    beginning.kind !== "after" ||
-    sequence > beginning.sequence ||
-    (sequence === beginning.sequence && index > beginning.events)
-  );
+  const place = placeOf(beginning);
+  return place === undefined || sequence > place.sequence || (sequence === place.sequence && index > place.events);
 }
 
-/** Gives the fold everything that the log has, except the end. Returns the sequence that it has reached. */
-async function catchUp({ calls }: AgUiCall, name: RunName, fold: AgUiFold): Promise<number> {
+/** Returns whether the client has events of results after this one. */
+function isBefore(beginning: Beginning, sequence: number): boolean {
+  return sequence < (placeOf(beginning)?.sequence ?? 0);
+}
+
+function placeOf(beginning: Beginning): Place | undefined {
+  return beginning.kind === "after" ? beginning : beginning.kind === "resumed" ? beginning.after : undefined;
+}
+
+/**
+ * Gives the fold everything that the log has, except an end or a wait that is its last result; for a resumed run everything up
+ * to the place at which it waited. Returns the sequence that the fold has reached.
+ */
+async function catchUp(
+  { calls, input }: AgUiCall,
+  name: RunName,
+  fold: AgUiFold,
+  kind: "join" | "resumed",
+): Promise<number> {
   fold.history = await readHistory(calls, name);
   const { ownRunId: runId } = name;
   const results = await readPages(async (pageToken) => {
     const page = await calls.call(runs.listRunResults, { runId, pageSize: pageSizeMax, pageToken });
     return { items: page.results, nextPageToken: page.nextPageToken };
   });
-  const before = results.filter(({ payload }) => payload.case !== "runCompleted" && payload.case !== "runFailed");
+  const before =
+    kind === "resumed"
+      ? resultsBefore(results, input.resume)
+      : results.slice(0, isStop(results.at(-1)) ? -1 : undefined);
   for (const result of before) {
     fold.take(result);
   }
   return Number(before.at(-1)?.sequence ?? 0);
+}
+
+function isStop(result: RunResult | undefined): boolean {
+  const what = result?.payload.case;
+  return what === "runCompleted" || what === "runFailed" || what === "runWaiting";
 }
 
 /** Returns the messages of the thread up to the input of a run. */

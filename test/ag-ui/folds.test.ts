@@ -1,4 +1,4 @@
-// The folds of both surfaces over arbitrary logs, with turns that begin again at every place.
+// The folds of both surfaces over arbitrary logs, with calls that wait for a person and turns that begin again at every place.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -13,6 +13,8 @@ interface Turn {
   readonly thoughts: number;
   readonly words: number;
   readonly calls: number;
+  /** How many of the calls wait for a person. */
+  readonly waiting: number;
   /** After how many results the turn is lost, first; it then begins again. */
   readonly lostAfter: number | undefined;
 }
@@ -21,12 +23,14 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   thoughts: fc.nat({ max: 2 }),
   words: fc.nat({ max: 3 }),
   calls: fc.nat({ max: 2 }),
-  lostAfter: fc.option(fc.nat({ max: 8 }), { nil: undefined }),
+  waiting: fc.nat({ max: 2 }),
+  lostAfter: fc.option(fc.nat({ max: 12 }), { nil: undefined }),
 });
 
-function resultsOf({ thoughts, words, calls }: Turn, number: number): Payload[] {
+function resultsOf({ thoughts, words, calls, waiting }: Turn, number: number): Payload[] {
   const said = Array.from({ length: words }, (_, word) => `word${word} `);
   const ids = Array.from({ length: calls }, (_, call) => `call_${number}_${call}`);
+  const asked = ids.slice(0, waiting);
   return [
     { case: "turnStarted", value: { turn: number } },
     ...Array.from({ length: thoughts }, (): Payload => ({ case: "reasoningDelta", value: { content: "hm " } })),
@@ -38,6 +42,10 @@ function resultsOf({ thoughts, words, calls }: Turn, number: number): Payload[] 
     ...ids.map(
       (toolCallId): Payload => ({ case: "toolCallStarted", value: { toolCallId, toolName: "t", parameters: "{}" } }),
     ),
+    ...asked.map(
+      (toolCallId): Payload => ({ case: "approvalRequested", value: { toolCallId, approvalId: `for ${toolCallId}` } }),
+    ),
+    ...(asked.length > 0 ? [{ case: "runWaiting", value: { reason: "approval: t" } } as const] : []),
     ...ids.map(
       (toolCallId): Payload => ({
         case: "toolCallCompleted",

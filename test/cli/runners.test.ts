@@ -284,7 +284,7 @@ describe("an approval", () => {
 
   test("is listed, shown whole, and approved by the printed command", async () => {
     const stage = await asked();
-    await until("the question to be followed", () => stage.followed.stdout().includes(`approval ${stage.id})`));
+    await until("the question to be followed", () => stage.followed.stdout().includes(`approvals show ${stage.id})`));
     expect(stage.followed.stdout()).toContain('→ asks for ban {"user":"u-2"}');
     const list = linesOf((await stage.approvals("list")).stdout);
     expect(list).toEqual([

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
@@ -14,6 +15,8 @@ import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Config } from "../../src/platform/config/keys.ts";
+import { startCallbackHost } from "../fakes/callback-host.ts";
 import { answer, callTools, startFakeProvider, type ToolCallPiece } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
@@ -30,6 +33,7 @@ const { APPROVE, REJECT } = Approval_Decision;
 type Named = Pick<Approval, "approvalId" | "digest">;
 
 interface Tools {
+  readonly remote?: readonly object[];
   readonly approve?: readonly string[];
   readonly approvalSeconds?: number;
 }
@@ -41,7 +45,7 @@ const write = (id: string, path: string, content = "new"): ToolCallPiece => ({
 });
 const list = (id: string): ToolCallPiece => ({ id, name: "list_dir", arguments: '{"path":"."}' });
 
-async function openStage(tools: Tools = {}, settings: { defaultTimeoutSecs?: number } = {}) {
+async function openStage(tools: Tools = {}, settings: Partial<Config> = {}) {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const service = await startService({ ...modelFlags(provider), ...settings });
@@ -222,6 +226,43 @@ test("an approval that nobody decides expires, and a call that was approved befo
   expect(await stage.get(first as Approval)).toMatchObject({ state: EXPIRED });
   expect(await stage.decide(first as Approval).catch(reasonOf)).toBe("APPROVAL_EXPIRED");
   expect(await stage.get(second as Approval)).toMatchObject({ state: USED });
+});
+
+test("a decision that comes while the other calls still run continues the run after them", async () => {
+  const host = await startCallbackHost({ secret: keyOf() });
+  onTestFinished(() => host[Symbol.asyncDispose]());
+  const gate = Promise.withResolvers<void>();
+  host.answer(async (response: ServerResponse) => {
+    await gate.promise;
+    response.end('{"success":true,"content":"slow"}');
+  });
+  const stage = await openStage(
+    { remote: [{ name: "slow", description: "Takes long.", parameters: "[]" }] },
+    { callbackBaseUrl: host.baseUrl, securityCallbackAllow: ["127.0.0.1@127.0.0.1/32"] },
+  );
+  stage.provider.respond(callTools(write("c1", "a.txt"), { id: "c2", name: "slow", arguments: "{}" }), answer("done"));
+  const runId = await stage.send();
+  await host.called(1);
+  const { approvals } = await stage.client.call(ApprovalService.method.listApprovals, { runId });
+  await stage.decide(approvals[0] as Approval);
+  expect(await stage.runOf(runId)).toMatchObject({ state: Run_State.RUNNING });
+  gate.resolve();
+  expect(await stage.ended(runId)).toMatchObject({ state: Run_State.COMPLETED });
+  expect(stage.read()).toEqual([expect.stringContaining("a.txt"), "slow"]);
+  expect(host.calls).toHaveLength(1);
+});
+
+test("a purge erases the texts of the approvals", async () => {
+  const stage = await openStage();
+  stage.provider.respond(callTools(write("c1", "a.txt")), answer("done"));
+  const runId = await stage.send();
+  const [approval] = await stage.asked(runId);
+  await stage.decide(approval as Approval, REJECT, { comment: "secret" });
+  await stage.ended(runId);
+  const { sessionId } = stage;
+  await stage.client.call(SessionService.method.purgeSession, { sessionId });
+  const purged = { action: "", request: "{}", comment: "", state: REJECTED };
+  expect(await stage.get(approval as Approval)).toMatchObject(purged);
 });
 
 test("the time that a run waits for a person does not count towards its timeout", async () => {

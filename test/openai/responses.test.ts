@@ -2,9 +2,13 @@
 
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { Approval_Decision } from "#gen/runnel/v1/approval_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { callTools } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 import { lastResponse, openAiClient, setOpenAiStage, speak, textOfEvents } from "./stage.ts";
 
@@ -113,6 +117,24 @@ test("background: queued at once, polled to completed", async () => {
   gate.resolve();
   await until("the end", async () => (await client.responses.retrieve(id)).status === "completed");
   expect((await client.responses.retrieve(id)).output_text).toBe("late");
+});
+
+test("a run that waits for a person is in progress until it is approved", async () => {
+  const { client, provider, service } = await setOpenAiStage();
+  provider.respond(callTools({ id: "c1", name: "list_dir", arguments: "{}" }), speak("done"));
+  const grpc = new GrpcClient(service.target);
+  const agent = { name: "careful", tools: { builtin: ["list_dir"], approve: ["list_dir"] } };
+  const { sessionId } = await grpc.call(SessionService.method.createSession, { agent });
+  const conversation = `conv_${sessionId}`;
+  const { id } = await client.responses.create({ model: "gpt-4o", input: "Hi", conversation, background: true });
+  const { approvalId, digest } = await until("the question", async () => {
+    const { approvals } = await grpc.call(ApprovalService.method.listApprovals, {});
+    return approvals[0];
+  });
+  expect((await client.responses.retrieve(id)).status).toBe("in_progress");
+  const decision = Approval_Decision.APPROVE;
+  await grpc.call(ApprovalService.method.decideApproval, { approvalId, digest, decision });
+  await until("the end", async () => (await client.responses.retrieve(id)).status === "completed");
 });
 
 test("a cut after event 10 and a resume give what an uninterrupted reading gives; a late reader gets the same", async () => {

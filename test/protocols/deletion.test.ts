@@ -1,5 +1,5 @@
 // Each protocol can be deleted: without its folders, its packages of the contract and its lines in the two lists, the rest
-// type-checks, starts and completes a run.
+// type-checks, starts and completes a run whose call a person approves.
 
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -102,17 +102,26 @@ const config = loadConfig({}, {
   rateLimitRps: 0,
 });
 const app = await openApp({ config, logger: createLogger("silent") });
-const api = "http://127.0.0.1:" + app.port + "/v1/sessions";
-const post = async (path: string, body: object) => {
-  const response = await fetch(api + path, { method: "POST", body: JSON.stringify(body) });
+const root = "http://127.0.0.1:" + app.port + "/v1";
+const api = root + "/sessions";
+const headers = { "content-type": "application/json" };
+const post = async (url: string, body: object) => {
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   return await response.json() as Record<string, string>;
 };
-const { session_id: id } = await post("", { agent: { name: "demo" } });
-await post("/" + id + "/messages", { message: "words=3 pace=0" });
+const tools = { builtin: ["list_dir"], approve: ["list_dir"] };
+const { session_id: id } = await post(api, { agent: { name: "demo", tools } });
+await post(api + "/" + id + "/messages", { message: "List the files. words=3 pace=0" });
+let isAsked = false;
 for (;;) {
+  const list = await (await fetch(root + "/approvals?state=pending")).json() as { approvals: { approval_id: string, digest: string }[] };
+  for (const { approval_id, digest } of list.approvals) {
+    isAsked = true;
+    await post(root + "/approvals/" + approval_id + ":decide", { decision: "approve", digest });
+  }
   const { status } = await (await fetch(api + "/" + id)).json() as { status: string };
   if (status !== "running" && status !== "created") {
-    process.stdout.write(status + "\\n");
+    process.stdout.write((isAsked ? status : "not asked") + "\\n");
     break;
   }
 }

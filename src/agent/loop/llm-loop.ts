@@ -7,7 +7,6 @@
 //                            └── parked, while calls wait for a person
 
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
-import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import type {
   CompletedEnd,
@@ -36,7 +35,7 @@ import type { CallerTool } from "../tools/select-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { approvalsToUse, askedCalls, askedResults, askForCalls, isUndecided, parkForCalls } from "./approvals.ts";
-import { commitOutcomes, startedResults } from "./calls.ts";
+import { changesOf, commitOutcomes, startedResults, type TurnOutcomes } from "./calls.ts";
 import { assistantMessage, modelMessages, systemTexts, toolMessage } from "./history.ts";
 import { checkpointOf, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
@@ -227,7 +226,11 @@ async function* takeCalls(
   if (outcomes !== undefined && calls.some(isUndecided)) {
     return parkForCalls(progress, calls, clock.nowMs());
   }
-  return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
+  if (outcomes === undefined) {
+    return undefined;
+  }
+  const changes = changesOf(calls, outcomes, tools);
+  return yield* answerCalls(loop, { ...progress, callCounts: counts }, { outcomes, changes });
 }
 
 function noticeRepetition({ context, events }: Loop, progress: Progress, calls: readonly OpenToolCall[]): Repetitions {
@@ -242,13 +245,13 @@ function noticeRepetition({ context, events }: Loop, progress: Progress, calls: 
 async function* answerCalls(
   loop: Loop,
   progress: Progress,
-  outcomes: readonly ToolCallCompleted[],
+  answers: TurnOutcomes,
 ): AsyncGenerator<DriverStep, Progress> {
   const reached: Progress = { ...progress, phase: "model", announced: false };
-  const messages = outcomes.map(toolMessage);
+  const messages = answers.outcomes.map(toolMessage);
   loop.transcript.push(...messages);
   const effects = { transcript: messages, checkpoint: checkpointOf(reached) };
-  yield commitOutcomes(progress.turns, outcomes, effects);
+  yield commitOutcomes(progress.turns, answers, effects);
   failpoint("answers.committed");
   return reached;
 }

@@ -61,8 +61,13 @@ export interface RecordedEntry {
   readonly bytes: Uint8Array;
 }
 
-/** Entries that the loop does not write, or that a replay does not ask for: its recorded calls have their outcomes. */
-const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set(["resultLost", "runWaiting", "approvalRequested"]);
+/** Entries that the loop does not write, or that come from tools and approvals: a replay has only the outcomes of the calls. */
+const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
+  "resultLost",
+  "runWaiting",
+  "approvalRequested",
+  "stateUpdated",
+]);
 
 /** Returns the entries that count: without those that a turn left behind when it began again. */
 export function entriesThatCount({ log }: Recording): RecordedEntry[] {

@@ -6,11 +6,12 @@ import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { listDir } from "./list-dir.ts";
 import { readFile } from "./read-file.ts";
+import { setState } from "./set-state.ts";
 import type { Tool } from "./tool.ts";
 import { writeFile } from "./write-file.ts";
 
 /** The builtin tools without settings. */
-export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir];
+export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir, setState];
 
 /** The names of all builtin tools, for metrics. */
 export const builtinToolNames: readonly string[] = [...builtinTools.map((tool) => tool.name), "bash"];

@@ -1,5 +1,6 @@
 // The port to a tool: everything that the agent loop knows of a tool.
 
+import type { ResultInit } from "../../engine/log/result.ts";
 import type { WorkPlace } from "../../engine/sessions/work-place.ts";
 
 /** What a run gives its tools. */
@@ -33,6 +34,11 @@ export interface Tool {
    * without side effects. `report` reports to the model that the call was interrupted.
    */
   readonly afterCrash: "again" | "report";
+  /**
+   * Returns the log entries that a successful call with these arguments adds: they commit with the result of the call. Pure, so that
+   * another process adds the same ones. Unset for a tool that adds none.
+   */
+  readonly changes?: (args: Readonly<Record<string, unknown>>) => readonly ResultInit[];
   /** Runs one call. The arguments are an object as the model wrote it: check every value. */
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
 }

@@ -134,7 +134,7 @@ export interface StepEffects {
   readonly usedApprovals?: readonly string[];
   /** The outcome of one call, stored before its result is due in the log. */
   readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
-  /** The turn whose call outcomes, all and in order, are the results of this step. */
+  /** The turn whose call outcomes, all and in order, are the first results of this step. */
   readonly toolResultsOfTurn?: number;
   /** Writes rows that only the driver's protocol knows. */
   readonly own?: WriteOwn;

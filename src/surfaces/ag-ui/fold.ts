@@ -61,7 +61,7 @@ export class AgUiFold {
   #step: string | undefined;
   #text: string | undefined;
   #reasoning: string | undefined;
-  /** The values that the run has changed, by scope and key. */
+  /** The values that runs of the thread have changed, by scope and key. */
   #state: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   #asked: readonly Asked[] = [];
   #isOver = false;
@@ -69,6 +69,7 @@ export class AgUiFold {
 
   constructor(run: RunName) {
     this.#run = run;
+    this.#state = knownState(run.state);
   }
 
   /** True when the run has ended, or waits for approvals. */
@@ -347,6 +348,15 @@ export class AgUiFold {
       },
     ];
   }
+}
+
+/** Returns the values that earlier runs have changed, as the client still has them; undefined when it has none. */
+function knownState({ runnel }: { readonly runnel?: unknown }) {
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(runnel) && Object.values(runnel).every(isObject)
+    ? (runnel as Record<string, Record<string, unknown>>)
+    : undefined;
 }
 
 /** Returns the request as the client asks its person. */

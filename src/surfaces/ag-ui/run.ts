@@ -47,16 +47,15 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
   const branch = await findBranch(calls, input.threadId);
   // Read before the run is looked for: so the messages of a run that another call starts meanwhile do not look like an edit.
   const transcript = branch === undefined ? [] : await readTranscript(calls, branch);
-  const known = branch === undefined ? undefined : await findRun(calls, branch, input.runId, 1);
-  if (branch !== undefined && known !== undefined) {
-    await join(call, branch, known);
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  if (branch !== undefined && newest?.note?.run_id === input.runId) {
+    await join(call, branch, newest);
     return;
   }
   if (input.resume.length > 0) {
     await resume(call, branch);
     return;
   }
-  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
   if (newest !== undefined) {
     await assertNoInterrupt(calls, newest.runId);
   }
@@ -101,8 +100,8 @@ export async function sendAll(response: RestResponse, events: readonly AgUiEvent
   endStream(response, events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(""));
 }
 
-async function findRun(calls: Calls, branch: Branch, runId: string, count: number): Promise<ThreadRun | undefined> {
-  return (await listRuns(calls, branch, count)).find(({ note }) => note?.run_id === runId);
+async function findRun(calls: Calls, branch: Branch, runId: string): Promise<ThreadRun | undefined> {
+  return (await listRuns(calls, branch, searchedRuns)).find(({ note }) => note?.run_id === runId);
 }
 
 type Started =
@@ -146,7 +145,7 @@ async function start(
     if (isReason(error, "REQUEST_ID_REUSED")) {
       // Another call with the same ids has started the run meanwhile.
       const own: Branch = { sessionId, number: 0 };
-      const known = await findRun(calls, own, runId, searchedRuns);
+      const known = await findRun(calls, own, runId);
       if (known !== undefined) {
         return { branch: own, known };
       }

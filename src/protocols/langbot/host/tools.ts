@@ -104,7 +104,9 @@ async function runMeasured(
 function selectTool({ select }: Pick<Toolbox, "select">, name: string): Tool | undefined {
   try {
     const tools = create(AgentToolsSchema, { builtin: [name] });
-    return select(tools, { client: "", name: "", callback: undefined }).tools[0];
+    const [tool] = select(tools, { client: "", name: "", callback: undefined }).tools;
+    // Runners change their state by calls of their own, and only the agent loop writes what a tool adds to the log.
+    return tool?.changes === undefined ? tool : undefined;
   } catch (error) {
     if (error instanceof Fault && (error.reason === "TOOL_UNKNOWN" || error.reason === "TOOL_UNSUPPORTED")) {
       return undefined;

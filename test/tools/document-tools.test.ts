@@ -29,8 +29,8 @@ function toolOf(name: string): Tool {
   return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 }
 
-test("the built-in tools are exactly the document's seven", () => {
-  expect([...builtinToolNames].sort()).toEqual(Object.keys(documented).sort());
+test("the built-in tools are the document's seven, and one for AG-UI", () => {
+  expect([...builtinToolNames].sort()).toEqual([...Object.keys(documented), "set_state"].sort());
 });
 
 describe.each(Object.entries(documented))("%s", (name, lines) => {

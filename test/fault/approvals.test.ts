@@ -34,7 +34,7 @@ const cases: readonly (readonly [failpoint: Failpoint, passes: number, fate: Fat
   ["park.committed", 1, "ran"],
   ["approval.decided", 1, "ran"],
   ["approval.committed", 1, "ran"],
-  ["claim.committed", 2, "ran"],
+  ["claim.committed", 1, "ran"],
   ["run.loaded", 2, "ran"],
   ["approval.used", 1, "not begun"],
   ["tool.starting", 1, "not begun"],

@@ -51,7 +51,7 @@ type Client struct {
 	Schedules runnelv1.ScheduleServiceClient
 	Sessions  runnelv1.SessionServiceClient
 	System    runnelv1.SystemServiceClient
-	Approvals runnerv1.ApprovalServiceClient
+	Approvals runnelv1.ApprovalServiceClient
 	Knowledge runnerv1.KnowledgeServiceClient
 	Runners   runnerv1.RunnerServiceClient
 	Workers   runnerv1.RunnerWorkerServiceClient
@@ -129,7 +129,7 @@ func newClient(calls caller, idleTimeout time.Duration) *Client {
 		Schedules:   runnelv1.NewScheduleServiceClient(calls),
 		Sessions:    runnelv1.NewSessionServiceClient(calls),
 		System:      runnelv1.NewSystemServiceClient(calls),
-		Approvals:   runnerv1.NewApprovalServiceClient(calls),
+		Approvals:   runnelv1.NewApprovalServiceClient(calls),
 		Knowledge:   runnerv1.NewKnowledgeServiceClient(calls),
 		Runners:     runnerv1.NewRunnerServiceClient(calls),
 		Workers:     runnerv1.NewRunnerWorkerServiceClient(calls),

@@ -91,7 +91,7 @@ class Runnel:
         self.auth = v1.AsyncAuthService(transport)
         self.system = v1.AsyncSystemService(transport)
         self.runners = runner_v1.AsyncRunnerService(transport)
-        self.approvals = runner_v1.AsyncApprovalService(transport)
+        self.approvals = v1.AsyncApprovalService(transport)
         self.knowledge = runner_v1.AsyncKnowledgeService(transport)
         self.jobs = job_v1.AsyncJobService(transport)
         self.trust = job_v1.AsyncTrustService(transport)

@@ -35,7 +35,7 @@ class Runnel:
         self.auth = v1.AuthService(transport)
         self.system = v1.SystemService(transport)
         self.runners = runner_v1.RunnerService(transport)
-        self.approvals = runner_v1.ApprovalService(transport)
+        self.approvals = v1.ApprovalService(transport)
         self.knowledge = runner_v1.KnowledgeService(transport)
         self.jobs = job_v1.JobService(transport)
         self.trust = job_v1.TrustService(transport)

@@ -13,7 +13,6 @@ from google.protobuf.field_mask_pb2 import FieldMask as _FieldMask
 from google.protobuf.message import Message as _Message
 from google.protobuf.timestamp_pb2 import Timestamp as _Timestamp
 
-from . import runner_v1 as _m_runner_v1
 from . import v1 as _m_v1
 from .repeated import Messages as _Messages, Scalars as _Scalars
 from .service import AsyncService as _AsyncService, Service as _Service
@@ -623,7 +622,7 @@ class GetApprovalResponse(_Message):
     """Response of GetApproval."""
     approval_id: _str
     """Id of the approval."""
-    state: _m_runner_v1.Approval.State
+    state: _m_v1.Approval.State
     """State of the approval. Only `approved` allows the action. `pending` means that the wait ended without a decision."""
     digest: _str
     """SHA-256 of the approved or rejected request, as in Approval."""
@@ -631,7 +630,7 @@ class GetApprovalResponse(_Message):
     """Comment on the decision."""
     expire_time: _Timestamp
     """Time until which the approval can be decided and the runner can read an approval."""
-    def __init__(self, *, approval_id: _str | None = ..., state: _m_runner_v1.Approval.State | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def __init__(self, *, approval_id: _str | None = ..., state: _m_v1.Approval.State | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
 
 class GetVersionRequest(_Message):

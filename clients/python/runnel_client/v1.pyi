@@ -16,6 +16,115 @@ from google.protobuf.timestamp_pb2 import Timestamp as _Timestamp
 from .repeated import Messages as _Messages, Scalars as _Scalars
 from .service import AsyncService as _AsyncService, Service as _Service
 
+class Approval(_Message):
+    """
+    The approval of one thing that a run wants to do. The run waits for a person.
+
+    A run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.
+
+    A run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself
+    executes no such action: the runner reads the decision with `HostRunService.GetApproval`.
+    """
+    class State(_int):
+        """
+        State of an approval. The first one that applies is reported, in the order `used`, `rejected`, `expired`, `approved`,
+        `pending`.
+        """
+        STATE_UNSPECIFIED: _ClassVar[Approval.State]
+        """Unspecified: not a valid state."""
+        STATE_PENDING: _ClassVar[Approval.State]
+        """The approval is not decided."""
+        STATE_APPROVED: _ClassVar[Approval.State]
+        """The action is allowed once. The call has not begun, or the runner has not read the decision yet."""
+        STATE_REJECTED: _ClassVar[Approval.State]
+        """The action is not allowed."""
+        STATE_EXPIRED: _ClassVar[Approval.State]
+        """
+        The time is over, by `expire_time` or the end of the run: the approval was not decided, or the runner did not read that
+        it was approved. A tool call that was approved in time expires only with its run.
+        """
+        STATE_USED: _ClassVar[Approval.State]
+        """The action was approved, and the call has begun or the runner has read the decision: the approval is not granted again."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> Approval.State: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[Approval.State]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, Approval.State]]: ...
+    STATE_UNSPECIFIED: _ClassVar[Approval.State]
+    STATE_PENDING: _ClassVar[Approval.State]
+    STATE_APPROVED: _ClassVar[Approval.State]
+    STATE_REJECTED: _ClassVar[Approval.State]
+    STATE_EXPIRED: _ClassVar[Approval.State]
+    STATE_USED: _ClassVar[Approval.State]
+
+    class Decision(_int):
+        """A decision about an approval."""
+        DECISION_UNSPECIFIED: _ClassVar[Approval.Decision]
+        """Not decided."""
+        DECISION_APPROVE: _ClassVar[Approval.Decision]
+        """The action is allowed."""
+        DECISION_REJECT: _ClassVar[Approval.Decision]
+        """The action is not allowed."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> Approval.Decision: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[Approval.Decision]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, Approval.Decision]]: ...
+    DECISION_UNSPECIFIED: _ClassVar[Approval.Decision]
+    DECISION_APPROVE: _ClassVar[Approval.Decision]
+    DECISION_REJECT: _ClassVar[Approval.Decision]
+
+    approval_id: _str
+    """Id of the approval."""
+    run_id: _str
+    """Id of the run that needs the approval."""
+    runner_id: _str
+    """Id of the run's runner; unset for a run of the agent loop."""
+    runner_sequence: _int
+    """Number that the runner assigned to the `action.requested`; unset for a run of the agent loop."""
+    action: _str
+    """Name of the requested action, or of the tool, cut to at most 1,024 characters; `request` has all of it."""
+    digest: _str
+    """SHA-256 of `request`, lower-case hex. A decision is bound to it."""
+    request: _str
+    """
+    The whole request: a JSON object with the members `action`, `target` and `payload` in this order, without white space.
+    Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. For a tool call
+    the action is the name of the tool, and the payload has the arguments as the model wrote them. Unset in lists.
+    """
+    state: Approval.State
+    """State of the approval."""
+    expire_time: _Timestamp
+    """Time until which the approval can be decided, and a runner can read it."""
+    create_time: _Timestamp
+    """Time of the request."""
+    decision: Approval.Decision
+    """The decision; unset while the approval is not decided."""
+    decided_by: _str
+    """Who decided, in the words of the caller."""
+    decide_time: _Timestamp
+    """Time of the decision."""
+    comment: _str
+    """Comment on the decision, for the runner or the model."""
+    use_time: _Timestamp
+    """Time when the approved call began, or when the runner read that the action was approved."""
+    session_id: _str
+    """Id of the session of the run."""
+    tool_call_id: _str
+    """Id of the tool call that waits; unset for an action of a runner."""
+    def __init__(self, *, approval_id: _str | None = ..., run_id: _str | None = ..., runner_id: _str | None = ..., runner_sequence: _int | None = ..., action: _str | None = ..., digest: _str | None = ..., request: _str | None = ..., state: Approval.State | _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., decision: Approval.Decision | _str | None = ..., decided_by: _str | None = ..., decide_time: _datetime | _Mapping[_str, _Any] | None = ..., comment: _str | None = ..., use_time: _datetime | _Mapping[_str, _Any] | None = ..., session_id: _str | None = ..., tool_call_id: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["request", "expire_time", "create_time", "decide_time", "use_time"]) -> _bool: ...
+
 class Usage(_Message):
     """Tokens that models used, and their cost. An unset number means unknown, which differs from 0."""
     prompt_tokens: _int
@@ -136,6 +245,148 @@ class Jwk(_Message):
     alg: _str
     """Signature algorithm: always `EdDSA`."""
     def __init__(self, *, kty: _str | None = ..., crv: _str | None = ..., x: _str | None = ..., kid: _str | None = ..., use: _str | None = ..., alg: _str | None = ...) -> None: ...
+
+class ListApprovalsRequest(_Message):
+    """Request of ListApprovals."""
+    run_id: _str
+    """Id of a run: returns only its approvals; unset means the approvals of all runs."""
+    state: Approval.State
+    """State: returns only approvals in this state; unset means any state."""
+    page_size: _int
+    """Maximum number of approvals to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, run_id: _str | None = ..., state: Approval.State | _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListApprovalsResponse(_Message):
+    """Response of ListApprovals."""
+    approvals: _Messages[Approval]
+    """The approvals, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, approvals: _Iterable[Approval | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class WatchApprovalsRequest(_Message):
+    """Request of WatchApprovals."""
+    run_id: _str
+    """Id of a run: only its approvals; unset means the approvals of all runs."""
+    after: _str
+    """`cursor` of the last response that the caller received: what has changed since comes as well. Unset means now."""
+    def __init__(self, *, run_id: _str | None = ..., after: _str | None = ...) -> None: ...
+
+class WatchApprovalsResponse(_Message):
+    """Response of WatchApprovals."""
+    cursor: _str
+    """Position after this response, for `after`."""
+    approval: Approval
+    """The approval as it is now."""
+    def __init__(self, *, cursor: _str | None = ..., approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["approval", "change"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["change"]) -> _Literal["approval"] | None: ...
+
+class GetApprovalRequest(_Message):
+    """Request of GetApproval."""
+    approval_id: _str
+    """Id of the approval."""
+    def __init__(self, *, approval_id: _str | None = ...) -> None: ...
+
+class GetApprovalResponse(_Message):
+    """Response of GetApproval."""
+    approval: Approval
+    """The approval."""
+    def __init__(self, *, approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["approval"]) -> _bool: ...
+
+class DecideApprovalRequest(_Message):
+    """Request of DecideApproval."""
+    approval_id: _str
+    """Id of the approval."""
+    decision: Approval.Decision
+    """The decision."""
+    digest: _str
+    """`digest` of the approval that the deciding person has seen."""
+    comment: _str
+    """Comment for the runner or the model, and for later readers; unset means no comment."""
+    decided_by: _str
+    """Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client."""
+    def __init__(self, *, approval_id: _str | None = ..., decision: Approval.Decision | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., decided_by: _str | None = ...) -> None: ...
+
+class DecideApprovalResponse(_Message):
+    """Response of DecideApproval."""
+    approval: Approval
+    """The approval after the decision."""
+    def __init__(self, *, approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["approval"]) -> _bool: ...
+
+class ApprovalService(_Service):
+    """
+    Works on approvals: what runs ask a person for, and the client's decisions about it.
+
+    An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    def list_approvals(self, request: ListApprovalsRequest, *, timeout: _float | None = ...) -> ListApprovalsResponse:
+        """Lists the approvals of the calling client, newest first, without the `request`."""
+        ...
+    def watch_approvals(self, request: WatchApprovalsRequest, *, timeout: _float | None = ...) -> _Iterator[WatchApprovalsResponse]:
+        """
+        Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
+
+        Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
+        first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
+        error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
+        may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
+        appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
+        """
+        ...
+    def get_approval(self, request: GetApprovalRequest, *, timeout: _float | None = ...) -> GetApprovalResponse:
+        """Returns one approval with its `request`."""
+        ...
+    def decide_approval(self, request: DecideApprovalRequest, *, timeout: _float | None = ...) -> DecideApprovalResponse:
+        """
+        Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
+        answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+
+        The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
+        APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
+        decide is over or the run has ended.
+        """
+        ...
+
+class AsyncApprovalService(_AsyncService):
+    """
+    Works on approvals: what runs ask a person for, and the client's decisions about it.
+
+    An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    async def list_approvals(self, request: ListApprovalsRequest, *, timeout: _float | None = ...) -> ListApprovalsResponse:
+        """Lists the approvals of the calling client, newest first, without the `request`."""
+        ...
+    def watch_approvals(self, request: WatchApprovalsRequest, *, timeout: _float | None = ...) -> _AsyncIterator[WatchApprovalsResponse]:
+        """
+        Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
+
+        Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
+        first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
+        error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
+        may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
+        appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
+        """
+        ...
+    async def get_approval(self, request: GetApprovalRequest, *, timeout: _float | None = ...) -> GetApprovalResponse:
+        """Returns one approval with its `request`."""
+        ...
+    async def decide_approval(self, request: DecideApprovalRequest, *, timeout: _float | None = ...) -> DecideApprovalResponse:
+        """
+        Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
+        answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+
+        The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
+        APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
+        decide is over or the run has ended.
+        """
+        ...
 
 class ApiKey(_Message):
     """
@@ -477,7 +728,15 @@ class AgentTools(_Message):
     other tools of that response have run. `RunCompleted.pending_tool_calls` has the calls; the caller sends their results as the
     next `messages` of SendMessage.
     """
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    approve: _Scalars[_str]
+    """
+    Names of tools of `builtin` and `remote` whose calls wait for a person. Each such call asks for an Approval, and the run waits
+    until all approvals of the response are decided or expired. An approved call runs once. The model reads that a call was
+    rejected, or that its approval expired. Checked when a message is sent.
+    """
+    approval_seconds: _int
+    """Time to decide about a call, in seconds: 1 to 604,800; 0 means 86,400. It does not count towards the timeout of the run."""
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ...) -> None: ...
 
 class FunctionTool(_Message):
     """A tool that the caller runs itself."""
@@ -1143,7 +1402,10 @@ class RunWaiting(_Message):
     def HasField(self, field_name: _Literal["wake_time"]) -> _bool: ...
 
 class ApprovalRequested(_Message):
-    """`approval.requested`: the request for an approval. It follows the `action.requested` that needs the approval."""
+    """
+    `approval.requested`: the request for an approval. It follows the `action.requested` of a runner that needs the approval, or
+    the `tool.call.started` results of a response.
+    """
     tool_call_id: _str
     """Id of the tool call that waits; unset for an action of a runner."""
     tool_name: _str
@@ -1155,13 +1417,13 @@ class ApprovalRequested(_Message):
     approval_id: _str
     """Id of the Approval."""
     action: _str
-    """Name of the action, cut to at most 1,024 characters."""
+    """Name of the action or the tool, cut to at most 1,024 characters."""
     digest: _str
     """`digest` of the Approval."""
     expire_time: _Timestamp
     """Time until which the approval can be decided."""
     action_sequence: _int
-    """Number that the runner assigned to the `action.requested`."""
+    """Number that the runner assigned to the `action.requested`; unset for a tool call."""
     def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ..., reason: _str | None = ..., approval_id: _str | None = ..., action: _str | None = ..., digest: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., action_sequence: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
 

@@ -8,7 +8,7 @@ import type {
   MessageInitShape,
 } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
-import { ApprovalService } from "../../../gen/runnel/runner/v1/approval_service_pb.js";
+import { ApprovalService } from "../../../gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "../../../gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "../../../gen/runnel/v1/callback_service_pb.js";
 import { ProviderService } from "../../../gen/runnel/v1/provider_service_pb.js";

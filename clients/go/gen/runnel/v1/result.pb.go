@@ -1355,7 +1355,8 @@ func (x *RunWaiting) GetWakeTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// `approval.requested`: the request for an approval. It follows the `action.requested` that needs the approval.
+// `approval.requested`: the request for an approval. It follows the `action.requested` of a runner that needs the approval, or
+// the `tool.call.started` results of a response.
 type ApprovalRequested struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the tool call that waits; unset for an action of a runner.
@@ -1368,13 +1369,13 @@ type ApprovalRequested struct {
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Id of the Approval.
 	ApprovalId string `protobuf:"bytes,5,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
-	// Name of the action, cut to at most 1,024 characters.
+	// Name of the action or the tool, cut to at most 1,024 characters.
 	Action string `protobuf:"bytes,6,opt,name=action,proto3" json:"action,omitempty"`
 	// `digest` of the Approval.
 	Digest string `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Time until which the approval can be decided.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Number that the runner assigned to the `action.requested`.
+	// Number that the runner assigned to the `action.requested`; unset for a tool call.
 	ActionSequence int64 `protobuf:"varint,9,opt,name=action_sequence,json=actionSequence,proto3" json:"action_sequence,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache

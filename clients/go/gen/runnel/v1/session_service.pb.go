@@ -1631,17 +1631,16 @@ var File_runnel_v1_session_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1frunnel/v1/session_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x17runnel/v1/session.proto\"\xfb\x04\n" +
-	"\x14CreateSessionRequest\x12\xbd\x01\n" +
+	"\x1frunnel/v1/session_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x17runnel/v1/session.proto\"\xf3\x04\n" +
+	"\x14CreateSessionRequest\x12\xb2\x01\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tB\x9d\x01\xbaH\x99\x01\xba\x01\x95\x01\n" +
-	"\x12session_id.pattern\x12Iinvalid session_id: must be 1-128 alphanumeric/dash/underscore characters\x1a4this == '' || this.matches('^[A-Za-z0-9_-]{1,128}$')R\tsessionId\x12#\n" +
+	"session_id\x18\x01 \x01(\tB\x92\x01\xbaH\x8e\x01\xba\x01\x87\x01\n" +
+	"\x12session_id.pattern\x12Iinvalid session_id: must be 1-128 alphanumeric/dash/underscore characters\x1a&this.matches('^[A-Za-z0-9_-]{1,128}$')\xd8\x01\x01R\tsessionId\x12#\n" +
 	"\bwork_dir\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\aworkDir\x12&\n" +
 	"\x05agent\x18\x03 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x12/\n" +
-	"\bcallback\x18\x05 \x01(\v2\x13.runnel.v1.CallbackR\bcallback\x12,\n" +
+	"\bcallback\x18\x05 \x01(\v2\x13.runnel.v1.CallbackR\bcallback\x12/\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tB\r\xbaH\n" +
-	"r\b\x90\xda\xf4\a\x01(\x80\x01R\trequestId\x12#\n" +
+	"request_id\x18\x04 \x01(\tB\x10\xbaH\r\xd8\x01\x01r\b\x90\xda\xf4\a\x01(\x80\x01R\trequestId\x12#\n" +
 	"\x04fork\x18\x06 \x01(\v2\x0f.runnel.v1.ForkR\x04fork\x122\n" +
 	"\vannotations\x18\a \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x01\xa2\xd9\xf4\a\x02\b\x01R\vannotations\x12 \n" +
 	"\x06preset\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x06preset:|\xbaHy\x1aw\n" +
@@ -1677,15 +1676,14 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"V\n" +
 	"\x14PurgeSessionResponse\x12\x1b\n" +
 	"\x04runs\x18\x01 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\x04runs\x12!\n" +
-	"\aresults\x18\x02 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\aresults\"\xd1\x06\n" +
+	"\aresults\x18\x02 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\aresults\"\xd4\x06\n" +
 	"\x12SendMessageRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12$\n" +
 	"\amessage\x18\x02 \x01(\tB\n" +
-	"\xbaH\ar\x05(\x80\x92\xf4\x01R\amessage\x12,\n" +
+	"\xbaH\ar\x05(\x80\x92\xf4\x01R\amessage\x12/\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tB\r\xbaH\n" +
-	"r\b\x90\xda\xf4\a\x01(\x80\x01R\trequestId\x129\n" +
+	"request_id\x18\x03 \x01(\tB\x10\xbaH\r\xd8\x01\x01r\b\x90\xda\xf4\a\x01(\x80\x01R\trequestId\x129\n" +
 	"\bmessages\x18\x04 \x03(\v2\x12.runnel.v1.MessageB\t\xbaH\x06\x92\x01\x03\x10\x90NR\bmessages\x12&\n" +
 	"\x05agent\x18\x05 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x122\n" +
 	"\vannotations\x18\x06 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80@\xa2\xd9\xf4\a\x02\b\x01R\vannotations\x12-\n" +

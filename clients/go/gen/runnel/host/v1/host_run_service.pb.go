@@ -8,7 +8,6 @@ package hostv1
 
 import (
 	_ "github.com/runnel/runnel/clients/go/gen/runnel/options/v1"
-	v11 "github.com/runnel/runnel/clients/go/gen/runnel/runner/v1"
 	v1 "github.com/runnel/runnel/clients/go/gen/runnel/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -196,7 +195,7 @@ type GetApprovalResponse struct {
 	// Id of the approval.
 	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	// State of the approval. Only `approved` allows the action. `pending` means that the wait ended without a decision.
-	State v11.Approval_State `protobuf:"varint,2,opt,name=state,proto3,enum=runnel.runner.v1.Approval_State" json:"state,omitempty"`
+	State v1.Approval_State `protobuf:"varint,2,opt,name=state,proto3,enum=runnel.v1.Approval_State" json:"state,omitempty"`
 	// SHA-256 of the approved or rejected request, as in Approval.
 	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Comment on the decision.
@@ -244,11 +243,11 @@ func (x *GetApprovalResponse) GetApprovalId() string {
 	return ""
 }
 
-func (x *GetApprovalResponse) GetState() v11.Approval_State {
+func (x *GetApprovalResponse) GetState() v1.Approval_State {
 	if x != nil {
 		return x.State
 	}
-	return v11.Approval_State(0)
+	return v1.Approval_State(0)
 }
 
 func (x *GetApprovalResponse) GetDigest() string {
@@ -368,7 +367,7 @@ var File_runnel_host_v1_host_run_service_proto protoreflect.FileDescriptor
 
 const file_runnel_host_v1_host_run_service_proto_rawDesc = "" +
 	"\n" +
-	"%runnel/host/v1/host_run_service.proto\x12\x0erunnel.host.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1frunnel/runner/v1/approval.proto\x1a\x13runnel/v1/run.proto\"&\n" +
+	"%runnel/host/v1/host_run_service.proto\x12\x0erunnel.host.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x18runnel/v1/approval.proto\x1a\x13runnel/v1/run.proto\"&\n" +
 	"\rGetRunRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\"2\n" +
 	"\x0eGetRunResponse\x12 \n" +
@@ -377,11 +376,11 @@ const file_runnel_host_v1_host_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x15\n" +
 	"\x06use_id\x18\x03 \x01(\tR\x05useId\x12!\n" +
-	"\fwait_seconds\x18\x04 \x01(\x05R\vwaitSeconds\"\xdd\x01\n" +
+	"\fwait_seconds\x18\x04 \x01(\x05R\vwaitSeconds\"\xd6\x01\n" +
 	"\x13GetApprovalResponse\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
-	"approvalId\x126\n" +
-	"\x05state\x18\x02 \x01(\x0e2 .runnel.runner.v1.Approval.StateR\x05state\x12\x16\n" +
+	"approvalId\x12/\n" +
+	"\x05state\x18\x02 \x01(\x0e2\x19.runnel.v1.Approval.StateR\x05state\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x18\n" +
 	"\acomment\x18\x04 \x01(\tR\acomment\x12;\n" +
 	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -418,12 +417,12 @@ var file_runnel_host_v1_host_run_service_proto_goTypes = []any{
 	(*GetVersionRequest)(nil),     // 4: runnel.host.v1.GetVersionRequest
 	(*GetVersionResponse)(nil),    // 5: runnel.host.v1.GetVersionResponse
 	(*v1.Run)(nil),                // 6: runnel.v1.Run
-	(v11.Approval_State)(0),       // 7: runnel.runner.v1.Approval.State
+	(v1.Approval_State)(0),        // 7: runnel.v1.Approval.State
 	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
 }
 var file_runnel_host_v1_host_run_service_proto_depIdxs = []int32{
 	6, // 0: runnel.host.v1.GetRunResponse.run:type_name -> runnel.v1.Run
-	7, // 1: runnel.host.v1.GetApprovalResponse.state:type_name -> runnel.runner.v1.Approval.State
+	7, // 1: runnel.host.v1.GetApprovalResponse.state:type_name -> runnel.v1.Approval.State
 	8, // 2: runnel.host.v1.GetApprovalResponse.expire_time:type_name -> google.protobuf.Timestamp
 	0, // 3: runnel.host.v1.HostRunService.GetRun:input_type -> runnel.host.v1.GetRunRequest
 	2, // 4: runnel.host.v1.HostRunService.GetApproval:input_type -> runnel.host.v1.GetApprovalRequest

@@ -1,14 +1,14 @@
 package com.runnel.client;
 
-import com.runnel.runner.v1.ApprovalServiceGrpc;
-import com.runnel.runner.v1.DecideApprovalRequest;
-import com.runnel.runner.v1.DecideApprovalResponse;
-import com.runnel.runner.v1.GetApprovalRequest;
-import com.runnel.runner.v1.GetApprovalResponse;
-import com.runnel.runner.v1.ListApprovalsRequest;
-import com.runnel.runner.v1.ListApprovalsResponse;
-import com.runnel.runner.v1.WatchApprovalsRequest;
-import com.runnel.runner.v1.WatchApprovalsResponse;
+import com.runnel.v1.ApprovalServiceGrpc;
+import com.runnel.v1.DecideApprovalRequest;
+import com.runnel.v1.DecideApprovalResponse;
+import com.runnel.v1.GetApprovalRequest;
+import com.runnel.v1.GetApprovalResponse;
+import com.runnel.v1.ListApprovalsRequest;
+import com.runnel.v1.ListApprovalsResponse;
+import com.runnel.v1.WatchApprovalsRequest;
+import com.runnel.v1.WatchApprovalsResponse;
 
 /** The calls of {@code ApprovalService}. The contract describes each call in full. */
 public final class Approvals {

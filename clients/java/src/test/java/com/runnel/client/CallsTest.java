@@ -2,7 +2,7 @@ package com.runnel.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.runnel.runner.v1.ApprovalServiceGrpc.ApprovalServiceBlockingStub;
+import com.runnel.v1.ApprovalServiceGrpc.ApprovalServiceBlockingStub;
 import com.runnel.v1.RunServiceGrpc.RunServiceBlockingStub;
 import com.runnel.v1.SessionServiceGrpc.SessionServiceBlockingStub;
 import java.lang.reflect.Modifier;

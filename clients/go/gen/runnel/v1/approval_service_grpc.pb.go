@@ -2,9 +2,9 @@
 // versions:
 // - protoc-gen-go-grpc v1.6.2
 // - protoc             (unknown)
-// source: runnel/runner/v1/approval_service.proto
+// source: runnel/v1/approval_service.proto
 
-package runnerv1
+package runnelv1
 
 import (
 	context "context"
@@ -19,17 +19,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ApprovalService_ListApprovals_FullMethodName  = "/runnel.runner.v1.ApprovalService/ListApprovals"
-	ApprovalService_WatchApprovals_FullMethodName = "/runnel.runner.v1.ApprovalService/WatchApprovals"
-	ApprovalService_GetApproval_FullMethodName    = "/runnel.runner.v1.ApprovalService/GetApproval"
-	ApprovalService_DecideApproval_FullMethodName = "/runnel.runner.v1.ApprovalService/DecideApproval"
+	ApprovalService_ListApprovals_FullMethodName  = "/runnel.v1.ApprovalService/ListApprovals"
+	ApprovalService_WatchApprovals_FullMethodName = "/runnel.v1.ApprovalService/WatchApprovals"
+	ApprovalService_GetApproval_FullMethodName    = "/runnel.v1.ApprovalService/GetApproval"
+	ApprovalService_DecideApproval_FullMethodName = "/runnel.v1.ApprovalService/DecideApproval"
 )
 
 // ApprovalServiceClient is the client API for ApprovalService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Works on approvals: the actions that runs of runners request, and the client's decisions about them.
+// Works on approvals: what runs ask a person for, and the client's decisions about it.
 //
 // An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
 // for an unknown id.
@@ -47,7 +47,7 @@ type ApprovalServiceClient interface {
 	// Returns one approval with its `request`.
 	GetApproval(ctx context.Context, in *GetApprovalRequest, opts ...grpc.CallOption) (*GetApprovalResponse, error)
 	// Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
-	// answer.
+	// answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
 	//
 	// The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
 	// APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
@@ -116,7 +116,7 @@ func (c *approvalServiceClient) DecideApproval(ctx context.Context, in *DecideAp
 // All implementations must embed UnimplementedApprovalServiceServer
 // for forward compatibility.
 //
-// Works on approvals: the actions that runs of runners request, and the client's decisions about them.
+// Works on approvals: what runs ask a person for, and the client's decisions about it.
 //
 // An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
 // for an unknown id.
@@ -134,7 +134,7 @@ type ApprovalServiceServer interface {
 	// Returns one approval with its `request`.
 	GetApproval(context.Context, *GetApprovalRequest) (*GetApprovalResponse, error)
 	// Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
-	// answer.
+	// answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
 	//
 	// The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
 	// APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
@@ -252,7 +252,7 @@ func _ApprovalService_DecideApproval_Handler(srv interface{}, ctx context.Contex
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var ApprovalService_ServiceDesc = grpc.ServiceDesc{
-	ServiceName: "runnel.runner.v1.ApprovalService",
+	ServiceName: "runnel.v1.ApprovalService",
 	HandlerType: (*ApprovalServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
@@ -275,5 +275,5 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 			ServerStreams: true,
 		},
 	},
-	Metadata: "runnel/runner/v1/approval_service.proto",
+	Metadata: "runnel/v1/approval_service.proto",
 }

@@ -2,9 +2,9 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: runnel/runner/v1/approval.proto
+// source: runnel/v1/approval.proto
 
-package runnerv1
+package runnelv1
 
 import (
 	_ "github.com/runnel/runnel/clients/go/gen/runnel/options/v1"
@@ -33,14 +33,14 @@ const (
 	Approval_STATE_UNSPECIFIED Approval_State = 0
 	// The approval is not decided.
 	Approval_STATE_PENDING Approval_State = 1
-	// The action is allowed once. The runner has not read the decision yet.
+	// The action is allowed once. The call has not begun, or the runner has not read the decision yet.
 	Approval_STATE_APPROVED Approval_State = 2
 	// The action is not allowed.
 	Approval_STATE_REJECTED Approval_State = 3
 	// The time is over, by `expire_time` or the end of the run: the approval was not decided, or the runner did not read that
-	// it was approved.
+	// it was approved. A tool call that was approved in time expires only with its run.
 	Approval_STATE_EXPIRED Approval_State = 4
-	// The action was approved and the runner has read that: the approval is not granted again.
+	// The action was approved, and the call has begun or the runner has read the decision: the approval is not granted again.
 	Approval_STATE_USED Approval_State = 5
 )
 
@@ -75,11 +75,11 @@ func (x Approval_State) String() string {
 }
 
 func (Approval_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_runnel_runner_v1_approval_proto_enumTypes[0].Descriptor()
+	return file_runnel_v1_approval_proto_enumTypes[0].Descriptor()
 }
 
 func (Approval_State) Type() protoreflect.EnumType {
-	return &file_runnel_runner_v1_approval_proto_enumTypes[0]
+	return &file_runnel_v1_approval_proto_enumTypes[0]
 }
 
 func (x Approval_State) Number() protoreflect.EnumNumber {
@@ -88,7 +88,7 @@ func (x Approval_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Approval_State.Descriptor instead.
 func (Approval_State) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_proto_rawDescGZIP(), []int{0, 0}
+	return file_runnel_v1_approval_proto_rawDescGZIP(), []int{0, 0}
 }
 
 // A decision about an approval.
@@ -128,11 +128,11 @@ func (x Approval_Decision) String() string {
 }
 
 func (Approval_Decision) Descriptor() protoreflect.EnumDescriptor {
-	return file_runnel_runner_v1_approval_proto_enumTypes[1].Descriptor()
+	return file_runnel_v1_approval_proto_enumTypes[1].Descriptor()
 }
 
 func (Approval_Decision) Type() protoreflect.EnumType {
-	return &file_runnel_runner_v1_approval_proto_enumTypes[1]
+	return &file_runnel_v1_approval_proto_enumTypes[1]
 }
 
 func (x Approval_Decision) Number() protoreflect.EnumNumber {
@@ -141,53 +141,60 @@ func (x Approval_Decision) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Approval_Decision.Descriptor instead.
 func (Approval_Decision) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_proto_rawDescGZIP(), []int{0, 1}
+	return file_runnel_v1_approval_proto_rawDescGZIP(), []int{0, 1}
 }
 
-// The approval of an action that a runner requested with `action.requested`. The service creates it when the run's binding has
-// an ApprovalPolicy that requires it. Runnel itself executes no action: the runner reads the decision with
-// `HostRunService.GetApproval`.
+// The approval of one thing that a run wants to do. The run waits for a person.
+//
+// A run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.
+//
+// A run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself
+// executes no such action: the runner reads the decision with `HostRunService.GetApproval`.
 type Approval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the approval.
 	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	// Id of the run that needs the approval.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Id of the run's runner.
+	// Id of the run's runner; unset for a run of the agent loop.
 	RunnerId string `protobuf:"bytes,3,opt,name=runner_id,json=runnerId,proto3" json:"runner_id,omitempty"`
-	// Number that the runner assigned to the `action.requested`.
+	// Number that the runner assigned to the `action.requested`; unset for a run of the agent loop.
 	RunnerSequence int64 `protobuf:"varint,4,opt,name=runner_sequence,json=runnerSequence,proto3" json:"runner_sequence,omitempty"`
-	// Name of the requested action, cut to at most 1,024 characters; `request` has all of it.
+	// Name of the requested action, or of the tool, cut to at most 1,024 characters; `request` has all of it.
 	Action string `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
 	// SHA-256 of `request`, lower-case hex. A decision is bound to it.
 	Digest string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	// The whole request: a JSON object with the members `action`, `target` and `payload` in this order, without white space.
-	// Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. Unset in
-	// lists.
+	// Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. For a tool call
+	// the action is the name of the tool, and the payload has the arguments as the model wrote them. Unset in lists.
 	Request *string `protobuf:"bytes,7,opt,name=request,proto3,oneof" json:"request,omitempty"`
 	// State of the approval.
-	State Approval_State `protobuf:"varint,8,opt,name=state,proto3,enum=runnel.runner.v1.Approval_State" json:"state,omitempty"`
-	// Time until which the approval can be decided and the runner can read an approval.
+	State Approval_State `protobuf:"varint,8,opt,name=state,proto3,enum=runnel.v1.Approval_State" json:"state,omitempty"`
+	// Time until which the approval can be decided, and a runner can read it.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// Time of the request.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// The decision; unset while the approval is not decided.
-	Decision Approval_Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=runnel.runner.v1.Approval_Decision" json:"decision,omitempty"`
+	Decision Approval_Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=runnel.v1.Approval_Decision" json:"decision,omitempty"`
 	// Who decided, in the words of the caller.
 	DecidedBy string `protobuf:"bytes,12,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
 	// Time of the decision.
 	DecideTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=decide_time,json=decideTime,proto3" json:"decide_time,omitempty"`
-	// Comment on the decision, for the runner.
+	// Comment on the decision, for the runner or the model.
 	Comment string `protobuf:"bytes,14,opt,name=comment,proto3" json:"comment,omitempty"`
-	// Time when the runner read that the action was approved.
-	UseTime       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=use_time,json=useTime,proto3" json:"use_time,omitempty"`
+	// Time when the approved call began, or when the runner read that the action was approved.
+	UseTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=use_time,json=useTime,proto3" json:"use_time,omitempty"`
+	// Id of the session of the run.
+	SessionId string `protobuf:"bytes,16,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Id of the tool call that waits; unset for an action of a runner.
+	ToolCallId    string `protobuf:"bytes,17,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
 	*x = Approval{}
-	mi := &file_runnel_runner_v1_approval_proto_msgTypes[0]
+	mi := &file_runnel_v1_approval_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -199,7 +206,7 @@ func (x *Approval) String() string {
 func (*Approval) ProtoMessage() {}
 
 func (x *Approval) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_proto_msgTypes[0]
+	mi := &file_runnel_v1_approval_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -212,7 +219,7 @@ func (x *Approval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Approval.ProtoReflect.Descriptor instead.
 func (*Approval) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_proto_rawDescGZIP(), []int{0}
+	return file_runnel_v1_approval_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Approval) GetApprovalId() string {
@@ -320,11 +327,25 @@ func (x *Approval) GetUseTime() *timestamppb.Timestamp {
 	return nil
 }
 
-var File_runnel_runner_v1_approval_proto protoreflect.FileDescriptor
+func (x *Approval) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
 
-const file_runnel_runner_v1_approval_proto_rawDesc = "" +
+func (x *Approval) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+var File_runnel_v1_approval_proto protoreflect.FileDescriptor
+
+const file_runnel_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	"\x1frunnel/runner/v1/approval.proto\x12\x10runnel.runner.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\x85\b\n" +
+	"\x18runnel/v1/approval.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\xc2\b\n" +
 	"\bApproval\x12$\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x03\xe0A\x03R\n" +
 	"approvalId\x12\x1a\n" +
@@ -334,20 +355,24 @@ const file_runnel_runner_v1_approval_proto_rawDesc = "" +
 	"\x06action\x18\x05 \x01(\tB\x03\xe0A\x03R\x06action\x12\x1b\n" +
 	"\x06digest\x18\x06 \x01(\tB\x03\xe0A\x03R\x06digest\x12)\n" +
 	"\arequest\x18\a \x01(\tB\n" +
-	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01H\x00R\arequest\x88\x01\x01\x12;\n" +
-	"\x05state\x18\b \x01(\x0e2 .runnel.runner.v1.Approval.StateB\x03\xe0A\x03R\x05state\x12@\n" +
+	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01H\x00R\arequest\x88\x01\x01\x124\n" +
+	"\x05state\x18\b \x01(\x0e2\x19.runnel.v1.Approval.StateB\x03\xe0A\x03R\x05state\x12@\n" +
 	"\vexpire_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
 	"expireTime\x12@\n" +
 	"\vcreate_time\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
-	"createTime\x12D\n" +
-	"\bdecision\x18\v \x01(\x0e2#.runnel.runner.v1.Approval.DecisionB\x03\xe0A\x03R\bdecision\x12\"\n" +
+	"createTime\x12=\n" +
+	"\bdecision\x18\v \x01(\x0e2\x1c.runnel.v1.Approval.DecisionB\x03\xe0A\x03R\bdecision\x12\"\n" +
 	"\n" +
 	"decided_by\x18\f \x01(\tB\x03\xe0A\x03R\tdecidedBy\x12@\n" +
 	"\vdecide_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
 	"decideTime\x12\x1d\n" +
 	"\acomment\x18\x0e \x01(\tB\x03\xe0A\x03R\acomment\x12:\n" +
-	"\buse_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\auseTime\"\xc1\x01\n" +
+	"\buse_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\auseTime\x12\"\n" +
+	"\n" +
+	"session_id\x18\x10 \x01(\tB\x03\xe0A\x03R\tsessionId\x12%\n" +
+	"\ftool_call_id\x18\x11 \x01(\tB\x03\xe0A\x03R\n" +
+	"toolCallId\"\xc1\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\rSTATE_PENDING\x10\x01\x1a\f\xc2\xd9\xf4\a\apending\x12!\n" +
@@ -361,36 +386,37 @@ const file_runnel_runner_v1_approval_proto_rawDesc = "" +
 	"\x10DECISION_APPROVE\x10\x01\x1a\f\xc2\xd9\xf4\a\aapprove\x12 \n" +
 	"\x0fDECISION_REJECT\x10\x02\x1a\v\xc2\xd9\xf4\a\x06rejectB\n" +
 	"\n" +
-	"\b_requestB\xca\x01\n" +
-	"\x14com.runnel.runner.v1B\rApprovalProtoP\x01ZAgithub.com/runnel/runnel/clients/go/gen/runnel/runner/v1;runnerv1\xa2\x02\x03RRX\xaa\x02\x10Runnel.Runner.V1\xca\x02\x10Runnel\\Runner\\V1\xe2\x02\x1cRunnel\\Runner\\V1\\GPBMetadata\xea\x02\x12Runnel::Runner::V1b\x06proto3"
+	"\b_requestB\x9f\x01\n" +
+	"\rcom.runnel.v1B\rApprovalProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
+	"Runnel::V1b\x06proto3"
 
 var (
-	file_runnel_runner_v1_approval_proto_rawDescOnce sync.Once
-	file_runnel_runner_v1_approval_proto_rawDescData []byte
+	file_runnel_v1_approval_proto_rawDescOnce sync.Once
+	file_runnel_v1_approval_proto_rawDescData []byte
 )
 
-func file_runnel_runner_v1_approval_proto_rawDescGZIP() []byte {
-	file_runnel_runner_v1_approval_proto_rawDescOnce.Do(func() {
-		file_runnel_runner_v1_approval_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_runnel_runner_v1_approval_proto_rawDesc), len(file_runnel_runner_v1_approval_proto_rawDesc)))
+func file_runnel_v1_approval_proto_rawDescGZIP() []byte {
+	file_runnel_v1_approval_proto_rawDescOnce.Do(func() {
+		file_runnel_v1_approval_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_runnel_v1_approval_proto_rawDesc), len(file_runnel_v1_approval_proto_rawDesc)))
 	})
-	return file_runnel_runner_v1_approval_proto_rawDescData
+	return file_runnel_v1_approval_proto_rawDescData
 }
 
-var file_runnel_runner_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_runnel_runner_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
-var file_runnel_runner_v1_approval_proto_goTypes = []any{
-	(Approval_State)(0),           // 0: runnel.runner.v1.Approval.State
-	(Approval_Decision)(0),        // 1: runnel.runner.v1.Approval.Decision
-	(*Approval)(nil),              // 2: runnel.runner.v1.Approval
+var file_runnel_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_runnel_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_runnel_v1_approval_proto_goTypes = []any{
+	(Approval_State)(0),           // 0: runnel.v1.Approval.State
+	(Approval_Decision)(0),        // 1: runnel.v1.Approval.Decision
+	(*Approval)(nil),              // 2: runnel.v1.Approval
 	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
 }
-var file_runnel_runner_v1_approval_proto_depIdxs = []int32{
-	0, // 0: runnel.runner.v1.Approval.state:type_name -> runnel.runner.v1.Approval.State
-	3, // 1: runnel.runner.v1.Approval.expire_time:type_name -> google.protobuf.Timestamp
-	3, // 2: runnel.runner.v1.Approval.create_time:type_name -> google.protobuf.Timestamp
-	1, // 3: runnel.runner.v1.Approval.decision:type_name -> runnel.runner.v1.Approval.Decision
-	3, // 4: runnel.runner.v1.Approval.decide_time:type_name -> google.protobuf.Timestamp
-	3, // 5: runnel.runner.v1.Approval.use_time:type_name -> google.protobuf.Timestamp
+var file_runnel_v1_approval_proto_depIdxs = []int32{
+	0, // 0: runnel.v1.Approval.state:type_name -> runnel.v1.Approval.State
+	3, // 1: runnel.v1.Approval.expire_time:type_name -> google.protobuf.Timestamp
+	3, // 2: runnel.v1.Approval.create_time:type_name -> google.protobuf.Timestamp
+	1, // 3: runnel.v1.Approval.decision:type_name -> runnel.v1.Approval.Decision
+	3, // 4: runnel.v1.Approval.decide_time:type_name -> google.protobuf.Timestamp
+	3, // 5: runnel.v1.Approval.use_time:type_name -> google.protobuf.Timestamp
 	6, // [6:6] is the sub-list for method output_type
 	6, // [6:6] is the sub-list for method input_type
 	6, // [6:6] is the sub-list for extension type_name
@@ -398,28 +424,28 @@ var file_runnel_runner_v1_approval_proto_depIdxs = []int32{
 	0, // [0:6] is the sub-list for field type_name
 }
 
-func init() { file_runnel_runner_v1_approval_proto_init() }
-func file_runnel_runner_v1_approval_proto_init() {
-	if File_runnel_runner_v1_approval_proto != nil {
+func init() { file_runnel_v1_approval_proto_init() }
+func file_runnel_v1_approval_proto_init() {
+	if File_runnel_v1_approval_proto != nil {
 		return
 	}
-	file_runnel_runner_v1_approval_proto_msgTypes[0].OneofWrappers = []any{}
+	file_runnel_v1_approval_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_runner_v1_approval_proto_rawDesc), len(file_runnel_runner_v1_approval_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_approval_proto_rawDesc), len(file_runnel_v1_approval_proto_rawDesc)),
 			NumEnums:      2,
 			NumMessages:   1,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_runnel_runner_v1_approval_proto_goTypes,
-		DependencyIndexes: file_runnel_runner_v1_approval_proto_depIdxs,
-		EnumInfos:         file_runnel_runner_v1_approval_proto_enumTypes,
-		MessageInfos:      file_runnel_runner_v1_approval_proto_msgTypes,
+		GoTypes:           file_runnel_v1_approval_proto_goTypes,
+		DependencyIndexes: file_runnel_v1_approval_proto_depIdxs,
+		EnumInfos:         file_runnel_v1_approval_proto_enumTypes,
+		MessageInfos:      file_runnel_v1_approval_proto_msgTypes,
 	}.Build()
-	File_runnel_runner_v1_approval_proto = out.File
-	file_runnel_runner_v1_approval_proto_goTypes = nil
-	file_runnel_runner_v1_approval_proto_depIdxs = nil
+	File_runnel_v1_approval_proto = out.File
+	file_runnel_v1_approval_proto_goTypes = nil
+	file_runnel_v1_approval_proto_depIdxs = nil
 }

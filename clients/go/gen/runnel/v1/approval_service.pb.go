@@ -2,9 +2,9 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: runnel/runner/v1/approval_service.proto
+// source: runnel/v1/approval_service.proto
 
-package runnerv1
+package runnelv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -30,7 +30,7 @@ type ListApprovalsRequest struct {
 	// Id of a run: returns only its approvals; unset means the approvals of all runs.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// State: returns only approvals in this state; unset means any state.
-	State Approval_State `protobuf:"varint,2,opt,name=state,proto3,enum=runnel.runner.v1.Approval_State" json:"state,omitempty"`
+	State Approval_State `protobuf:"varint,2,opt,name=state,proto3,enum=runnel.v1.Approval_State" json:"state,omitempty"`
 	// Maximum number of approvals to return: 1 to 250; 0 means 50.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page; unset means the first page.
@@ -41,7 +41,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[0]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -53,7 +53,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[0]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -66,7 +66,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{0}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -110,7 +110,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[1]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -122,7 +122,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[1]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -135,7 +135,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{1}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -165,7 +165,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[2]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -177,7 +177,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[2]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -190,7 +190,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{2}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -224,7 +224,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[3]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -236,7 +236,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[3]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -249,7 +249,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{3}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *WatchApprovalsResponse) GetCursor() string {
@@ -297,7 +297,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[4]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +309,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[4]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +322,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -343,7 +343,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[5]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -355,7 +355,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[5]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -368,7 +368,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -384,10 +384,10 @@ type DecideApprovalRequest struct {
 	// Id of the approval.
 	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	// The decision.
-	Decision Approval_Decision `protobuf:"varint,2,opt,name=decision,proto3,enum=runnel.runner.v1.Approval_Decision" json:"decision,omitempty"`
+	Decision Approval_Decision `protobuf:"varint,2,opt,name=decision,proto3,enum=runnel.v1.Approval_Decision" json:"decision,omitempty"`
 	// `digest` of the approval that the deciding person has seen.
 	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
-	// Comment for the runner and for later readers; unset means no comment.
+	// Comment for the runner or the model, and for later readers; unset means no comment.
 	Comment string `protobuf:"bytes,4,opt,name=comment,proto3" json:"comment,omitempty"`
 	// Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client.
 	DecidedBy     string `protobuf:"bytes,5,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
@@ -397,7 +397,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -409,7 +409,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -422,7 +422,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -471,7 +471,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +483,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_runner_v1_approval_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_approval_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +496,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_runner_v1_approval_service_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_approval_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -506,96 +506,97 @@ func (x *DecideApprovalResponse) GetApproval() *Approval {
 	return nil
 }
 
-var File_runnel_runner_v1_approval_service_proto protoreflect.FileDescriptor
+var File_runnel_v1_approval_service_proto protoreflect.FileDescriptor
 
-const file_runnel_runner_v1_approval_service_proto_rawDesc = "" +
+const file_runnel_v1_approval_service_proto_rawDesc = "" +
 	"\n" +
-	"'runnel/runner/v1/approval_service.proto\x12\x10runnel.runner.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x1frunnel/runner/v1/approval.proto\"\xce\x01\n" +
+	" runnel/v1/approval_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x18runnel/v1/approval.proto\"\xc7\x01\n" +
 	"\x14ListApprovalsRequest\x12\"\n" +
-	"\x06run_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12@\n" +
-	"\x05state\x18\x02 \x01(\x0e2 .runnel.runner.v1.Approval.StateB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05state\x12'\n" +
+	"\x06run_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x129\n" +
+	"\x05state\x18\x02 \x01(\x0e2\x19.runnel.v1.Approval.StateB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05state\x12'\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xfa\x01(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\"\x82\x01\n" +
-	"\x15ListApprovalsResponse\x12A\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1a.runnel.runner.v1.ApprovalB\a\xa2\xd9\xf4\a\x02\x10\x01R\tapprovals\x12&\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\"{\n" +
+	"\x15ListApprovalsResponse\x12:\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x13.runnel.v1.ApprovalB\a\xa2\xd9\xf4\a\x02\x10\x01R\tapprovals\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"`\n" +
 	"\x15WatchApprovalsRequest\x12\"\n" +
 	"\x06run_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12#\n" +
-	"\x05after\x18\x02 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xba\xd9\xf4\a\x00R\x05after\"\x94\x01\n" +
+	"\x05after\x18\x02 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xba\xd9\xf4\a\x00R\x05after\"\x8d\x01\n" +
 	"\x16WatchApprovalsResponse\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12G\n" +
-	"\bapproval\x18\x02 \x01(\v2\x1a.runnel.runner.v1.ApprovalB\r\xb2\xd9\xf4\a\bapprovalH\x00R\bapproval:\x0f\x9a\xd9\xf4\a\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12@\n" +
+	"\bapproval\x18\x02 \x01(\v2\x13.runnel.v1.ApprovalB\r\xb2\xd9\xf4\a\bapprovalH\x00R\bapproval:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
 	"\x06cursor\x10\x01B\b\n" +
 	"\x06change\"?\n" +
 	"\x12GetApprovalRequest\x12)\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\n" +
-	"approvalId\"M\n" +
-	"\x13GetApprovalResponse\x126\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1a.runnel.runner.v1.ApprovalR\bapproval\"\x95\x02\n" +
+	"approvalId\"F\n" +
+	"\x13GetApprovalResponse\x12/\n" +
+	"\bapproval\x18\x01 \x01(\v2\x13.runnel.v1.ApprovalR\bapproval\"\x8e\x02\n" +
 	"\x15DecideApprovalRequest\x12)\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\n" +
-	"approvalId\x12K\n" +
-	"\bdecision\x18\x02 \x01(\x0e2#.runnel.runner.v1.Approval.DecisionB\n" +
+	"approvalId\x12D\n" +
+	"\bdecision\x18\x02 \x01(\x0e2\x1c.runnel.v1.Approval.DecisionB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bdecision\x12-\n" +
 	"\x06digest\x18\x03 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\x06digest\x12'\n" +
 	"\acomment\x18\x04 \x01(\tB\r\xbaH\n" +
 	"r\b\x90\xda\xf4\a\x01\x18\x80\bR\acomment\x12,\n" +
 	"\n" +
 	"decided_by\x18\x05 \x01(\tB\r\xbaH\n" +
-	"r\b\x90\xda\xf4\a\x01\x18\x80\x01R\tdecidedBy\"P\n" +
-	"\x16DecideApprovalResponse\x126\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1a.runnel.runner.v1.ApprovalR\bapproval2\xcf\x04\n" +
-	"\x0fApprovalService\x12z\n" +
-	"\rListApprovals\x12&.runnel.runner.v1.ListApprovalsRequest\x1a'.runnel.runner.v1.ListApprovalsResponse\"\x18\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/approvals\x90\x02\x01\x12\x85\x01\n" +
-	"\x0eWatchApprovals\x12'.runnel.runner.v1.WatchApprovalsRequest\x1a(.runnel.runner.v1.WatchApprovalsResponse\"\x1e\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/approvals:watch\x90\x02\x010\x01\x12\x8c\x01\n" +
-	"\vGetApproval\x12$.runnel.runner.v1.GetApprovalRequest\x1a%.runnel.runner.v1.GetApprovalResponse\"0\x82\xd3\xe4\x93\x02'b\bapproval\x12\x1b/v1/approvals/{approval_id}\x90\x02\x01\x12\x9f\x01\n" +
-	"\x0eDecideApproval\x12'.runnel.runner.v1.DecideApprovalRequest\x1a(.runnel.runner.v1.DecideApprovalResponse\":\x82\xd3\xe4\x93\x021:\x01*b\bapproval\"\"/v1/approvals/{approval_id}:decide\x90\x02\x02\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xd1\x01\n" +
-	"\x14com.runnel.runner.v1B\x14ApprovalServiceProtoP\x01ZAgithub.com/runnel/runnel/clients/go/gen/runnel/runner/v1;runnerv1\xa2\x02\x03RRX\xaa\x02\x10Runnel.Runner.V1\xca\x02\x10Runnel\\Runner\\V1\xe2\x02\x1cRunnel\\Runner\\V1\\GPBMetadata\xea\x02\x12Runnel::Runner::V1b\x06proto3"
+	"r\b\x90\xda\xf4\a\x01\x18\x80\x01R\tdecidedBy\"I\n" +
+	"\x16DecideApprovalResponse\x12/\n" +
+	"\bapproval\x18\x01 \x01(\v2\x13.runnel.v1.ApprovalR\bapproval2\x95\x04\n" +
+	"\x0fApprovalService\x12l\n" +
+	"\rListApprovals\x12\x1f.runnel.v1.ListApprovalsRequest\x1a .runnel.v1.ListApprovalsResponse\"\x18\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/approvals\x90\x02\x01\x12w\n" +
+	"\x0eWatchApprovals\x12 .runnel.v1.WatchApprovalsRequest\x1a!.runnel.v1.WatchApprovalsResponse\"\x1e\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/approvals:watch\x90\x02\x010\x01\x12~\n" +
+	"\vGetApproval\x12\x1d.runnel.v1.GetApprovalRequest\x1a\x1e.runnel.v1.GetApprovalResponse\"0\x82\xd3\xe4\x93\x02'b\bapproval\x12\x1b/v1/approvals/{approval_id}\x90\x02\x01\x12\x91\x01\n" +
+	"\x0eDecideApproval\x12 .runnel.v1.DecideApprovalRequest\x1a!.runnel.v1.DecideApprovalResponse\":\x82\xd3\xe4\x93\x021:\x01*b\bapproval\"\"/v1/approvals/{approval_id}:decide\x90\x02\x02\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
+	"\rcom.runnel.v1B\x14ApprovalServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
+	"Runnel::V1b\x06proto3"
 
 var (
-	file_runnel_runner_v1_approval_service_proto_rawDescOnce sync.Once
-	file_runnel_runner_v1_approval_service_proto_rawDescData []byte
+	file_runnel_v1_approval_service_proto_rawDescOnce sync.Once
+	file_runnel_v1_approval_service_proto_rawDescData []byte
 )
 
-func file_runnel_runner_v1_approval_service_proto_rawDescGZIP() []byte {
-	file_runnel_runner_v1_approval_service_proto_rawDescOnce.Do(func() {
-		file_runnel_runner_v1_approval_service_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_runnel_runner_v1_approval_service_proto_rawDesc), len(file_runnel_runner_v1_approval_service_proto_rawDesc)))
+func file_runnel_v1_approval_service_proto_rawDescGZIP() []byte {
+	file_runnel_v1_approval_service_proto_rawDescOnce.Do(func() {
+		file_runnel_v1_approval_service_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_runnel_v1_approval_service_proto_rawDesc), len(file_runnel_v1_approval_service_proto_rawDesc)))
 	})
-	return file_runnel_runner_v1_approval_service_proto_rawDescData
+	return file_runnel_v1_approval_service_proto_rawDescData
 }
 
-var file_runnel_runner_v1_approval_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
-var file_runnel_runner_v1_approval_service_proto_goTypes = []any{
-	(*ListApprovalsRequest)(nil),   // 0: runnel.runner.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 1: runnel.runner.v1.ListApprovalsResponse
-	(*WatchApprovalsRequest)(nil),  // 2: runnel.runner.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 3: runnel.runner.v1.WatchApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 4: runnel.runner.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 5: runnel.runner.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 6: runnel.runner.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 7: runnel.runner.v1.DecideApprovalResponse
-	(Approval_State)(0),            // 8: runnel.runner.v1.Approval.State
-	(*Approval)(nil),               // 9: runnel.runner.v1.Approval
-	(Approval_Decision)(0),         // 10: runnel.runner.v1.Approval.Decision
+var file_runnel_v1_approval_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_runnel_v1_approval_service_proto_goTypes = []any{
+	(*ListApprovalsRequest)(nil),   // 0: runnel.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 1: runnel.v1.ListApprovalsResponse
+	(*WatchApprovalsRequest)(nil),  // 2: runnel.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 3: runnel.v1.WatchApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 4: runnel.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 5: runnel.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 6: runnel.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 7: runnel.v1.DecideApprovalResponse
+	(Approval_State)(0),            // 8: runnel.v1.Approval.State
+	(*Approval)(nil),               // 9: runnel.v1.Approval
+	(Approval_Decision)(0),         // 10: runnel.v1.Approval.Decision
 }
-var file_runnel_runner_v1_approval_service_proto_depIdxs = []int32{
-	8,  // 0: runnel.runner.v1.ListApprovalsRequest.state:type_name -> runnel.runner.v1.Approval.State
-	9,  // 1: runnel.runner.v1.ListApprovalsResponse.approvals:type_name -> runnel.runner.v1.Approval
-	9,  // 2: runnel.runner.v1.WatchApprovalsResponse.approval:type_name -> runnel.runner.v1.Approval
-	9,  // 3: runnel.runner.v1.GetApprovalResponse.approval:type_name -> runnel.runner.v1.Approval
-	10, // 4: runnel.runner.v1.DecideApprovalRequest.decision:type_name -> runnel.runner.v1.Approval.Decision
-	9,  // 5: runnel.runner.v1.DecideApprovalResponse.approval:type_name -> runnel.runner.v1.Approval
-	0,  // 6: runnel.runner.v1.ApprovalService.ListApprovals:input_type -> runnel.runner.v1.ListApprovalsRequest
-	2,  // 7: runnel.runner.v1.ApprovalService.WatchApprovals:input_type -> runnel.runner.v1.WatchApprovalsRequest
-	4,  // 8: runnel.runner.v1.ApprovalService.GetApproval:input_type -> runnel.runner.v1.GetApprovalRequest
-	6,  // 9: runnel.runner.v1.ApprovalService.DecideApproval:input_type -> runnel.runner.v1.DecideApprovalRequest
-	1,  // 10: runnel.runner.v1.ApprovalService.ListApprovals:output_type -> runnel.runner.v1.ListApprovalsResponse
-	3,  // 11: runnel.runner.v1.ApprovalService.WatchApprovals:output_type -> runnel.runner.v1.WatchApprovalsResponse
-	5,  // 12: runnel.runner.v1.ApprovalService.GetApproval:output_type -> runnel.runner.v1.GetApprovalResponse
-	7,  // 13: runnel.runner.v1.ApprovalService.DecideApproval:output_type -> runnel.runner.v1.DecideApprovalResponse
+var file_runnel_v1_approval_service_proto_depIdxs = []int32{
+	8,  // 0: runnel.v1.ListApprovalsRequest.state:type_name -> runnel.v1.Approval.State
+	9,  // 1: runnel.v1.ListApprovalsResponse.approvals:type_name -> runnel.v1.Approval
+	9,  // 2: runnel.v1.WatchApprovalsResponse.approval:type_name -> runnel.v1.Approval
+	9,  // 3: runnel.v1.GetApprovalResponse.approval:type_name -> runnel.v1.Approval
+	10, // 4: runnel.v1.DecideApprovalRequest.decision:type_name -> runnel.v1.Approval.Decision
+	9,  // 5: runnel.v1.DecideApprovalResponse.approval:type_name -> runnel.v1.Approval
+	0,  // 6: runnel.v1.ApprovalService.ListApprovals:input_type -> runnel.v1.ListApprovalsRequest
+	2,  // 7: runnel.v1.ApprovalService.WatchApprovals:input_type -> runnel.v1.WatchApprovalsRequest
+	4,  // 8: runnel.v1.ApprovalService.GetApproval:input_type -> runnel.v1.GetApprovalRequest
+	6,  // 9: runnel.v1.ApprovalService.DecideApproval:input_type -> runnel.v1.DecideApprovalRequest
+	1,  // 10: runnel.v1.ApprovalService.ListApprovals:output_type -> runnel.v1.ListApprovalsResponse
+	3,  // 11: runnel.v1.ApprovalService.WatchApprovals:output_type -> runnel.v1.WatchApprovalsResponse
+	5,  // 12: runnel.v1.ApprovalService.GetApproval:output_type -> runnel.v1.GetApprovalResponse
+	7,  // 13: runnel.v1.ApprovalService.DecideApproval:output_type -> runnel.v1.DecideApprovalResponse
 	10, // [10:14] is the sub-list for method output_type
 	6,  // [6:10] is the sub-list for method input_type
 	6,  // [6:6] is the sub-list for extension type_name
@@ -603,30 +604,30 @@ var file_runnel_runner_v1_approval_service_proto_depIdxs = []int32{
 	0,  // [0:6] is the sub-list for field type_name
 }
 
-func init() { file_runnel_runner_v1_approval_service_proto_init() }
-func file_runnel_runner_v1_approval_service_proto_init() {
-	if File_runnel_runner_v1_approval_service_proto != nil {
+func init() { file_runnel_v1_approval_service_proto_init() }
+func file_runnel_v1_approval_service_proto_init() {
+	if File_runnel_v1_approval_service_proto != nil {
 		return
 	}
-	file_runnel_runner_v1_approval_proto_init()
-	file_runnel_runner_v1_approval_service_proto_msgTypes[3].OneofWrappers = []any{
+	file_runnel_v1_approval_proto_init()
+	file_runnel_v1_approval_service_proto_msgTypes[3].OneofWrappers = []any{
 		(*WatchApprovalsResponse_Approval)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_runner_v1_approval_service_proto_rawDesc), len(file_runnel_runner_v1_approval_service_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_approval_service_proto_rawDesc), len(file_runnel_v1_approval_service_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
-		GoTypes:           file_runnel_runner_v1_approval_service_proto_goTypes,
-		DependencyIndexes: file_runnel_runner_v1_approval_service_proto_depIdxs,
-		MessageInfos:      file_runnel_runner_v1_approval_service_proto_msgTypes,
+		GoTypes:           file_runnel_v1_approval_service_proto_goTypes,
+		DependencyIndexes: file_runnel_v1_approval_service_proto_depIdxs,
+		MessageInfos:      file_runnel_v1_approval_service_proto_msgTypes,
 	}.Build()
-	File_runnel_runner_v1_approval_service_proto = out.File
-	file_runnel_runner_v1_approval_service_proto_goTypes = nil
-	file_runnel_runner_v1_approval_service_proto_depIdxs = nil
+	File_runnel_v1_approval_service_proto = out.File
+	file_runnel_v1_approval_service_proto_goTypes = nil
+	file_runnel_v1_approval_service_proto_depIdxs = nil
 }

@@ -210,7 +210,6 @@ async def _read_stream(
     transport: AioTransport, run_id: str, reading: Reading, attempts: Attempts
 ) -> AsyncGenerator[Entry, None]:
     """Yields the results of one stream."""
-    channel = transport.channel
     call = transport.open_own(TAIL_RUN, v1.TailRunRequest(run_id=run_id, after=reading.last), attempts.left())
     try:
         while reading.end is None:
@@ -222,7 +221,6 @@ async def _read_stream(
     except grpc.RpcError as error:
         raise from_grpc(error) from error
     except asyncio.TimeoutError as error:
-        transport.renew(channel)
         raise silent(transport.idle_timeout) from error
     finally:
         call.cancel()

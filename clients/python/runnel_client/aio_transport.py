@@ -27,24 +27,11 @@ class AioTransport:
     ) -> None:
         self.idle_timeout = idle_timeout
         self._credentials = credentials
-        self._target, self._tls = read_url(url, root_certificates)
-        self._channel = self._dial()
-
-    def _dial(self) -> grpc.aio.Channel:
-        options = channel_options(self.idle_timeout)
-        if self._tls is None:
-            return grpc.aio.insecure_channel(self._target, options)
-        return grpc.aio.secure_channel(self._target, self._tls, options)
-
-    @property
-    def channel(self) -> grpc.aio.Channel:
-        """The channel of the next call."""
-        return self._channel
-
-    def renew(self, silent: grpc.aio.Channel) -> None:
-        """Leaves a channel whose connection may be dead. It closes itself when its last call has ended."""
-        if self._channel is silent:
-            self._channel = self._dial()
+        target, tls = read_url(url, root_certificates)
+        options = channel_options(idle_timeout)
+        self._channel = (
+            grpc.aio.insecure_channel(target, options) if tls is None else grpc.aio.secure_channel(target, tls, options)
+        )
 
     async def close(self) -> None:
         await self._channel.close()
@@ -59,14 +46,10 @@ class AioTransport:
             left = attempts.left()
             # An answer may be lost without a trace, so an attempt does not take all the time.
             limit = min(left, self.idle_timeout) if is_safe and left is not None else left
-            channel = self._channel
             try:
                 return await self.call_once(method, named, limit, self._credentials)
             except grpc.RpcError as error:
-                failure = from_grpc(error)
-                if failure.code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                    self.renew(channel)
-                await asyncio.sleep(attempts.wait_after(failure))
+                await asyncio.sleep(attempts.wait_after(from_grpc(error)))
 
     async def call_once(
         self, method: Method, request: Message, timeout: float | None, credentials: Credentials | None

@@ -13,7 +13,7 @@ from .service import Method
 RECEIVE_BYTES_MAX = 16 * 1_048_576
 # A call during the channel's own wait fails at once, so this bounds how late a reader comes back.
 RECONNECT_MAX_MS = 5_000
-# Pings find a connection that is dead and does not say so.
+# Pings find a half-open connection within twice this time, before its stream is opened again on it.
 PING_MAX_SECONDS = 20.0
 # The service sends an empty message every 15 s.
 IDLE_SECONDS = 45.0
@@ -30,8 +30,9 @@ def channel_options(idle_timeout: float) -> list[tuple[str, Any]]:
         ("grpc.max_reconnect_backoff_ms", RECONNECT_MAX_MS),
         ("grpc.keepalive_time_ms", ping_ms),
         ("grpc.keepalive_timeout_ms", ping_ms),
-        # A new channel gets a connection of its own.
-        ("grpc.use_local_subchannel_pool", 1),
+        # The time for the answer to a ping, which is a minute by itself; and pings have no limit while a reader only reads.
+        ("grpc.http2.ping_timeout_ms", ping_ms),
+        ("grpc.http2.max_pings_without_data", 0),
         # Attempts are made here, each with a signature of its own.
         ("grpc.enable_retries", 0),
     ]

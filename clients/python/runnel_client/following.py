@@ -118,7 +118,6 @@ def _read_stream(
     transport: BlockingTransport, run_id: str, reading: Reading, attempts: Attempts, stop: Stop
 ) -> Iterator[Entry]:
     """Yields the results of one stream."""
-    channel = transport.channel
     call = transport.open(TAIL_RUN, TailRunRequest(run_id=run_id, after=reading.last), attempts.left())
     silence = Silence(call.cancel, transport.idle_timeout)
     stop.hold(call)
@@ -129,10 +128,7 @@ def _read_stream(
                 return
             yield from reading.take(response.results)
     except grpc.RpcError as error:
-        if silence.is_over:
-            transport.renew(channel)
-            raise silent(transport.idle_timeout) from error
-        raise from_grpc(error) from error
+        raise (silent(transport.idle_timeout) if silence.is_over else from_grpc(error)) from error
     finally:
         silence.stop()
         call.cancel()

@@ -30,24 +30,11 @@ class BlockingTransport:
     ) -> None:
         self.idle_timeout = idle_timeout
         self._credentials = credentials
-        self._target, self._tls = read_url(url, root_certificates)
-        self._channel = self._dial()
-
-    def _dial(self) -> grpc.Channel:
-        options = channel_options(self.idle_timeout)
-        if self._tls is None:
-            return grpc.insecure_channel(self._target, options)
-        return grpc.secure_channel(self._target, self._tls, options)
-
-    @property
-    def channel(self) -> grpc.Channel:
-        """The channel of the next call."""
-        return self._channel
-
-    def renew(self, silent: grpc.Channel) -> None:
-        """Leaves a channel whose connection may be dead. It closes itself when its last call has ended."""
-        if self._channel is silent:
-            self._channel = self._dial()
+        target, tls = read_url(url, root_certificates)
+        options = channel_options(idle_timeout)
+        self._channel = (
+            grpc.insecure_channel(target, options) if tls is None else grpc.secure_channel(target, tls, options)
+        )
 
     def close(self) -> None:
         self._channel.close()
@@ -58,19 +45,15 @@ class BlockingTransport:
         attempts = Attempts(
             CALL_SECONDS if timeout is None else timeout, is_final_for_repeatable if is_safe else is_final_for_once
         )
+        multi: Any = self._channel.unary_unary(method.path, None, method.read)
         while True:
-            channel = self._channel
-            multi: Any = channel.unary_unary(method.path, None, method.read)
             left = attempts.left()
             # An answer may be lost without a trace, so an attempt does not take all the time.
             limit = min(left, self.idle_timeout) if is_safe and left is not None else left
             try:
                 return multi(body, timeout=limit, metadata=self._sign(method, body))
             except grpc.RpcError as error:
-                failure = from_grpc(error)
-                if failure.code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                    self.renew(channel)
-                time.sleep(attempts.wait_after(failure))
+                time.sleep(attempts.wait_after(from_grpc(error)))
 
     def stream(self, method: Method, request: Message, timeout: float | None) -> Iterator[Any]:
         call = self.open(method, request, timeout)

@@ -99,7 +99,6 @@ class Worker:
         session: str | None = None
         delay = RECONNECT_MIN_SECONDS
         while True:
-            channel = self._transport.channel
             try:
                 session = session or await self._register()
                 async with aclosing(self._listen(session)) as assignments:
@@ -112,7 +111,6 @@ class Worker:
                     session = None
             except asyncio.TimeoutError:
                 log.warning("the service was silent for %s s", SILENCE_SECONDS)
-                self._transport.renew(channel)
             # The workers of a service that was away do not return all at one moment.
             await asyncio.sleep(delay * (0.5 + random.random()))
             delay = min(delay * 2, RECONNECT_MAX_SECONDS)

@@ -51,7 +51,7 @@ final class Caller {
                 if (!repeatable || error.isUsedUp() || isEnd(error, scope)) {
                     throw error;
                 }
-                scope.sleep(backoff.after(error));
+                scope.sleep(backoff.after(error), error);
                 renew();
             }
         }

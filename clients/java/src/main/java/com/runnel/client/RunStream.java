@@ -202,7 +202,7 @@ public final class RunStream implements Iterable<Result>, AutoCloseable {
                 throw error;
             }
             if (arrived.isEmpty()) {
-                scope.sleep(backoff.after(error));
+                scope.sleep(backoff.after(error), error);
             }
             if (silent) {
                 caller.reconnect();

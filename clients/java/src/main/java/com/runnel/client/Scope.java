@@ -18,6 +18,8 @@ final class Scope {
     private final long timeoutNanos;
     private boolean closed;
     private Runnable cancelAttempt = () -> {};
+    /** Why the last attempt failed; null before. */
+    private RunnelException lastFailure;
 
     /** Starts a scope. Null means no deadline. */
     Scope(Duration timeout) {
@@ -64,7 +66,9 @@ final class Scope {
             lock.unlock();
         }
         if (remainingNanos() <= 0) {
-            throw RunnelException.of(Status.Code.DEADLINE_EXCEEDED, "", "the deadline of the call has passed");
+            String why = lastFailure == null ? "" : "; the last attempt failed: " + lastFailure.getMessage();
+            String message = "the deadline of the call has passed" + why;
+            throw RunnelException.of(Status.Code.DEADLINE_EXCEEDED, "", message, lastFailure);
         }
     }
 
@@ -77,8 +81,9 @@ final class Scope {
         return Math.min(remainingNanos(), most.toNanos());
     }
 
-    /** Waits between two attempts. Throws as {@link #check} does. */
-    void sleep(Duration delay) {
+    /** Waits after an attempt that failed. Throws as {@link #check} does. */
+    void sleep(Duration delay, RunnelException failure) {
+        lastFailure = failure;
         lock.lock();
         try {
             long nanos = remainingNanos(delay);

@@ -7,6 +7,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 from runnel_client import worker
+from runnel_client.within import within
 
 from .sdk import Sdk
 
@@ -41,7 +42,7 @@ class Action:
         try:
             while True:
                 try:
-                    answer = await asyncio.wait_for(anext(answers), self._timeout)
+                    answer = await within(self._timeout, anext(answers))
                 except StopAsyncIteration:
                     return
                 yield answer

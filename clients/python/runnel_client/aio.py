@@ -18,6 +18,7 @@ from .following import TAIL_RUN
 from .functions import ROUNDS_MAX, Call, Function, failed, offer, prepare, succeeded, too_many_rounds
 from .reading import End, Entry, LogGapError, Place, Reading, ended_before, ended_early
 from .transport import silent
+from .within import within
 
 __all__ = ["Following", "Runnel", "connect"]
 
@@ -213,7 +214,7 @@ async def _read_stream(
     call = transport.open_own(TAIL_RUN, v1.TailRunRequest(run_id=run_id, after=reading.last), attempts.left())
     try:
         while reading.end is None:
-            response = await asyncio.wait_for(call.read(), transport.idle_timeout)
+            response = await within(transport.idle_timeout, call.read())
             if response is grpc.aio.EOF:
                 return
             for entry in reading.take(response.results):

@@ -13,6 +13,7 @@ import grpc
 from .. import runner_v1
 from ..errors import RunnelError
 from ..json_text import print_json
+from ..within import within
 from .results import Result
 
 log = logging.getLogger(__name__)
@@ -185,4 +186,4 @@ def _name_of(disposition: int) -> str:
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
     with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
+        await within(seconds, event.wait())

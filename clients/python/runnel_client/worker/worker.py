@@ -17,6 +17,7 @@ from ..aio_transport import AioTransport
 from ..credentials import Credentials
 from ..errors import RunnelError
 from ..json_text import print_json
+from ..within import within
 from .host import Host, OnceTransport, RunTransport
 from .reporter import TRANSIENT, Reporter
 
@@ -137,7 +138,7 @@ class Worker:
         assignments = aiter(self._work.listen_assignments(request))
         while True:
             try:
-                assignment = await asyncio.wait_for(anext(assignments), SILENCE_SECONDS)
+                assignment = await within(SILENCE_SECONDS, anext(assignments))
             except StopAsyncIteration:
                 return
             if assignment.HasField("drain"):

@@ -12,7 +12,7 @@ import { openCluster, openProvider } from "../fault/cluster.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/wait.ts";
-import { startProgram } from "./program.ts";
+import { runProgram, startProgram } from "./program.ts";
 import { type Environment, makeEnvironment } from "./runners/environment.ts";
 import { openTalk } from "./runners/service.ts";
 
@@ -38,9 +38,16 @@ describe.skipIf(python === "")("the client for Python", () => {
     expect(verdicts.filter(({ problems }) => problems.length > 0)).toEqual([]);
   });
 
+  test("keeps a cancellation that comes with an answer", async () => {
+    const { stdout } = await runProgram(python, [join(import.meta.dirname, "python-client/cancel.py")], {
+      environment,
+    });
+    expect(stdout.toString()).toBe("cancelled\n");
+  });
+
   test("pleases ruff and mypy, with the adapter and the programs of the tests", { timeout: longMs }, async () => {
     const runner = join(import.meta.dirname, "runners/python-client/runner.py");
-    const programs = [subject, runner];
+    const programs = [subject, runner, join(import.meta.dirname, "python-client/cancel.py")];
     for (const words of [["format", "--check"], ["check"]]) {
       await runTool("ruff", [...words, client, adapter]);
       await runTool("ruff", [...words, "--config", settings, ...programs]);

@@ -39,6 +39,7 @@ test("packages come from the lock file, without their scripts, and only the prog
     "--from=build /build/dist ./dist",
     "package.json LICENSE ./",
     "migrations ./migrations",
+    "--from=build /build/console/dist ./console/dist",
   ]);
   expect(stepsOf(findStage(undefined), "COPY").map(wordsOf)).toEqual(["--from=app /opt/runnel /opt/runnel"]);
 });

@@ -69,6 +69,7 @@ const checks: Readonly<Record<string, (check: Check) => string | undefined>> = {
     return expected === "date-time" && !isTime ? "is no time" : undefined;
   },
   minimum: ({ expected, value }) => (Number(value) >= Number(expected) ? undefined : `is less than ${expected}`),
+  maximum: ({ expected, value }) => (Number(value) <= Number(expected) ? undefined : `is more than ${expected}`),
   maxItems: ({ expected, value }) =>
     (value as unknown[]).length <= Number(expected) ? undefined : `has more than ${expected} items`,
   // The samples hold one text in every field.

@@ -531,11 +531,6 @@ const limits: readonly Case[] = [
     attempts: (log) => [[upTo(log, 3), fail(rateLimited(20_000))], [upTo(log)]],
     check: expectCancelled(3),
   }),
-  broken("cancel-away", "the caller cancels while the service refuses connections", "CANCELLED", {
-    request: { cancel_after: 3 },
-    attempts: (log) => [[upTo(log, 3), goAway(60_000)]],
-    check: expectCancelled(3),
-  }),
 ];
 
 export const followCases: readonly Case[] = [...cursors, ...interruptions, ...texts, ...waits, ...refusals, ...limits];

@@ -26,6 +26,8 @@ const expected: ReadonlySet<string> = new Set(["MODULE_LEVEL_DIRECTIVE", "PLUGIN
 
 /** Writes the console to console/dist, in place of the one there. */
 export async function buildConsole(): Promise<void> {
+  // Tests set another value, and Vite would build for development.
+  process.env.NODE_ENV = "production";
   // Below the packages that the generated code imports.
   await using contract = await mkdtempDisposable(join(repositoryRoot, "console/.contract-"));
   await rm(folder, { recursive: true, force: true });

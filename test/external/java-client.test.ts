@@ -51,7 +51,7 @@ describe.runIf(inject("hasJava"))("the Java client", () => {
     for (const name of [
       "com/runnel/client/Runnel.class",
       "com/runnel/v1/RunServiceGrpc.class",
-      "com/runnel/runner/v1/ApprovalServiceGrpc.class",
+      "com/runnel/v1/ApprovalServiceGrpc.class",
       "runnel/v1/run_service.proto",
       "buf/validate/validate.proto",
       "META-INF/LICENSE",

@@ -14,6 +14,8 @@ COPY package.json package-lock.json .npmrc ./
 COPY test/chain/anvil ./test/chain/anvil
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY buf.yaml ./
+# The console checks receipts with the library for TypeScript.
+COPY clients/typescript/src ./clients/typescript/src
 COPY console ./console
 COPY gen ./gen
 COPY proto ./proto

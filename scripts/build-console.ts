@@ -40,7 +40,12 @@ export async function buildConsole(): Promise<void> {
     logLevel: "warn",
     base: "./",
     resolve: {
-      alias: [...preact, { find: /^#gen\//, replacement: `${contract.path}/gen/` }],
+      alias: [
+        ...preact,
+        // The library for TypeScript, which checks receipts here too, reads the same descriptors.
+        { find: /^(?:#gen|(?:\.\.\/)+gen)\/(?=runnel\/)/, replacement: `${contract.path}/gen/` },
+        { find: /^(?:\.\.\/)+(?=google\/api\/)/, replacement: join(repositoryRoot, "gen/") },
+      ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [bringLicenses()],

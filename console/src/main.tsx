@@ -11,6 +11,7 @@ import "./style/frame.css";
 import "./style/runs.css";
 import "./style/run.css";
 import "./style/new-run.css";
+import "./style/proof.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -18,10 +18,17 @@ export interface View {
 export const views: readonly View[] = [
   { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r", count: "active" } },
   { path: "/runs/:runId", title: "Run", component: RunView },
+  { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
   {
     path: "/new",
     title: "New run",
     component: lazy(() => import("./new-run/new-run-view.tsx")),
     navigation: { icon: "plus", key: "g n" },
+  },
+  {
+    path: "/signatures",
+    title: "Signatures",
+    component: lazy(() => import("./signatures/signatures-view.tsx")),
+    navigation: { icon: "seal", key: "g s" },
   },
 ];

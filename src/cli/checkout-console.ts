@@ -8,7 +8,12 @@ import { packageRoot } from "../platform/base/package-root.ts";
 
 const root = fileURLToPath(packageRoot);
 const builder = fileURLToPath(new URL("scripts/build-console.ts", packageRoot));
-const sources = ["console/{src,public}/**", "console/*.{html,json,yaml}", "proto/**/*.proto"];
+const sources = [
+  "console/{src,public}/**",
+  "console/*.{html,json,yaml}",
+  "clients/typescript/src/*.ts",
+  "proto/**/*.proto",
+];
 
 /**
  * Builds the console of a checkout unless it is fresh. Returns why it could not be built; undefined when it is there or comes with

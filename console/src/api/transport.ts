@@ -2,7 +2,7 @@
 
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { access, askForKey } from "./access.ts";
+import { access, adminToken, askForKey } from "./access.ts";
 
 /** The address of the service, without a slash at its end. */
 export const serviceUrl: string = new URL("..", document.baseURI).href.replace(/\/$/, "");
@@ -14,6 +14,9 @@ const callMs = 30_000;
 
 /** Calls with the key of this page. */
 export const transport = makeTransport(() => access.get().apiKey, askForKey);
+
+/** Calls of the operator. A refusal keeps the page: the view says that it needs the admin token. */
+export const adminTransport = makeTransport(adminToken.get, () => undefined);
 
 /** Calls with one key, without asking for another: to check a key before it is used. */
 export function transportWith(apiKey: string) {

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { download } from "../lib/download.ts";
 import { formatCount, formatDuration } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
@@ -75,7 +76,11 @@ export function EntriesPane({
         </span>
         <div className="spacer" />
         <CopyButton label="Copy all" what="all entries" text={() => toLines(shown)} />
-        <button type="button" className="button" onClick={() => download(`run-${log.runId}.jsonl`, toLines(shown))}>
+        <button
+          type="button"
+          className="button"
+          onClick={() => download(`run-${log.runId}.jsonl`, toLines(shown), "application/jsonl")}
+        >
           <Icon name="download" />
           Download
         </button>
@@ -149,13 +154,4 @@ function findEntries(entries: readonly RunResult[], text: string): readonly RunR
 
 function toLines(entries: readonly RunResult[]): string {
   return `${entries.map((entry) => JSON.stringify(entryJson(entry))).join("\n")}\n`;
-}
-
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

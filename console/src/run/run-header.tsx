@@ -43,6 +43,12 @@ export function RunHeader({
         <StreamBadge phase={log.phase} at={log.cursor} resumed={log.resumed} onRetry={() => log.retry()} />
         <div className="spacer" />
         <div className="actions">
+          {!isRunning && (
+            <Link href={`/runs/${run.runId}/receipt`} className="button">
+              <Icon name="seal" />
+              Receipt
+            </Link>
+          )}
           {isRunning && (
             <button
               type="button"

@@ -75,6 +75,8 @@ test("every view in light and in dark makes a picture that is small enough for a
     ["run", `runs/${shown}`, "Two places disagree"],
     ["entries", `runs/${shown}?tab=entries&seq=4`, "entry 4"],
     ["new-run", `new?from=${shown}`, "The same call"],
+    ["receipt", `runs/${shown}/receipt`, "The log is the one that was signed"],
+    ["signatures", "signatures?tab=request", "3. Authenticate the text"],
   ] as const;
   for (const colorScheme of ["light", "dark"] as const) {
     for (const [name, path, text] of views) {

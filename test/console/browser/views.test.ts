@@ -1,7 +1,5 @@
 // The views of the console: each opens by its address, after a reload and by the buttons of the browser, and asks only its service.
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -12,10 +10,7 @@ import { keyOf } from "../../harness/credentials.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
-import { expectCalm, openConsole, seeBadge, seeText, startBrowser } from "./console-page.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+import { expectCalm, findViolations, openConsole, seeBadge, seeText, startBrowser } from "./console-page.ts";
 
 interface Stage {
   readonly provider: FakeProvider;
@@ -312,17 +307,6 @@ test("at 360 pixels no view is wider than the screen", async () => {
     expect(widths, path).toEqual([360, 360]);
   }
 });
-
-async function findViolations(page: Page): Promise<unknown> {
-  await page.evaluate(axe);
-  return await page.evaluate(async (values) => {
-    const { axe: run } = globalThis as unknown as {
-      axe: { run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await run.run({ runOnly: { type: "tag", values } });
-    return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
-  }, rules);
-}
 
 /** A headless browser shows every page, so the test says otherwise. */
 async function setVisibility(page: Page, state: "hidden" | "visible"): Promise<void> {

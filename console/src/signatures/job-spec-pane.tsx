@@ -1,0 +1,177 @@
+// Why a JobSpec would be accepted or refused: the checks of the service, and the canonical bytes beside those that were signed.
+
+import { createClient } from "@connectrpc/connect";
+import { type FormEvent, useState } from "react";
+import { TrustService, type VerifyJobSpecResponse } from "#gen/runnel/job/v1/trust_service_pb.js";
+import { adminToken } from "../api/access.ts";
+import { adminTransport } from "../api/transport.ts";
+import { useStore } from "../lib/store.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import { type Check, CheckList } from "../ui/check-list.tsx";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { Failure } from "../ui/notice.tsx";
+import { type Cut, findDifference } from "./first-difference.ts";
+
+const trust = createClient(TrustService, adminTransport);
+
+interface Answer {
+  readonly response: VerifyJobSpecResponse;
+  readonly signed: string;
+}
+
+export function JobSpecPane() {
+  const token = useStore(adminToken);
+  const [answer, setAnswer] = useState<Answer | undefined>(undefined);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const [spec, signed] = [readField(fields, "spec"), readField(fields, "signed")];
+    setBusy(true);
+    try {
+      const encoder = new TextEncoder();
+      const document = { contentType: "application/json", data: encoder.encode(spec) };
+      const response = await trust.verifyJobSpec({ document, signedBytes: encoder.encode(signed) });
+      setAnswer({ response, signed });
+      setFailure(undefined);
+    } catch (error) {
+      setAnswer(undefined);
+      setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <form className="panel form" onSubmit={(event) => void submit(event)}>
+        <div className="side-by-side">
+          <label className="field">
+            Signed JobSpec
+            <textarea
+              name="spec"
+              className="input mono"
+              rows={10}
+              required
+              spellCheck={false}
+              placeholder='{"jobspec_id": …'
+            />
+          </label>
+          <label className="field">
+            The bytes that the signer signed (optional)
+            <textarea name="signed" className="input mono" rows={10} spellCheck={false} />
+          </label>
+        </div>
+        <p className="hint">
+          Nothing is stored, and the nonce stays unused. The service answers once in 10 seconds, with the admin token
+          {token === undefined && ": enter it under Credentials"}.
+        </p>
+        <div className="actions">
+          <button type="submit" className="button primary" disabled={isBusy}>
+            Verify
+          </button>
+        </div>
+      </form>
+      {failure !== undefined && <Failure error={failure} />}
+      {answer !== undefined && <Report {...answer} />}
+    </>
+  );
+}
+
+/** A form sends lines with CR LF; the text has what was typed. */
+function readField(fields: FormData, name: string): string {
+  return String(fields.get(name)).replaceAll("\r\n", "\n");
+}
+
+function Report({ response, signed }: Answer) {
+  return (
+    <>
+      <section className="panel" aria-live="polite">
+        <h2>
+          {response.errorCode === "" ? "The service would accept this spec" : "The service would refuse this spec"}
+        </h2>
+        <CheckList label="Checks of the JobSpec" checks={checksOf(response)} />
+        {response.advice.length > 0 && (
+          <ul>
+            {response.advice.map((each) => (
+              <li key={each}>{visibleText(each)}</li>
+            ))}
+          </ul>
+        )}
+        {response.warnings.map((each) => (
+          <p key={each} className="hint">
+            {visibleText(each)}
+          </p>
+        ))}
+      </section>
+      {signed === "" ? (
+        <CodeBlock label={canonicalLabel(response)} text={response.canonical} />
+      ) : (
+        <Bytes response={response} signed={signed} />
+      )}
+    </>
+  );
+}
+
+function checksOf(response: VerifyJobSpecResponse): readonly Check[] {
+  const { verify, trust: verdict, kid, errorCode, reason, pitfalls, signatureVersion } = response;
+  const isSigned = verify === "ok";
+  const why = pitfalls.length > 0 ? `explained by ${pitfalls.join(", ")}` : "it does not cover the canonical bytes";
+  const keyName = kid === "" ? "" : `, named ${kid}`;
+  return [
+    { name: "Signature", verdict: isSigned ? "good" : "bad", detail: isSigned ? `version ${signatureVersion}` : why },
+    {
+      name: "Key",
+      verdict: verdict === "trusted" ? "good" : "bad",
+      detail: verdict === "" ? "the spec has no readable key" : `${verdict}${keyName}`,
+    },
+    {
+      name: "Submission",
+      verdict: errorCode === "" ? "good" : "bad",
+      detail: errorCode === "" ? "signature, key, time and fields are accepted" : `${errorCode}: ${reason}`,
+    },
+  ];
+}
+
+function canonicalLabel({ serverCanonicalLen, serverCanonicalSha256 }: VerifyJobSpecResponse): string {
+  return `canonical: ${serverCanonicalLen} bytes, SHA-256 ${serverCanonicalSha256}`;
+}
+
+function Bytes({ response, signed }: Answer) {
+  const difference = findDifference(response.canonical, signed);
+  if (difference === undefined) {
+    return (
+      <>
+        <p>The signer's bytes are the canonical bytes.</p>
+        <CodeBlock label={canonicalLabel(response)} text={response.canonical} />
+      </>
+    );
+  }
+  return (
+    <section className="panel">
+      <h2>Byte {difference.offset + 1} is the first that differs</h2>
+      <div className="side-by-side">
+        <Text label={canonicalLabel(response)} cut={difference.expected} />
+        <Text label="signed by the signer" cut={difference.given} />
+      </div>
+    </section>
+  );
+}
+
+function Text({ label, cut: { before, at, after } }: { readonly label: string; readonly cut: Cut }) {
+  return (
+    <figure className="code">
+      <figcaption>
+        <span>{label}</span>
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0} aria-label={label} role="group">
+        <code>
+          {visibleText(before)}
+          <mark className="first-difference">{at === "" ? "␃" : at === "\n" ? "␊\n" : visibleText(at)}</mark>
+          {visibleText(after)}
+        </code>
+      </pre>
+    </figure>
+  );
+}

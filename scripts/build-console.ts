@@ -48,6 +48,8 @@ export async function buildConsole(): Promise<void> {
       ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
+    // Vite decides this by NODE_ENV, which a test has set to `test`.
+    oxc: { jsx: { development: false } },
     plugins: [bringLicenses()],
     build: {
       outDir: folder,

@@ -7,7 +7,9 @@ import { Suspense, useEffect } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { access } from "./api/access.ts";
 import { consoleBase, transport } from "./api/transport.ts";
+import { approvalChanges } from "./approvals/approval-changes.ts";
 import { Frame } from "./frame/frame.tsx";
+import { setTitle } from "./lib/title.ts";
 import { forgetLogs } from "./run/run-log.ts";
 import { runChanges } from "./runs/run-changes.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
@@ -32,6 +34,7 @@ access.subscribe(() => {
     shownKey = apiKey;
     forgetLogs();
     runChanges.forget();
+    approvalChanges.forget();
     void queries.resetQueries();
   }
 });
@@ -72,7 +75,7 @@ export function App() {
 
 function Titled({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {
   useEffect(() => {
-    document.title = `${title} · Runnel`;
+    setTitle(title);
   }, [title]);
   return children;
 }

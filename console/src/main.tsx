@@ -12,6 +12,7 @@ import "./style/runs.css";
 import "./style/run.css";
 import "./style/new-run.css";
 import "./style/proof.css";
+import "./style/approvals.css";
 
 const root = document.getElementById("console");
 if (root === null) {

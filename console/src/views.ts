@@ -1,6 +1,7 @@
 // The views of the console. A new view is a folder, a line here and a style sheet in `main.tsx`.
 
 import { type ComponentType, lazy } from "react";
+import { PendingCount } from "./approvals/pending-count.tsx";
 import { RunView } from "./run/run-view.tsx";
 import { RunsView } from "./runs/runs-view.tsx";
 import type { IconName } from "./ui/icon.tsx";
@@ -11,12 +12,12 @@ export interface View {
   readonly title: string;
   readonly component: ComponentType<{ readonly params: Readonly<Record<string, string | undefined>> }>;
   /** The view's place in the navigation; a view without one is reached from others. */
-  readonly navigation?: { readonly icon: IconName; readonly key: string; readonly count?: "active" };
+  readonly navigation?: { readonly icon: IconName; readonly key: string; readonly badge?: ComponentType };
 }
 
 /** All views, in the order of the navigation. Views that few people open first are loaded on demand. */
 export const views: readonly View[] = [
-  { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r", count: "active" } },
+  { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r" } },
   { path: "/runs/:runId", title: "Run", component: RunView },
   { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
   {
@@ -30,5 +31,16 @@ export const views: readonly View[] = [
     title: "Signatures",
     component: lazy(() => import("./signatures/signatures-view.tsx")),
     navigation: { icon: "seal", key: "g s" },
+  },
+  {
+    path: "/approvals",
+    title: "Approvals",
+    component: lazy(() => import("./approvals/approvals-view.tsx")),
+    navigation: { icon: "hand", key: "g a", badge: PendingCount },
+  },
+  {
+    path: "/approvals/:approvalId",
+    title: "Approval",
+    component: lazy(() => import("./approvals/approvals-view.tsx")),
   },
 ];

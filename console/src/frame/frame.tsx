@@ -72,10 +72,12 @@ export function Frame({ children }: { readonly children: ReactNode }) {
 
 function NavigationLink({ view: { path, title, navigation } }: { readonly view: View }) {
   const [isHere] = useRoute(`${path}/*?`);
+  const Badge = navigation?.badge;
   return (
     <Link href={path} aria-current={isHere ? "page" : undefined} title={`${title} (${navigation?.key})`}>
       <Icon name={navigation?.icon ?? "runs"} />
       <span>{title}</span>
+      {Badge !== undefined && <Badge />}
     </Link>
   );
 }

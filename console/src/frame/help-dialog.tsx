@@ -7,6 +7,7 @@ import { Dialog } from "../ui/dialog.tsx";
 const keys = [
   ["g r", "runs"],
   ["g n", "new run"],
+  ["g a", "approvals"],
   ["j / k", "next or previous row"],
   ["Enter", "open the row"],
   ["/", "filter or search"],

@@ -18,11 +18,32 @@ export function visibleText(text: string): string {
   });
 }
 
-/** Returns JSON text with indentation, or the text itself when it is no JSON. */
+/** The parts of JSON text: strings, and everything else that is not white space. */
+const jsonParts = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
+
+/**
+ * Returns JSON text with indentation, or the text itself when it is not JSON. Numbers, escapes and repeated keys stay as they are
+ * written: a person decides about them.
+ */
 export function prettyJson(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
   } catch {
     return text;
   }
+  let shown = "";
+  let depth = 0;
+  let last = "";
+  const lineOf = (): string => `\n${"  ".repeat(depth)}`;
+  for (const [part] of text.matchAll(jsonParts)) {
+    const isClosing = part === "}" || part === "]";
+    depth -= isClosing ? 1 : 0;
+    if (isClosing ? last !== "{" && last !== "[" : last === "," || last === "{" || last === "[") {
+      shown += lineOf();
+    }
+    shown += part === ":" ? ": " : part;
+    depth += part === "{" || part === "[" ? 1 : 0;
+    last = part;
+  }
+  return shown;
 }

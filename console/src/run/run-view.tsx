@@ -8,6 +8,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { useMedia } from "../lib/media.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
+import { setTitle } from "../lib/title.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { isActive } from "../ui/state-label.tsx";
 import { showToast } from "../ui/toasts.tsx";
@@ -49,7 +50,7 @@ function OneRun({ runId }: { readonly runId: string }) {
   const [isCancelling, setCancelling] = useState(false);
   const run = data?.run;
   useEffect(() => {
-    document.title = `Run ${runId.slice(-8)} · Runnel`;
+    setTitle(`Run ${runId.slice(-8)}`);
   }, [runId]);
   if (run === undefined) {
     return error === null ? <Loading what="the run" /> : <Failure error={error} onRetry={() => void refetch()} />;

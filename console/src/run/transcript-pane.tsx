@@ -1,6 +1,6 @@
 // The conversation of a run, one row for each message, tool call and event. It follows the end until one scrolls up.
 
-import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
@@ -10,6 +10,7 @@ import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Markdown } from "../ui/markdown.tsx";
+import { Loading } from "../ui/notice.tsx";
 import { isActive } from "../ui/state-label.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 import { LiveSpeech } from "./live-speech.tsx";
@@ -18,6 +19,8 @@ import { ToolCall } from "./tool-call.tsx";
 import { type Row, textOf } from "./transcript.ts";
 
 const rowPx = 72;
+/** Most runs ask for nothing. */
+const OneApproval = lazy(async () => ({ default: (await import("../approvals/decision.tsx")).OneApproval }));
 
 export function TranscriptPane({
   log,
@@ -164,7 +167,13 @@ function Content({ row }: { readonly row: Row }) {
       return (
         <Event tone="warn" title={`Approval asked: ${visibleText(content.value.action || content.value.toolName)}`}>
           {visibleText(content.value.reason)}
-          <CodeBlock label="arguments" text={prettyJson(content.value.parameters)} />
+          {content.value.approvalId === "" ? (
+            <CodeBlock label="arguments" text={prettyJson(content.value.parameters)} />
+          ) : (
+            <Suspense fallback={<Loading what="the approval" />}>
+              <OneApproval approvalId={content.value.approvalId} />
+            </Suspense>
+          )}
         </Event>
       );
     case "artifact": {

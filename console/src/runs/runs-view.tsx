@@ -7,6 +7,7 @@ import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { serviceUrl, transport } from "../api/transport.ts";
+import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatCount } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
@@ -17,7 +18,7 @@ import { isActive } from "../ui/state-label.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { useRunChanges } from "./run-changes.ts";
+import { runChanges } from "./run-changes.ts";
 import { mergeRuns, type RunsFilter, readFilter, toCancelRequest, toRequest } from "./runs-filter.ts";
 import { RunsTable } from "./runs-table.tsx";
 
@@ -29,14 +30,14 @@ export function RunsView() {
   const query = parameters.toString();
   // The start of a span stays fixed until the filter changes.
   const filter = useMemo(() => readFilter(new URLSearchParams(query), Date.now()), [query]);
-  const changes = useRunChanges();
+  const changes = useChanges(runChanges);
   const list = useInfiniteQuery(
     RunService.method.listRuns,
     { ...toRequest(filter), pageSize, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: (last) => last.nextPageToken || undefined },
   );
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
-  const runs = useMemo(() => mergeRuns(listed, changes.runs, filter), [listed, changes.runs, filter]);
+  const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
   const active = runs.filter(({ state }) => isActive(state));
   const [isCancelling, setCancelling] = useState(false);
   const search = useRef<HTMLInputElement>(null);

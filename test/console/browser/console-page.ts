@@ -7,8 +7,6 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { expect, onTestFinished } from "vitest";
 import { keyOf } from "../../harness/credentials.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /** A page of the console. */
 export interface ConsolePage {
@@ -85,16 +83,4 @@ export async function badgeOf(page: Page): Promise<string> {
 /** Waits until the badge of the view's stream matches. */
 export async function seeBadge(page: Page, text: string | RegExp): Promise<void> {
   await page.locator("main .badge-text").filter({ hasText: text }).first().waitFor();
-}
-
-/** Returns what axe finds in the page. */
-export async function findViolations(page: Page): Promise<unknown> {
-  await page.evaluate(axe);
-  return await page.evaluate(async (values) => {
-    const { axe: run } = globalThis as unknown as {
-      axe: { run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await run.run({ runOnly: { type: "tag", values } });
-    return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
-  }, rules);
 }

@@ -69,6 +69,16 @@ test("every view in light and in dark makes a picture that is small enough for a
     wire.text("Moving the tests of the parser first: ");
     return new Promise(() => {});
   });
+  provider.respond(
+    callTools({
+      id: "one",
+      name: "write_file",
+      arguments: '{"file_path":"docs/settings.md","content":"# Settings\\n"}',
+    }),
+  );
+  const tools = { builtin: ["write_file"], approve: ["write_file"] };
+  const careful = await client.call(SessionService.method.createSession, { agent: { name: "editor", tools }, workDir });
+  await client.call(SessionService.method.sendMessage, { sessionId: careful.sessionId, message: "Tidy the settings." });
   const browser = await startBrowser();
   const views = [
     ["runs", "runs", /^live$/],
@@ -77,6 +87,7 @@ test("every view in light and in dark makes a picture that is small enough for a
     ["new-run", `new?from=${shown}`, "The same call"],
     ["receipt", `runs/${shown}/receipt`, "The log is the one that was signed"],
     ["signatures", "signatures?tab=request", "3. Authenticate the text"],
+    ["approvals", "approvals", "SHA-256"],
   ] as const;
   for (const colorScheme of ["light", "dark"] as const) {
     for (const [name, path, text] of views) {

@@ -10,7 +10,8 @@ import { keyOf } from "../../harness/credentials.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
-import { expectCalm, findViolations, openConsole, seeBadge, seeText, startBrowser } from "./console-page.ts";
+import { findViolations } from "./checks.ts";
+import { expectCalm, openConsole, seeBadge, seeText, startBrowser } from "./console-page.ts";
 
 interface Stage {
   readonly provider: FakeProvider;

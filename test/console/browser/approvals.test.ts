@@ -1,0 +1,125 @@
+// A person decides in the console what a run may do: in the inbox, and in the run itself.
+
+import { createHash } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { modelFlags } from "../../conformance/stage.ts";
+import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { query } from "../../harness/database.ts";
+import { GrpcClient } from "../../harness/grpc.ts";
+import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { expectFit } from "./checks.ts";
+import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
+
+const write = (path: string, content = "new"): Script =>
+  callTools({ id: "one", name: "write_file", arguments: JSON.stringify({ file_path: path, content }) });
+
+async function setStage() {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
+  const client = new GrpcClient(service.target);
+  const ask = async (...scripts: readonly Script[]): Promise<{ runId: string; approvalId: string }> => {
+    provider.respond(...scripts);
+    const tools = { builtin: ["write_file"], approve: ["write_file"] };
+    const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "careful", tools } });
+    const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Write it." });
+    const approvalId = await until("the approval", async () => {
+      const { approvals } = await client.call(ApprovalService.method.listApprovals, { runId });
+      return approvals[0]?.approvalId;
+    });
+    return { runId, approvalId };
+  };
+  return { provider, service, client, ask };
+}
+
+test("an approval appears by itself with a count, is read in full, approved with a comment, and the run ends", async () => {
+  const { provider, service, client, ask } = await setStage();
+  const opened = await openConsole(service.url, "approvals", { viewport: { width: 1280, height: 800 } });
+  const { page } = opened;
+  await seeText(page, "Nothing waits for you");
+  await seeBadge(page, "live");
+  await expectFit(page, "empty inbox");
+  const first = await ask(write("notes.txt", "Large: 12345678901234567890"), answer("Written."));
+  await page.getByRole("navigation").getByText("1 waiting").waitFor();
+  await page.waitForFunction('document.title === "(1) Approvals · Runnel"');
+  await seeText(page, "expires in 23h 59m");
+  const request = page.getByRole("group", { name: "the whole request" });
+  expect(await request.innerText()).toContain('"content": "Large: 12345678901234567890"');
+  const { approval } = await client.call(ApprovalService.method.getApproval, { approvalId: first.approvalId });
+  await seeText(page, approval?.digest ?? "");
+  await expectFit(page, "inbox");
+  await page.getByLabel("Comment").fill("Only this file.");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await seeText(page, "Approved. The run continues.");
+  await seeText(page, /Decided by .*The approval was used/);
+  await page.getByRole("listitem").filter({ hasText: "used" }).waitFor();
+  await page.waitForFunction('document.title === "Approvals · Runnel"');
+  expect(await page.getByRole("blockquote").innerText()).toBe("Only this file.");
+
+  await page.goto(`${service.url}/console/approvals/${first.approvalId}`);
+  await seeText(page, "Only this file.");
+  await page.reload();
+  await seeText(page, "Only this file.");
+  await page.getByRole("link", { name: /^run / }).last().click();
+  await seeText(page, "Written.");
+  expect(provider.requests.length).toBe(2);
+  expectCalm(opened);
+});
+
+test("the approval is decided in the run that waits, and the model reads why it was rejected", async () => {
+  const { provider, service, ask } = await setStage();
+  const { runId } = await ask(write("secret.txt"), answer("Then not."));
+  const opened = await openConsole(service.url, `runs/${runId}`);
+  const { page } = opened;
+  await seeText(page, "Approval asked: write_file");
+  await page.getByLabel("Comment").fill("Not in this folder.");
+  await expectFit(page, "a run that waits");
+  await page.getByRole("button", { name: "Reject" }).click();
+  await seeText(page, "Then not.");
+  await page.locator(".outcome", { hasText: "rejected" }).waitFor();
+  expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("Not in this folder.");
+  expectCalm(opened);
+});
+
+test("a request that is no longer the one on the page is shown again and not decided", async () => {
+  const { service, ask } = await setStage();
+  const { approvalId } = await ask(write("one.txt"), answer("Written."));
+  const { page } = await openConsole(service.url, `approvals/${approvalId}`);
+  await page.getByLabel("Comment").fill("For the request that I have read.");
+  const changed = '{"action":"write_file","payload":{"file_path":"other.txt","content":"x"}}';
+  const digest = createHash("sha256").update(changed).digest("hex");
+  await query(
+    service.databaseUrl,
+    `update approval set request = '${changed}', digest = '${digest}' where id = '${approvalId}'`,
+  );
+  await page.getByRole("button", { name: "Approve" }).click();
+  await seeText(page, "Nothing was decided");
+  await seeText(page, digest);
+  expect(await page.getByRole("group", { name: "the whole request" }).innerText()).toContain("other.txt");
+  expect(await page.getByLabel("Comment").inputValue()).toBe("");
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+});
+
+test("keys move through the inbox, and another client sees nothing of it", async () => {
+  const { service, ask } = await setStage();
+  const first = await ask(write("one.txt"));
+  const second = await ask(write("two.txt"));
+  const { page } = await openConsole(service.url, "runs", { viewport: { width: 1280, height: 800 } });
+  await page.getByRole("navigation").getByText("2 waiting").waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await seeText(page, "two.txt");
+  await page.keyboard.press("j");
+  await seeText(page, "one.txt");
+  expect(page.url()).toContain(first.approvalId);
+  await page.keyboard.press("k");
+  await seeText(page, "two.txt");
+  expect(page.url()).toContain(second.approvalId);
+
+  const other = await openConsole(service.url, `approvals/${first.approvalId}`, { client: "stranger" });
+  await seeText(other.page, "Not found");
+  expect(await other.page.content()).not.toContain("one.txt");
+});

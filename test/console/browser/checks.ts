@@ -1,0 +1,39 @@
+// What every view must keep: no violation of WCAG in either theme, and no more width than a small screen has.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** Returns what axe finds, by rule, with the elements. */
+export async function findViolations(page: Page): Promise<unknown> {
+  await page.evaluate(axe);
+  return await page.evaluate(async (values) => {
+    const { axe: run } = globalThis as unknown as {
+      axe: { run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await run.run({ runOnly: { type: "tag", values } });
+    return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
+  }, rules);
+}
+
+/** Checks the view as it is shown in both themes and at 360 pixels, and leaves the page as it was. */
+export async function expectFit(page: Page, what: string): Promise<void> {
+  const size = page.viewportSize();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    // The colours are those of the theme from the next frame on.
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    expect(await findViolations(page), `${what}, ${colorScheme}`).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 740 });
+  const widths = '[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]';
+  expect(await page.evaluate(widths), what).toEqual([360, 360]);
+  expect(await findViolations(page), `${what}, narrow`).toEqual([]);
+  if (size !== null) {
+    await page.setViewportSize(size);
+  }
+}

@@ -13,6 +13,7 @@ import "./style/run.css";
 import "./style/new-run.css";
 import "./style/proof.css";
 import "./style/approvals.css";
+import "./style/exchanges.css";
 
 const root = document.getElementById("console");
 if (root === null) {

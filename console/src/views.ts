@@ -43,4 +43,15 @@ export const views: readonly View[] = [
     title: "Approval",
     component: lazy(() => import("./approvals/approvals-view.tsx")),
   },
+  {
+    path: "/exchanges",
+    title: "Exchanges",
+    component: lazy(() => import("./exchanges/exchanges-view.tsx")),
+    navigation: { icon: "swap", key: "g x" },
+  },
+  {
+    path: "/exchanges/:exchangeId",
+    title: "Exchange",
+    component: lazy(() => import("./exchanges/exchanges-view.tsx")),
+  },
 ];

@@ -44,7 +44,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 test("it has the program, the generated code, the migrations and the licences", () => {
   expect(readdirSync(join(installed, "runnel")).toSorted()).toEqual(
-    ["LICENSE", "README.md", "dist", "gen", "migrations", "package.json"].toSorted(),
+    ["LICENSE", "README.md", "console", "dist", "gen", "migrations", "package.json"].toSorted(),
   );
   const program = readdirSync(join(installed, "runnel/dist"));
   expect(program).toContain("THIRD-PARTY-LICENSES");

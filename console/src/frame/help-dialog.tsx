@@ -8,6 +8,7 @@ const keys = [
   ["g r", "runs"],
   ["g n", "new run"],
   ["g a", "approvals"],
+  ["g x", "exchanges"],
   ["j / k", "next or previous row"],
   ["Enter", "open the row"],
   ["/", "filter or search"],

@@ -11,7 +11,8 @@ import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { until } from "../../harness/wait.ts";
 import { setJobStage, specOf } from "../../jobs/stage.ts";
-import { expectCalm, findViolations, openConsole, seeText } from "./console-page.ts";
+import { findViolations } from "./checks.ts";
+import { expectCalm, openConsole, seeText } from "./console-page.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
 

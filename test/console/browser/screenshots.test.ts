@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { repositoryRoot } from "../../../scripts/run-command.ts";
@@ -79,6 +80,11 @@ test("every view in light and in dark makes a picture that is small enough for a
   const tools = { builtin: ["write_file"], approve: ["write_file"] };
   const careful = await client.call(SessionService.method.createSession, { agent: { name: "editor", tools }, workDir });
   await client.call(SessionService.method.sendMessage, { sessionId: careful.sessionId, message: "Tidy the settings." });
+  const { exchangeId } = await client.call(ExchangeService.method.startExchange, {
+    task: "Write a poem about copy and paste.",
+  });
+  const text = '[CREATE_FILE path="poem.txt"]\nThe board between them.\n[/CREATE_FILE]\n[DELETE_FILE path="draft.txt"]';
+  await client.call(ExchangeService.method.submitInbox, { exchangeId, text });
   const browser = await startBrowser();
   const views = [
     ["runs", "runs", /^live$/],
@@ -88,6 +94,7 @@ test("every view in light and in dark makes a picture that is small enough for a
     ["receipt", `runs/${shown}/receipt`, "The log is the one that was signed"],
     ["signatures", "signatures?tab=request", "3. Authenticate the text"],
     ["approvals", "approvals", "SHA-256"],
+    ["exchange", `exchanges/${exchangeId}`, "Created 'poem.txt'"],
   ] as const;
   for (const colorScheme of ["light", "dark"] as const) {
     for (const [name, path, text] of views) {

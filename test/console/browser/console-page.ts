@@ -1,12 +1,10 @@
 // The console in headless Chromium, with everything that it complains about or asks of other hosts.
 
-import { constants, readFileSync } from "node:fs";
+import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { keyOf } from "../../harness/credentials.ts";
-
 
 /** A page of the console. */
 export interface ConsolePage {

@@ -2,13 +2,20 @@
 // contain the code of packages, so they are not committed. `npm run build` makes them for the package and the image. In a checkout
 // `runnel dev` runs this file when they are missing or older than their source.
 
-import { mkdtempDisposable, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { bringLicenses } from "./build-program.ts";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
 const folder = join(repositoryRoot, "console/dist");
+
+/** The explorer of the API: its files are copied, and `console/public/docs` starts it. */
+const explorer = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
+const explorerFiles = ["swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt"];
+/** The policy of the page allows no images within styles. They are the arrows of fields and the sign of a copy button. */
+const inlineImage = /url\((?:"data:(?:\\.|[^"\\])*"|'data:(?:\\.|[^'\\])*'|data:[^)]*)\)/g;
 
 /**
  * The libraries are written for React's API. Preact has the same in a third of the bytes: with these lines removed, the console
@@ -48,9 +55,7 @@ export async function buildConsole(): Promise<void> {
       ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
-    // Vite decides this by NODE_ENV, which a test has set to `test`.
-    oxc: { jsx: { development: false } },
-    plugins: [bringLicenses()],
+    plugins: [bringLicenses([explorer])],
     build: {
       outDir: folder,
       emptyOutDir: false,
@@ -62,6 +67,9 @@ export async function buildConsole(): Promise<void> {
       rolldownOptions: { onLog: (level, log, report) => !expected.has(log.code ?? "") && report(level, log) },
     },
   });
+  await Promise.all(explorerFiles.map((file) => copyFile(join(explorer, file), join(folder, "docs", file))));
+  const styles = await readFile(join(explorer, "swagger-ui.css"), "utf8");
+  await writeFile(join(folder, "docs/swagger-ui.css"), styles.replaceAll(inlineImage, "none"));
 }
 
 if (import.meta.main) {

@@ -29,14 +29,17 @@ export async function buildProgram(folder: string): Promise<string> {
   return join(folder, "main.js");
 }
 
-/** Writes the licences of all packages whose code is in the program: their text has to go with it. */
-export function bringLicenses(): Plugin {
+/**
+ * Writes the licences of all packages whose code is in the program: their text has to go with it. `copied` are the folders of
+ * packages whose files are copied.
+ */
+export function bringLicenses(copied: readonly string[] = []): Plugin {
   const packageOf = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
   return {
     name: "bring-licenses",
     generateBundle() {
       const modules = [...this.getModuleIds()];
-      const folders = new Set(modules.flatMap((id) => packageOf.exec(id)?.[1] ?? []));
+      const folders = new Set([...copied, ...modules.flatMap((id) => packageOf.exec(id)?.[1] ?? [])]);
       const source = [...folders].sort().map(readLicense).join("\n");
       this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENSES", source });
     },

@@ -40,9 +40,18 @@ test("the root and the bare path lead to the console, and the paths of views giv
   }
 });
 
+test("the explorer of the API is there with the console, and its unknown files are missing", async () => {
+  const { url } = await startService({ consoleEnabled: true, serverPublicPath: "/tools/runnel" });
+  const redirect = await fetch(`${url}/docs`, { redirect: "manual" });
+  expect([redirect.status, redirect.headers.get("location")]).toEqual([302, "/tools/runnel/docs/"]);
+  expect(await (await fetch(`${url}/docs/`)).text()).toContain("./swagger-ui-bundle.js");
+  expect((await fetch(`${url}/docs/unknown.js`)).status).toBe(404);
+  expect((await fetch(`${(await startService()).url}/docs/`)).status).toBe(404);
+});
+
 test("every answer forbids other scripts, frames and referrers", async () => {
   const { url } = await startService({ consoleEnabled: true });
-  for (const path of ["/", "/console/", `/console/${script}`, "/console/assets/unknown.js"]) {
+  for (const path of ["/", "/console/", `/console/${script}`, "/console/assets/unknown.js", "/docs/"]) {
     const { headers } = await fetch(`${url}${path}`, { redirect: "manual" });
     expect(headers.get("content-security-policy")).toBe(policy);
     expect(headers.get("x-content-type-options")).toBe("nosniff");

@@ -15,6 +15,8 @@ const folder = fileURLToPath(new URL("console/dist/", packageRoot));
 
 /** Where the console is, below the public path. It ends with a slash. */
 export const consolePath = "/console/";
+/** Where the explorer of the API is, below the public path. Its files are in a folder of the console's. */
+export const explorerPath = "/docs/";
 
 /** The files of the console by their path below `consolePath`. */
 export interface Site {
@@ -27,6 +29,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
 };
 
 /**

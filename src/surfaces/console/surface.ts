@@ -1,9 +1,9 @@
-// Answers `GET /console/…`, before any credentials: the files are no secret, and the page calls the API as any client does.
+// Answers `GET /console/…` and `GET /docs/…`, before any credentials: the files are no secret, and the page calls the API as any client does.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Prepared } from "./prepared.ts";
-import { consolePath, readSite, type Site } from "./site.ts";
+import { consolePath, explorerPath, readSite, type Site } from "./site.ts";
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
@@ -44,7 +44,11 @@ export async function openConsole(publicPath: string): Promise<AnswerPage> {
     if (path === "/" || path === consolePath.slice(0, -1)) {
       return answerRedirect(request, response, `${publicPath}${consolePath}`);
     }
-    if (!path.startsWith(consolePath)) {
+    if (path === explorerPath.slice(0, -1)) {
+      return answerRedirect(request, response, `${publicPath}${explorerPath}`);
+    }
+    const isExplorer = path.startsWith(explorerPath);
+    if (!isExplorer && !path.startsWith(consolePath)) {
       return false;
     }
     setHeaders(response, securityHeaders);
@@ -53,7 +57,8 @@ export async function openConsole(publicPath: string): Promise<AnswerPage> {
       end(response, 405);
       return true;
     }
-    void answerFile(request, response, findFile(site, path.slice(consolePath.length))).catch(() => response.destroy());
+    const file = isExplorer ? findExplorerFile(site, path) : findFile(site, path.slice(consolePath.length));
+    void answerFile(request, response, file).catch(() => response.destroy());
     return true;
   };
 }
@@ -61,6 +66,11 @@ export async function openConsole(publicPath: string): Promise<AnswerPage> {
 /** Unknown paths are views of the page, but an unknown asset is missing: a page there would fail as a script. */
 function findFile({ files, page }: Site, path: string): Prepared | undefined {
   return files.get(path) ?? (path.startsWith("assets/") ? undefined : page);
+}
+
+/** The explorer has one page, and keeps the place in it behind `#`. */
+function findExplorerFile({ files }: Site, path: string): Prepared | undefined {
+  return files.get(path === explorerPath ? "docs/index.html" : path.slice(1));
 }
 
 async function answerFile(request: Request, response: Response, file: Prepared | undefined): Promise<void> {

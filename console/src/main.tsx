@@ -14,6 +14,7 @@ import "./style/new-run.css";
 import "./style/proof.css";
 import "./style/approvals.css";
 import "./style/exchanges.css";
+import "./style/callbacks.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -54,4 +54,10 @@ export const views: readonly View[] = [
     title: "Exchange",
     component: lazy(() => import("./exchanges/exchanges-view.tsx")),
   },
+  {
+    path: "/callbacks",
+    title: "Callbacks",
+    component: lazy(() => import("./callbacks/callbacks-view.tsx")),
+    navigation: { icon: "send", key: "g c" },
+  },
 ];

@@ -9,6 +9,7 @@ const keys = [
   ["g n", "new run"],
   ["g a", "approvals"],
   ["g x", "exchanges"],
+  ["g c", "callbacks"],
   ["j / k", "next or previous row"],
   ["Enter", "open the row"],
   ["/", "filter or search"],

@@ -9,6 +9,7 @@ import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js"
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { repositoryRoot } from "../../../scripts/run-command.ts";
+import { openHost } from "../../callbacks/stage.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
 import { fail } from "../../fakes/wire-server.ts";
@@ -34,7 +35,12 @@ Two places disagree about the port, and the tests cover neither.`;
 test("every view in light and in dark makes a picture that is small enough for a page", async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
+  const service = await startService({
+    ...modelFlags(provider),
+    consoleEnabled: true,
+    rateLimitRps: 0,
+    securityAllowPrivateNetworks: true,
+  });
   const client = new GrpcClient(service.target);
   const workDir = makeProject();
   const start = async (name: string, message: string, ...scripts: readonly Script[]): Promise<string> => {
@@ -80,6 +86,13 @@ test("every view in light and in dark makes a picture that is small enough for a
   const tools = { builtin: ["write_file"], approve: ["write_file"] };
   const careful = await client.call(SessionService.method.createSession, { agent: { name: "editor", tools }, workDir });
   await client.call(SessionService.method.sendMessage, { sessionId: careful.sessionId, message: "Tidy the settings." });
+  const host = await openHost();
+  const reporter = { agent: { name: "reporter", model: "demo" }, callback: { baseUrl: host.baseUrl } };
+  await client.call(SessionService.method.createSession, reporter);
+  await client.call(SessionService.method.createSession, {
+    ...reporter,
+    callback: { baseUrl: "http://127.0.0.1:9/hooks" },
+  });
   const { exchangeId } = await client.call(ExchangeService.method.startExchange, {
     task: "Write a poem about copy and paste.",
   });
@@ -94,6 +107,7 @@ test("every view in light and in dark makes a picture that is small enough for a
     ["receipt", `runs/${shown}/receipt`, "The log is the one that was signed"],
     ["signatures", "signatures?tab=request", "3. Authenticate the text"],
     ["approvals", "approvals", "SHA-256"],
+    ["callbacks", "callbacks", "connection refused"],
     ["exchange", `exchanges/${exchangeId}`, "Created 'poem.txt'"],
     ["explorer", "../docs", "SessionService"],
   ] as const;

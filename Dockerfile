@@ -22,6 +22,7 @@ COPY proto ./proto
 COPY scripts ./scripts
 COPY src ./src
 COPY third_party ./third_party
+COPY tsconfig.json ./
 RUN node scripts/build.ts
 
 FROM node AS app

@@ -16,6 +16,8 @@ interface Request {
 }
 
 interface Steps {
+  /** The request that was signed: the form may be newer for a moment. */
+  readonly request: Request;
   readonly digest: string;
   readonly text: string;
   /** Undefined without a secret. */
@@ -75,7 +77,7 @@ export function RequestPane() {
           </button>
         </div>
       </form>
-      {steps !== undefined && <ShownSteps request={request} steps={steps} />}
+      {steps !== undefined && <ShownSteps request={steps.request} steps={steps} />}
     </>
   );
 }
@@ -156,10 +158,11 @@ function useSteps(request: Request): Steps | undefined {
   return steps;
 }
 
-async function sign({ secret, client, method, target, timestamp, nonce, body }: Request): Promise<Steps> {
+async function sign(request: Request): Promise<Steps> {
+  const { secret, client, method, target, timestamp, nonce, body } = request;
   const digest = toHex(await sha256(encodeText(body)));
   const text = ["v2", method, target, client, timestamp, nonce, digest].join("\n");
-  return { digest, text, mac: secret === "" ? undefined : toHex(await hmacSha256(secret, encodeText(text))) };
+  return { request, digest, text, mac: secret === "" ? undefined : toHex(await hmacSha256(secret, encodeText(text))) };
 }
 
 function stamp(): Pick<Request, "timestamp" | "nonce"> {

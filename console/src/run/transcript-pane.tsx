@@ -40,15 +40,17 @@ export function TranscriptPane({
   const messages = input?.messages ?? [];
   const first = messages.length;
   const index = sequence === undefined ? -1 : first + rows.findLastIndex((row) => row.sequence <= sequence);
+  // Read with `index`: the log grows between a rendering and its effects.
+  const hasArrived = sequence !== undefined && sequence <= log.cursor;
   const scrolledTo = useRef<number | undefined>(undefined);
   useEffect(() => {
     // Only a new choice scrolls, and not each entry that arrives later.
-    if (sequence !== undefined && sequence <= log.cursor && scrolledTo.current !== sequence) {
+    if (hasArrived && scrolledTo.current !== sequence) {
       scrolledTo.current = sequence;
       setFollows(false);
       list.current?.scrollTo(index);
     }
-  }, [log.cursor, sequence, index]);
+  }, [hasArrived, sequence, index]);
   useShortcuts({ End: () => setFollows(true) });
   const hasMore = !follows && isActive(run.state);
   return (

@@ -4,7 +4,15 @@
 // V2  With `follows`, the list stays at its end while it grows, until a person scrolls up; at the end it follows again.
 
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from "react";
+import {
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 
 export interface VirtualListHandle {
   /** Brings a row into sight, and moves the focus to its first link or button. */
@@ -32,6 +40,8 @@ export interface VirtualListProps {
   readonly isFocusable?: boolean;
 }
 
+/** A second of frames. */
+const seekFramesMax = 60;
 /** Rows beyond the sight, so that scrolling shows no gap. */
 const overscan = 8;
 const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"]);
@@ -78,12 +88,32 @@ export function VirtualList(props: VirtualListProps) {
       element.scrollTop = element.scrollHeight;
     }
   });
+  // Rows above the target move it as they are measured and as others arrive. So the list holds the row in sight for a while,
+  // until a person scrolls.
+  const [, refresh] = useState(0);
+  const seekFrames = useRef(0);
+  const seek = (index: number): void => {
+    const [top] = isInSight(scroller.current, index) ? [] : (virtualizer.getOffsetForIndex(index, "center") ?? []);
+    if (scroller.current !== null && top !== undefined) {
+      scroller.current.scrollTop = top;
+    }
+    requestAnimationFrame(() => {
+      refresh(seekFrames.current);
+      if (seekFrames.current > 0) {
+        seekFrames.current -= 1;
+        seek(index);
+      }
+    });
+  };
   useImperativeHandle(props.handle, () => ({
     focus: (index) => {
       virtualizer.scrollToIndex(index, { align: "auto" });
       requestAnimationFrame(() => findRow(scroller.current, index)?.focus());
     },
-    scrollTo: (index) => virtualizer.scrollToIndex(index, { align: "center" }),
+    scrollTo: (index) => {
+      seekFrames.current = seekFramesMax;
+      seek(index);
+    },
     scrollToEnd: () => virtualizer.scrollToIndex(count - 1, { align: "end" }),
   }));
 
@@ -118,9 +148,20 @@ export function VirtualList(props: VirtualListProps) {
       aria-label={props.isFocusable === true ? props.label : undefined}
       tabIndex={props.isFocusable === true ? 0 : undefined}
       onScroll={noteScroll}
-      onWheel={({ deltaY }) => deltaY < 0 && leaveEnd()}
-      onKeyDown={({ key }) => upKeys.has(key) && leaveEnd()}
+      onWheel={({ deltaY }) => {
+        seekFrames.current = 0;
+        if (deltaY < 0) {
+          leaveEnd();
+        }
+      }}
+      onKeyDown={({ key }) => {
+        seekFrames.current = 0;
+        if (upKeys.has(key)) {
+          leaveEnd();
+        }
+      }}
       onPointerDown={() => {
+        seekFrames.current = 0;
         pressed.current = true;
       }}
       onPointerUp={() => {
@@ -155,4 +196,10 @@ export function VirtualList(props: VirtualListProps) {
 
 function findRow(scroller: HTMLElement | null, index: number): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`) ?? null;
+}
+
+function isInSight(scroller: HTMLElement | null, index: number): boolean {
+  const row = scroller?.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
+  const sight = scroller?.getBoundingClientRect();
+  return row !== undefined && sight !== undefined && row.top < sight.bottom && row.bottom > sight.top;
 }

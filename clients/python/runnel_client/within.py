@@ -22,4 +22,7 @@ async def within(seconds: float, answer: Awaitable[T]) -> T:
             raise asyncio.TimeoutError
         return waiting.result()
     finally:
-        waiting.cancel()
+        if not waiting.done():
+            waiting.cancel()
+            # Until it has ended, the generator that it reads cannot be closed.
+            await asyncio.wait({waiting})

@@ -132,7 +132,8 @@ export function VirtualList(props: VirtualListProps) {
   };
   const noteScroll = (): void => {
     const top = scroller.current?.scrollTop ?? 0;
-    if (top > lastTop.current && isAtEnd()) {
+    // A row that the list itself brings into sight may be the last one so far.
+    if (seekFrames.current === 0 && top > lastTop.current && isAtEnd()) {
       onFollows?.(true);
     } else if (top < lastTop.current && pressed.current) {
       leaveEnd();

@@ -7,6 +7,9 @@ import { expect, onTestFinished } from "vitest";
 import { keyOf } from "../../harness/credentials.ts";
 
 /** A page of the console. */
+/** A view appears within a second; a busy machine runs a service, a browser and three test files on two cores. */
+const waitMaxMs = 90_000;
+
 export interface ConsolePage {
   readonly page: Page;
   /** Errors and warnings of the page's console, its uncaught errors, and reports of the content security policy. */
@@ -41,6 +44,7 @@ export async function openConsole(
 ): Promise<ConsolePage> {
   const context = await (browser ?? (await startBrowser())).newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(waitMaxMs);
   const opened: ConsolePage = { page, complaints: [], foreign: [] };
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") {

@@ -97,10 +97,13 @@ test("keys move through the list, open a run and lead back", async () => {
   const second = await startRun(client, "2");
   await endRun(client, second);
   const { page } = await openConsole(service.url);
-  await page
-    .getByRole("row")
-    .filter({ hasText: first.slice(-8) })
-    .waitFor();
+  for (const runId of [first, second]) {
+    await page
+      .getByRole("row")
+      .filter({ hasText: runId.slice(-8) })
+      .waitFor();
+  }
+  await seeText(page, /^live$/);
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.locator(":focus", { hasText: first.slice(-8) }).waitFor();

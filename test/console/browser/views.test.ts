@@ -105,6 +105,7 @@ test("keys move through the list, open a run and lead back", async () => {
   }
   await seeText(page, /^live$/);
   await page.keyboard.press("j");
+  await page.locator(":focus", { hasText: second.slice(-8) }).waitFor();
   await page.keyboard.press("j");
   await page.locator(":focus", { hasText: first.slice(-8) }).waitFor();
   await page.keyboard.press("Enter");

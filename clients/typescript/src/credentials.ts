@@ -4,7 +4,7 @@ import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobu
 import type { Interceptor } from "@connectrpc/connect";
 import { encodeText, hmacSha256, sha256, toHex } from "./crypto.ts";
 
-/** Who calls. An empty object means nobody: `runnel dev` admits every caller of its machine. */
+/** The credentials of the caller. An empty object sends none; `runnel dev` admits every caller of its machine. */
 export type Credentials =
   | { readonly apiKey?: string | undefined }
   /** Opens one stream: that of its run or session. */

@@ -35,7 +35,7 @@ public final class RunStream implements Iterable<Result>, AutoCloseable {
 
     /** Which run to follow next. */
     interface Runs {
-        /** Returns the id of the next run, or null when there is none. The result is null before the first run. */
+        /** Returns the id of the next run, or null after the last one. The parameter is null before the first run. */
         String after(Result terminal);
     }
 

@@ -1,14 +1,13 @@
-// The pictures of the documentation. `npm run screenshots` writes them to docs/images; every other run only takes them.
+// The pictures of the views that need no stage of their own.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { openHost } from "../../callbacks/stage.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
@@ -16,9 +15,9 @@ import { fail } from "../../fakes/wire-server.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
-import { openConsole, seeText, startBrowser } from "./console-page.ts";
+import { startBrowser } from "./console-page.ts";
+import { takePicture } from "./pictures.ts";
 
-const bytesMax = 150_000;
 const summary = `The service reads its settings in three steps:
 
 1. **Defaults** come from \`docs/settings.md\`.
@@ -100,36 +99,19 @@ test("every view in light and in dark makes a picture that is small enough for a
   await client.call(ExchangeService.method.submitInbox, { exchangeId, text });
   const browser = await startBrowser();
   const views = [
-    ["runs", "runs", /^live$/],
-    ["run", `runs/${shown}`, "Two places disagree"],
-    ["entries", `runs/${shown}?tab=entries&seq=4`, "entry 4"],
-    ["new-run", `new?from=${shown}`, "The same call"],
-    ["receipt", `runs/${shown}/receipt`, "The log is the one that was signed"],
-    ["signatures", "signatures?tab=request", "3. Authenticate the text"],
-    ["approvals", "approvals", "SHA-256"],
-    ["callbacks", "callbacks", "connection refused"],
-    ["exchange", `exchanges/${exchangeId}`, "Created 'poem.txt'"],
-    ["explorer", "../docs", "SessionService"],
-  ] as const;
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const [name, path, text] of views) {
-      const { page } = await openConsole(
-        service.url,
-        path,
-        { colorScheme, viewport: { width: 1280, height: 800 } },
-        browser,
-      );
-      await seeText(page, text);
-      if (name !== "explorer") {
-        await page.locator(".service", { hasText: "service ready" }).waitFor();
-      }
-      const picture = await page.screenshot({ animations: "disabled" });
-      expect(picture.length).toBeLessThan(bytesMax);
-      if (process.env.SCREENSHOTS === "write") {
-        writeFileSync(join(repositoryRoot, `docs/images/console-${name}-${colorScheme}.png`), picture);
-      }
-      await page.context().close();
-    }
+    { name: "runs", path: "runs", text: /^live$/ },
+    { name: "run", path: `runs/${shown}`, text: "Two places disagree" },
+    { name: "entries", path: `runs/${shown}?tab=entries&seq=4`, text: "entry 4" },
+    { name: "new-run", path: `new?from=${shown}`, text: "The same call" },
+    { name: "receipt", path: `runs/${shown}/receipt`, text: "The log is the one that was signed" },
+    { name: "signatures", path: "signatures?tab=request", text: "3. Authenticate the text" },
+    { name: "approvals", path: "approvals", text: "SHA-256" },
+    { name: "callbacks", path: "callbacks", text: "connection refused" },
+    { name: "exchange", path: `exchanges/${exchangeId}`, text: "Created 'poem.txt'" },
+    { name: "explorer", path: "../docs", text: "SessionService" },
+  ];
+  for (const view of views) {
+    await takePicture(service.url, view, browser);
   }
 });
 

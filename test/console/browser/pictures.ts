@@ -1,0 +1,45 @@
+// The pictures of the documentation, made by the tests of the views. `npm run screenshots` writes them to docs/images; every other
+// run only takes them.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { expect } from "vitest";
+import { repositoryRoot } from "../../../scripts/run-command.ts";
+import { type ConsoleOptions, openConsole, seeText } from "./console-page.ts";
+
+const bytesMax = 150_000;
+
+export interface Picture {
+  /** The file is `console-<name>-light.png`, and the same with `dark`. */
+  readonly name: string;
+  readonly path: string;
+  /** What the view shows when it is complete. */
+  readonly text: string | RegExp;
+  /** What a person does before the picture is taken. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** Takes the picture of a view in light and in dark. */
+export async function takePicture(
+  url: string,
+  { name, path, text, prepare }: Picture,
+  browser: Browser,
+  options: ConsoleOptions = {},
+): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const viewport = { width: 1280, height: 800 };
+    const { page } = await openConsole(url, path, { colorScheme, viewport, ...options }, browser);
+    await prepare?.(page);
+    await seeText(page, text);
+    if (name !== "explorer") {
+      await page.locator(".service", { hasText: "service ready" }).waitFor();
+    }
+    const picture = await page.screenshot({ animations: "disabled" });
+    expect(picture.length).toBeLessThan(bytesMax);
+    if (process.env.SCREENSHOTS === "write") {
+      writeFileSync(join(repositoryRoot, `docs/images/console-${name}-${colorScheme}.png`), picture);
+    }
+    await page.context().close();
+  }
+}

@@ -3,14 +3,15 @@
 import { createClient } from "@connectrpc/connect";
 import type { Approval } from "#gen/runnel/v1/approval_pb.js";
 import { Approval_State } from "#gen/runnel/v1/approval_pb.js";
-import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { ApprovalService, WatchApprovalsResponseSchema } from "#gen/runnel/v1/approval_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { Changes } from "../lib/changes.ts";
 
 const service = createClient(ApprovalService, transport);
 
-/** The changes of this page. A new stream begins with everything that waits. */
+/** The changes that this page knows. A new stream begins with everything that waits. */
 export const approvalChanges = new Changes({
+  schema: WatchApprovalsResponseSchema,
   open: (after, signal) => service.watchApprovals({ after }, { signal, timeoutMs: 0 }),
   itemOf: ({ change }) => (change.case === "approval" ? change.value : undefined),
   idOf: ({ approvalId }) => approvalId,

@@ -2,7 +2,7 @@
 
 import { ConnectError, createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { type StatusCallback, StatusCallback_State } from "#gen/runnel/v1/callback_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
@@ -10,6 +10,7 @@ import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { serviceUrl, transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
+import { useRowKeys } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
@@ -44,6 +45,8 @@ export default function CallbacksView() {
     },
   );
   const nowMs = useNow();
+  const rows = useRef<HTMLUListElement>(null);
+  useRowKeys(rows);
   const callbacks = data?.pages.flatMap((page) => page.callbacks);
   const redeliver = async (callbackId: string): Promise<void> => {
     try {
@@ -83,7 +86,7 @@ export default function CallbacksView() {
           <p className="hint">No callback is {name}.</p>
         ))}
       {callbacks !== undefined && callbacks.length > 0 && (
-        <ul className="lines" aria-label="Callbacks">
+        <ul ref={rows} className="lines" aria-label="Callbacks">
           {callbacks.map((callback) => (
             <Line key={callback.callbackId} callback={callback} nowMs={nowMs} onRedeliver={redeliver} />
           ))}

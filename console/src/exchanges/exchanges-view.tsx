@@ -2,13 +2,14 @@
 
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useId, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Exchange } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
+import { useRowKeys } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { ExchangeLabel } from "./exchange-label.tsx";
@@ -36,6 +37,8 @@ function List() {
     },
   );
   const nowMs = useNow();
+  const rows = useRef<HTMLUListElement>(null);
+  useRowKeys(rows);
   const exchanges = data?.pages.flatMap((page) => page.exchanges);
   return (
     <div className="view exchanges-view">
@@ -47,7 +50,7 @@ function List() {
       {exchanges === undefined && error === null && <Loading what="exchanges" />}
       {exchanges?.length === 0 && <p className="hint">No exchanges yet. The first one appears here.</p>}
       {exchanges !== undefined && exchanges.length > 0 && (
-        <ul className="lines" aria-label="Exchanges">
+        <ul ref={rows} className="lines" aria-label="Exchanges">
           {exchanges.map((exchange) => (
             <Line key={exchange.exchangeId} exchange={exchange} nowMs={nowMs} />
           ))}

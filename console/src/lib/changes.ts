@@ -1,14 +1,23 @@
-// What changes of a client's things, from one stream for the page: the latest state of each thing by its id.
+// What changes of a client's things, from one stream for all tabs: the latest state of each thing by its id.
 
+import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { useEffect, useSyncExternalStore } from "react";
+import { access } from "../api/access.ts";
+import { consoleBase } from "../api/transport.ts";
 import { oncePerFrame } from "./frame-batch.ts";
-import { follow, type StreamPhase } from "./stream.ts";
+import { followTogether } from "./shared-stream.ts";
+import type { StreamPhase } from "./stream.ts";
 
 /** The changes that stay in memory; a list has older things from its pages. */
 const keptMax = 2_000;
 
+/** A response of a watch. */
+type Change = Message & { readonly cursor: string };
+
 /** A watch of the contract. */
-export interface Watch<Item, Response extends { readonly cursor: string }> {
+export interface Watch<Item, Response extends Change> {
+  readonly schema: GenMessage<Response>;
   /** Opens the stream after a cursor. */
   readonly open: (after: string, signal: AbortSignal) => AsyncIterable<Response>;
   /** Returns undefined for a response that only keeps the stream alive. */
@@ -16,20 +25,21 @@ export interface Watch<Item, Response extends { readonly cursor: string }> {
   readonly idOf: (item: Item) => string;
 }
 
-export class Changes<Item, Response extends { readonly cursor: string }> {
+export class Changes<Item, Response extends Change> {
   /** The latest state of each thing that has changed, by its id. A new map for each change that components see. */
   items: ReadonlyMap<string, Item> = new Map();
   phase: StreamPhase = { name: "connecting" };
 
   readonly #watch: Watch<Item, Response>;
-  readonly #next = new Map<string, Item>();
+  /** The last response about each thing, in the order of the changes. */
+  readonly #latest = new Map<string, Response>();
   #cursor = "";
   #version = 0;
   #readers = 0;
   #stop: (() => void) | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #notify = oncePerFrame(() => {
-    this.items = new Map(this.#next);
+    this.items = new Map(this.#read());
     this.#version += 1;
     for (const listener of this.#listeners) {
       listener();
@@ -62,7 +72,7 @@ export class Changes<Item, Response extends { readonly cursor: string }> {
 
   /** Drops everything, and follows the things of the new key. */
   forget(): void {
-    this.#next.clear();
+    this.#latest.clear();
     this.#cursor = "";
     this.#notify();
     if (this.#stop !== undefined) {
@@ -72,41 +82,69 @@ export class Changes<Item, Response extends { readonly cursor: string }> {
   }
 
   #follow(): () => void {
-    return follow({
-      open: (signal) => this.#watch.open(this.#cursor, signal),
-      take: (response) => {
-        this.#cursor = response.cursor === "" ? this.#cursor : response.cursor;
-        const item = this.#watch.itemOf(response);
-        if (item === undefined) {
-          return undefined;
-        }
-        this.#put(item);
-        this.#notify();
-        return Date.now();
-      },
-      onPhase: (phase) => {
-        this.phase = phase;
-        this.#notify();
-      },
-      onResume: () => undefined,
+    const { schema, open, itemOf } = this.#watch;
+    const stop = new AbortController();
+    void nameOf(schema.typeName).then((name) => {
+      if (stop.signal.aborted) {
+        return;
+      }
+      const leave = followTogether<Response>({
+        name,
+        encode: (response) => toBinary(schema, response),
+        decode: (bytes) => fromBinary(schema, bytes),
+        recall: () => [...this.#latest.values()],
+        open: (signal) => open(this.#cursor, signal),
+        take: (response) => {
+          this.#cursor = response.cursor === "" ? this.#cursor : response.cursor;
+          const item = itemOf(response);
+          if (item === undefined) {
+            return undefined;
+          }
+          this.#put(item, response);
+          this.#notify();
+          return Date.now();
+        },
+        onPhase: (phase) => {
+          this.phase = phase;
+          this.#notify();
+        },
+        onResume: () => undefined,
+      });
+      stop.signal.addEventListener("abort", leave, { once: true });
     });
+    return () => stop.abort();
   }
 
-  #put(item: Item): void {
+  *#read(): Iterable<[string, Item]> {
+    for (const [id, response] of this.#latest) {
+      const item = this.#watch.itemOf(response);
+      if (item !== undefined) {
+        yield [id, item];
+      }
+    }
+  }
+
+  #put(item: Item, response: Response): void {
     const id = this.#watch.idOf(item);
-    this.#next.delete(id);
-    this.#next.set(id, item);
-    const [oldest] = this.#next.keys();
-    if (this.#next.size > keptMax && oldest !== undefined) {
-      this.#next.delete(oldest);
+    this.#latest.delete(id);
+    this.#latest.set(id, response);
+    const [oldest] = this.#latest.keys();
+    if (this.#latest.size > keptMax && oldest !== undefined) {
+      this.#latest.delete(oldest);
     }
   }
 }
 
+/** Tabs share a stream when they have the same key. Its hash is in the name, so that the key itself leaves no tab. */
+async function nameOf(stream: string): Promise<string> {
+  // Without a secure origin there is no hash, and nothing is shared.
+  const hash = await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(access.get().apiKey ?? ""));
+  const caller = Array.from(new Uint8Array(hash ?? []), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${consoleBase} ${stream} ${caller}`;
+}
+
 /** Follows the changes while the component is shown. */
-export function useChanges<Item, Response extends { readonly cursor: string }>(
-  changes: Changes<Item, Response>,
-): Changes<Item, Response> {
+export function useChanges<Item, Response extends Change>(changes: Changes<Item, Response>): Changes<Item, Response> {
   useSyncExternalStore(changes.subscribe, changes.getVersion);
   useEffect(() => changes.retain(), [changes]);
   return changes;

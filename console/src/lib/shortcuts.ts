@@ -1,6 +1,6 @@
 // Single keys as shortcuts. They never take a key from a field, a dialog or a combination with Ctrl, Alt or Meta.
 
-import { useEffect, useRef } from "react";
+import { type RefObject, useLayoutEffect, useRef } from "react";
 import { shortcutsOn } from "./preferences.ts";
 
 /** Actions by key: a character such as `j`, or a sequence such as `g r`. */
@@ -9,34 +9,57 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 /** How long the second key of a sequence may take. */
 const sequenceMs = 1_000;
 
+/** The shortcuts of all components that are shown, the innermost first. */
+const shown = new Set<RefObject<Shortcuts>>();
+let first: { readonly key: string; readonly atMs: number } | undefined;
+
 /** Listens for the keys while the component is shown. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
   current.current = shortcuts;
-  useEffect(() => {
-    let first: { readonly key: string; readonly atMs: number } | undefined;
-    const listen = (event: KeyboardEvent): void => {
-      if (
-        !shortcutsOn.get() ||
-        event.ctrlKey ||
-        event.altKey ||
-        event.metaKey ||
-        event.defaultPrevented ||
-        isTyping(event)
-      ) {
-        return;
-      }
-      const prefix = first !== undefined && event.timeStamp - first.atMs < sequenceMs ? `${first.key} ` : "";
-      first = { key: event.key, atMs: event.timeStamp };
-      const action = current.current[prefix + event.key] ?? current.current[event.key];
-      if (action !== undefined) {
-        event.preventDefault();
-        action();
-      }
+  // An effect after the paint would miss a key that a person presses as soon as the view appears.
+  useLayoutEffect(() => {
+    shown.add(current);
+    return () => {
+      shown.delete(current);
     };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
   }, []);
+}
+
+/** Makes `j` and `k` move the focus through the rows of a list: to the first link or button of each. */
+export function useRowKeys(list: RefObject<HTMLElement | null>): void {
+  const move = (by: number): void => {
+    const rows = [...(list.current?.children ?? [])];
+    const at = rows.findIndex((row) => row.contains(document.activeElement));
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
+    next?.querySelector<HTMLElement>("a, button")?.focus();
+  };
+  useShortcuts({ j: () => move(1), k: () => move(-1) });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!shortcutsOn.get() || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) {
+    return;
+  }
+  if (isTyping(event)) {
+    return;
+  }
+  const sequence = first !== undefined && event.timeStamp - first.atMs < sequenceMs ? `${first.key} ${event.key}` : "";
+  first = { key: event.key, atMs: event.timeStamp };
+  const action = find(sequence) ?? find(event.key);
+  if (action !== undefined) {
+    event.preventDefault();
+    action();
+  }
+});
+
+function find(keys: string): (() => void) | undefined {
+  for (const { current } of shown) {
+    if (current[keys] !== undefined) {
+      return current[keys];
+    }
+  }
+  return undefined;
 }
 
 function isTyping({ target }: KeyboardEvent): boolean {

@@ -1,11 +1,12 @@
 // Follows a stream of the contract: opens it again from its cursor after each failure, closes it while the page is hidden.
 
 import { Code, ConnectError } from "@connectrpc/connect";
+import { type Turn, takeTurn } from "./turns.ts";
 import { pageVisible } from "./visible.ts";
 
 /** What a stream is doing. */
 export type StreamPhase =
-  | { readonly name: "connecting" | "catching-up" | "live" | "paused" | "ended" }
+  | { readonly name: "connecting" | "catching-up" | "live" | "waiting" | "paused" | "ended" }
   | { readonly name: "reconnecting"; readonly retryAtMs: number; readonly why: string }
   | { readonly name: "refused"; readonly error: ConnectError };
 
@@ -38,26 +39,30 @@ const lasting: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/** Follows a stream until it ends, is refused, or the returned function is called. */
+/** Follows a stream until it ends, is refused, or the returned function is called. Takes turns with the streams of other tabs. */
 export function follow<Response>(followed: Followed<Response>): () => void {
   const stop = new AbortController();
-  void run(followed, stop.signal);
+  void keepReading(followed, stop.signal, takeTurn);
   return () => stop.abort();
 }
 
-async function run<Response>(followed: Followed<Response>, stop: AbortSignal): Promise<void> {
+/** Reads a stream until it ends, is refused, or is stopped. `takeTurn` is for a stream that may have to leave its connection. */
+export async function keepReading<Response>(
+  followed: Followed<Response>,
+  stop: AbortSignal,
+  takeTurn?: (stop: AbortSignal) => Promise<Turn | undefined>,
+): Promise<void> {
   let retryMs = retryMinMs;
-  for (let isFirst = true; !stop.aborted; isFirst = false) {
+  let last: Outcome["end"] | undefined;
+  while (!stop.aborted) {
     if (!pageVisible.get()) {
       followed.onPhase({ name: "paused" });
       await untilVisible(stop);
       continue;
     }
-    if (!isFirst) {
-      followed.onResume();
-    }
-    const outcome = await readOnce(followed, stop);
-    if (stop.aborted || outcome.end === "hidden") {
+    const outcome = await readInTurn(followed, stop, last, takeTurn);
+    last = outcome.end;
+    if (stop.aborted || outcome.end === "hidden" || outcome.end === "over") {
       continue;
     }
     if (outcome.end === "complete") {
@@ -74,30 +79,60 @@ async function run<Response>(followed: Followed<Response>, stop: AbortSignal): P
   }
 }
 
+/** How reading came to an end. A page that is `hidden`, and one whose turn is `over`, left it by themselves. */
 type Outcome =
-  | { readonly end: "complete" }
-  | { readonly end: "hidden" }
+  | { readonly end: "complete" | "hidden" | "over" }
   | { readonly end: "failed"; readonly error: ConnectError; readonly hasOpened: boolean };
 
-async function readOnce<Response>(followed: Followed<Response>, stop: AbortSignal): Promise<Outcome> {
-  const hidden = new AbortController();
-  const unsubscribe = pageVisible.subscribe(() => hidden.abort());
+async function readInTurn<Response>(
+  followed: Followed<Response>,
+  stop: AbortSignal,
+  last: Outcome["end"] | undefined,
+  takeTurn?: (stop: AbortSignal) => Promise<Turn | undefined>,
+): Promise<Outcome> {
+  const pause = new AbortController();
+  const signal = AbortSignal.any([stop, pause.signal]);
+  const unsubscribe = pageVisible.subscribe(() => pause.abort());
+  const told = setTimeout(() => followed.onPhase({ name: "waiting" }), quietMs);
+  let turn: Turn | undefined;
+  try {
+    turn = await takeTurn?.(signal).catch(() => undefined);
+    clearTimeout(told);
+    turn?.over.addEventListener("abort", () => pause.abort(), { once: true });
+    const outcome = await readOnce(followed, signal, last);
+    return pause.signal.aborted ? { end: turn?.over.aborted ? "over" : "hidden" } : outcome;
+  } finally {
+    clearTimeout(told);
+    turn?.end();
+    unsubscribe();
+  }
+}
+
+async function readOnce<Response>(
+  followed: Followed<Response>,
+  signal: AbortSignal,
+  last: Outcome["end"] | undefined,
+): Promise<Outcome> {
   const pace = new Pace(() => followed.onPhase({ name: "live" }));
   let hasOpened = false;
+  // A new turn is not a new connection for the person at the page.
+  const isTurn = last === "over";
+  if (last !== undefined && !isTurn) {
+    followed.onResume();
+  }
   try {
-    for await (const response of followed.open(AbortSignal.any([stop, hidden.signal]))) {
-      if (!hasOpened) {
-        hasOpened = true;
+    for await (const response of followed.open(signal)) {
+      if (!hasOpened && !isTurn) {
         followed.onPhase({ name: "catching-up" });
       }
+      hasOpened = true;
       pace.note(followed.take(response));
     }
     return { end: "complete" };
   } catch (error) {
-    return hidden.signal.aborted ? { end: "hidden" } : { end: "failed", error: ConnectError.from(error), hasOpened };
+    return { end: "failed", error: ConnectError.from(error), hasOpened };
   } finally {
     pace.stop();
-    unsubscribe();
   }
 }
 
@@ -143,7 +178,8 @@ class Pace {
   }
 }
 
-function untilVisible(stop: AbortSignal): Promise<void> {
+/** Waits until the page can be seen. */
+export function untilVisible(stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const unsubscribe = pageVisible.subscribe(finish);
     stop.addEventListener("abort", finish, { once: true });

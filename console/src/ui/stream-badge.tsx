@@ -46,6 +46,7 @@ const spoken: Readonly<Record<StreamPhase["name"], string>> = {
   connecting: "",
   "catching-up": "stream: catching up",
   live: "stream: live",
+  waiting: "stream: live",
   paused: "stream: paused",
   ended: "stream: complete",
   reconnecting: "stream: reconnecting, nothing is lost",
@@ -61,6 +62,8 @@ function textOf(phase: StreamPhase, at: number | undefined, nowMs: number): stri
       return `catching up${place}`;
     case "live":
       return `live${place}`;
+    case "waiting":
+      return `waits for another tab${place}`;
     case "paused":
       return `paused${place}`;
     case "ended":

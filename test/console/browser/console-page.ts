@@ -6,10 +6,10 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { expect, onTestFinished } from "vitest";
 import { keyOf } from "../../harness/credentials.ts";
 
-/** A page of the console. */
 /** A view appears within a second; a busy machine runs a service, a browser and three test files on two cores. */
 const waitMaxMs = 90_000;
 
+/** A page of the console. */
 export interface ConsolePage {
   readonly page: Page;
   /** Errors and warnings of the page's console, its uncaught errors, and reports of the content security policy. */
@@ -59,8 +59,8 @@ export async function openConsole(
     }
   });
   if (client !== null) {
-    // As if a person had entered it in this tab.
-    await page.addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), keyOf(client));
+    // As if a person had entered it in each tab.
+    await context.addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), keyOf(client));
   }
   await page.goto(`${url}/console/${path}`);
   return opened;

@@ -48,13 +48,15 @@ export class Table {
       (gapMs / 1_000).toFixed(1),
       ...cellsOf(counts),
     ]);
-    const sums = this.#rows.map(({ name, gapMs, ...counts }) => counts).reduce(add);
+    const sums = this.#rows.map(({ name, gapMs, ...counts }) => counts).reduce(add, none);
     const cells = [...lines, ["**sums**", "", ...cellsOf(sums)]];
     return cells.map((row) => `| ${row.join(" | ")} |`).join("\n");
   }
 }
 
 type Counts = Omit<Row, "name" | "gapMs">;
+
+const none: Counts = { runs: 0, results: 0, kills: 0, lost: 0, twice: 0, doubleEnds: 0, restarts: 0 };
 
 function cellsOf({ runs, results, kills, lost, twice, doubleEnds, restarts }: Counts): string[] {
   return [runs, results, kills, lost, twice, doubleEnds, restarts].map((count) => count.toLocaleString("en"));

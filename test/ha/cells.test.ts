@@ -14,7 +14,7 @@ import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService, type TailRunResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-import { familyOf, readPid } from "../fault/database/process-family.ts";
+import { familyOf, readPid, signalFamily } from "../fault/database/process-family.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -48,11 +48,7 @@ async function startCell(name: string, client: string, settings: Readonly<Record
   await chmod(home, 0o711);
   const key = `key-of-${client}-in-the-settings`;
   const postgres = (): readonly number[] => familyOf(readPid(join(home, "postgres")));
-  const killPostgres = (): void => {
-    for (const pid of postgres()) {
-      process.kill(pid, "SIGKILL");
-    }
-  };
+  const killPostgres = (): void => signalFamily(readPid(join(home, "postgres")), "SIGKILL");
   onTestFinished(async () => {
     killPostgres();
     await until("Postgres to be gone", () => postgres().length === 0);

@@ -11,7 +11,7 @@ import { parseEnv } from "node:util";
 import pg from "pg";
 import { inject } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-import { familyOf, readPid } from "../fault/database/process-family.ts";
+import { familyOf, readPid, signalFamily } from "../fault/database/process-family.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { openPath, type Path } from "../harness/path.ts";
 import { until } from "../harness/wait.ts";
@@ -236,11 +236,7 @@ async function startNode({ name, folder, port, apiPort }: Place, paths: Paths): 
     patroni,
     ...paths,
     postgres,
-    signal: (signal) => {
-      for (const pid of postgres()) {
-        process.kill(pid, signal);
-      }
-    },
+    signal: (signal) => signalFamily(readPid(data), signal),
     query: async (text) => {
       const client = new pg.Client({
         host: "127.0.0.1",

@@ -57,6 +57,7 @@ export async function startLoad(
     flows: async () => {
       const all = [...readers.map(({ results }) => results), ...sseReaders.map(({ events }) => events)];
       await until("all readers to follow", () => all.every(({ length }) => length >= 5), 40_000);
+      await until("the first promise", () => caller.hasPromise, 40_000);
       expect(readers.filter((reader) => reader.count("runCompleted") > 0)).toEqual([]);
     },
     expectNothingLost: async (databaseUrl) => {
@@ -125,6 +126,10 @@ class Caller {
   constructor({ client }: Member, codes: Set<status>) {
     onTestFinished(() => this.#over.abort());
     this.#calling = this.#call(client, codes);
+  }
+
+  get hasPromise(): boolean {
+    return this.#promised.length > 0;
   }
 
   /** Stops, and returns the runs that were promised. */

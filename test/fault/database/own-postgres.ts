@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 import { until } from "../../harness/wait.ts";
-import { familyOf, isAlive, readPid } from "./process-family.ts";
+import { isAlive, readPid, signalFamily } from "./process-family.ts";
 
 export interface OwnPostgres {
   /** Stays the same over restarts. */
@@ -27,17 +27,6 @@ export interface OwnPostgres {
   thaw(): void;
 }
 
-/** Backends come and go: one of them may have ended meanwhile. */
-function signalIfAlive(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") {
-      throw error;
-    }
-  }
-}
-
 /** `home` is the folder of its data; the default is a temporary folder. */
 export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const folder = home ?? (await makeFolder());
@@ -45,11 +34,7 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   let server = await openEmbeddedPostgres({ directory });
   const pid = (): number | undefined => readPid(join(server.directory, "postgres"));
   const isRunning = (): boolean => isAlive(pid());
-  const signal = (name: NodeJS.Signals): void => {
-    for (const each of familyOf(pid())) {
-      signalIfAlive(each, name);
-    }
-  };
+  const signal = (name: NodeJS.Signals): void => signalFamily(pid(), name);
   const start = async (): Promise<void> => {
     server = await openEmbeddedPostgres({ directory });
   };

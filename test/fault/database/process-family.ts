@@ -32,3 +32,16 @@ export function familyOf(pid: number | undefined): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
   return [pid, ...children.trim().split(" ").filter(Boolean).map(Number)];
 }
+
+/** Sends a signal to a postmaster and its children. Backends come and go: one of them may have ended meanwhile. */
+export function signalFamily(pid: number | undefined, signal: NodeJS.Signals): void {
+  for (const each of familyOf(pid)) {
+    try {
+      process.kill(each, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") {
+        throw error;
+      }
+    }
+  }
+}

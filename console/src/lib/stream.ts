@@ -81,7 +81,9 @@ export async function keepReading<Response>(
 
 /** How reading came to an end. A page that is `hidden`, and one whose turn is `over`, left it by themselves. */
 type Outcome =
-  | { readonly end: "complete" | "hidden" | "over" }
+  | { readonly end: "complete" }
+  | { readonly end: "hidden" }
+  | { readonly end: "over" }
   | { readonly end: "failed"; readonly error: ConnectError; readonly hasOpened: boolean };
 
 async function readInTurn<Response>(

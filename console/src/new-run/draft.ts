@@ -1,5 +1,7 @@
 // What the form of a new run holds.
 
+import type { ContentElement } from "#gen/runnel/v1/message_pb.js";
+
 export interface Draft {
   readonly name: string;
   readonly preset: string;
@@ -9,6 +11,7 @@ export interface Draft {
   readonly tools: readonly string[];
   readonly workDir: string;
   readonly message: string;
+  readonly files: readonly ContentElement[];
   /** The session to continue from; empty for a session of its own. */
   readonly fork: string;
   /** Messages to copy from it; 0 means all. */
@@ -24,6 +27,7 @@ export const emptyDraft: Draft = {
   tools: [],
   workDir: "",
   message: "",
+  files: [],
   fork: "",
   forkCount: 0,
 };
@@ -37,4 +41,5 @@ export const builtinTools: readonly string[] = [
   "write_file",
   "edit_file",
   "bash",
+  "set_state",
 ];

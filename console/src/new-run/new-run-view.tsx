@@ -5,17 +5,19 @@ import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { type FormEvent, useId, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
+import type { ContentElement } from "#gen/runnel/v1/message_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type Agent, AgentSchema, AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { transport } from "../api/transport.ts";
-import { textOf } from "../run/transcript.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { CallExamples } from "./call-examples.tsx";
 import { builtinTools, type Draft, emptyDraft } from "./draft.ts";
+import { filesOf, nameOf, readFile, withFiles, wordsOf } from "./files.ts";
 import { ForkPoint } from "./fork-point.tsx";
 
 const sessions = createClient(SessionService, transport);
@@ -41,6 +43,7 @@ export default function NewRunView() {
 
 function draftOf(input: GetRunInputResponse, parameters: URLSearchParams): Draft {
   const { agent, messages } = input;
+  const message = messages.findLast(({ role }) => role === "user");
   return {
     ...emptyDraft,
     name: agent?.name ?? emptyDraft.name,
@@ -48,7 +51,8 @@ function draftOf(input: GetRunInputResponse, parameters: URLSearchParams): Draft
     systemPrompt: agent?.systemPrompt ?? "",
     maxTurns: agent !== undefined && agent.maxTurns > 0 ? String(agent.maxTurns) : "",
     tools: agent?.tools?.builtin ?? [],
-    message: textOf(messages.findLast(({ role }) => role === "user")),
+    message: wordsOf(message),
+    files: filesOf(message),
     fork: parameters.get("fork") ?? "",
     forkCount: Number(parameters.get("count") ?? 0),
   };
@@ -102,6 +106,7 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
               }}
             />
           </div>
+          <Files files={draft.files} onChange={(files) => set({ files })} />
           <div className="field-row">
             <div className="field">
               <label htmlFor={`${id}name`}>Agent</label>
@@ -228,9 +233,60 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
   );
 }
 
+function Files({
+  files,
+  onChange,
+}: {
+  readonly files: readonly ContentElement[];
+  readonly onChange: (files: readonly ContentElement[]) => void;
+}) {
+  const id = useId();
+  const [error, setError] = useState<unknown>(undefined);
+  const add = async (input: HTMLInputElement): Promise<void> => {
+    try {
+      onChange([...files, ...(await Promise.all([...(input.files ?? [])].map(readFile)))]);
+      setError(undefined);
+    } catch (failure) {
+      setError(failure);
+    }
+    // The same file may be chosen again.
+    input.value = "";
+  };
+  return (
+    <div className="field">
+      <label htmlFor={`${id}files`}>Images and files</label>
+      <input
+        id={`${id}files`}
+        className="input"
+        type="file"
+        multiple
+        onChange={(event) => void add(event.currentTarget)}
+      />
+      {error !== undefined && <Failure error={error} />}
+      {files.length > 0 && (
+        <ul className="chips" aria-label="Chosen files">
+          {files.map((file, index) => (
+            <li key={`${index} ${nameOf(file)}`}>
+              <button
+                type="button"
+                className="chip"
+                aria-label={`Remove ${nameOf(file)}`}
+                onClick={() => onChange(files.filter((each) => each !== file))}
+              >
+                {visibleText(nameOf(file))}
+                <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
 /** Starts the run and returns its id. A repeated run keeps the settings that the form does not show. */
 async function start(draft: Draft, origin: GetRunInputResponse | undefined): Promise<string> {
-  const { fork, forkCount, preset, workDir, message } = draft;
+  const { fork, forkCount, preset, workDir, message, files } = draft;
   const { sessionId } = await sessions.createSession({
     agent: makeAgent(draft, origin?.agent),
     preset,
@@ -238,7 +294,11 @@ async function start(draft: Draft, origin: GetRunInputResponse | undefined): Pro
     ...(fork !== "" && { fork: { sessionId: fork, messageCount: forkCount } }),
     requestId: crypto.randomUUID(),
   });
-  const { runId } = await sessions.sendMessage({ sessionId, message, requestId: crypto.randomUUID() });
+  const { runId } = await sessions.sendMessage({
+    sessionId,
+    ...(files.length === 0 ? { message } : { messages: [withFiles(message, files)] }),
+    requestId: crypto.randomUUID(),
+  });
   return runId;
 }
 

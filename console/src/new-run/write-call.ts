@@ -1,6 +1,9 @@
 // Writes the call of a draft in a language. Every text of a person is quoted as that language needs it.
 
+import { toJson } from "@bufbuild/protobuf";
+import { type ContentElement, ContentPartsSchema, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Draft } from "./draft.ts";
+import { nameOf, withFiles } from "./files.ts";
 
 export const languages = {
   curl: "curl",
@@ -21,14 +24,14 @@ export function writeCall(language: Language, draft: Draft, url: string): string
 const writers: Readonly<Record<Language, (draft: Draft, url: string) => string>> = {
   curl: (draft, url) => `url=${url}
 id=$(curl -sS $url/v1/sessions -d ${shell(json(sessionOf(draft)))} | sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
-curl -sS $url/v1/sessions/$id/messages -d ${shell(json({ message: draft.message }))}
+curl -sS $url/v1/sessions/$id/messages -d ${shell(json(messageOf(draft)))}
 curl -sSN $url/v1/sessions/$id/stream`,
   grpc: (draft, url) => {
     const { host, protocol } = new URL(url);
     const call = `grpcurl${protocol === "https:" ? "" : " -plaintext"}`;
     return `id=$(${call} -d ${shell(json(sessionOf(draft)))} ${host} \\
   runnel.v1.SessionService/CreateSession | sed -n 's/.*"sessionId": "\\(.*\\)".*/\\1/p')
-run=$(${call} -d "$(printf '{"session_id":"%s","message":%s}' "$id" ${shell(json(draft.message))})" ${host} \\
+run=$(${call} -d "$(printf '{"session_id":"%s",%s}' "$id" ${shell(json(messageOf(draft)).slice(1, -1))})" ${host} \\
   runnel.v1.SessionService/SendMessage | sed -n 's/.*"runId": "\\(.*\\)".*/\\1/p')
 ${call} -d "{\\"run_id\\":\\"$run\\"}" ${host} runnel.v1.RunService/TailRun`;
   },
@@ -40,7 +43,7 @@ import { SessionService } from "runnel/gen/runnel/v1/session_service_pb.js";
 const transport = createGrpcTransport({ baseUrl: ${json(url)} });
 const sessions = createClient(SessionService, transport);
 const { sessionId } = await sessions.createSession(${json(camel(sessionOf(draft)), 2)});
-const { runId } = await sessions.sendMessage({ sessionId, message: ${json(draft.message)} });
+const { runId } = await sessions.sendMessage({ sessionId, ${typescriptMessage(draft)} });
 for await (const { results } of createClient(RunService, transport).tailRun({ runId })) {
   for (const { payload } of results) {
     if (payload.case === "messageDelta") {
@@ -58,7 +61,7 @@ run_pb2, run_grpc = grpc.protos_and_services("runnel/v1/run_service.proto")
 channel = ${channelOf(url)}
 sessions = session_grpc.SessionServiceStub(channel)
 session = sessions.CreateSession(session_pb2.CreateSessionRequest(**${json(sessionOf(draft), 4)}))
-run = sessions.SendMessage(session_pb2.SendMessageRequest(session_id=session.session_id, message=${json(draft.message)}))
+run = sessions.SendMessage(session_pb2.SendMessageRequest(session_id=session.session_id, ${pythonMessage(draft)}))
 for response in run_grpc.RunServiceStub(channel).TailRun(run_pb2.TailRunRequest(run_id=run.run_id)):
     for result in response.results:
         print(result.message_delta.chunk.content, end="", flush=True)`,
@@ -78,7 +81,7 @@ session, err := sessions.CreateSession(ctx, request)
 if err != nil {
 	log.Fatal(err)
 }
-run, err := sessions.SendMessage(ctx, &runnel.SendMessageRequest{SessionId: session.SessionId, Message: ${json(draft.message)}})
+${goMessage(draft)}
 if err != nil {
 	log.Fatal(err)
 }
@@ -97,7 +100,7 @@ const client = new OpenAI({ baseURL: ${json(`${url}/v1`)}, apiKey: process.env.R
 const stream = await client.responses.create(${json(
     {
       model: draft.model === "" ? "demo" : draft.model,
-      input: draft.message,
+      input: openaiInput(draft),
       ...(draft.systemPrompt !== "" && { instructions: draft.systemPrompt }),
       ...(draft.tools.length > 0 && {
         tools: [{ type: "mcp", server_label: "runnel", allowed_tools: draft.tools }],
@@ -128,6 +131,68 @@ function sessionOf({ name, preset, model, systemPrompt, maxTurns, tools, workDir
     ...(workDir !== "" && { work_dir: workDir }),
     ...(fork !== "" && { fork: { session_id: fork, ...(forkCount > 0 && { message_count: forkCount }) } }),
   };
+}
+
+/** The message of SendMessage, with the contract's names. */
+function messageOf({
+  message,
+  files,
+}: Draft): { readonly message: string } | { readonly messages: readonly unknown[] } {
+  return files.length === 0
+    ? { message }
+    : { messages: [toJson(MessageSchema, withFiles(message, files.map(shorten)), { useProtoFieldName: true })] };
+}
+
+/** The bytes of a file would make the lines unreadable. */
+function shorten(file: ContentElement): ContentElement {
+  const cut = (url: string | undefined): string | undefined =>
+    url?.replace(/(?<=,|^)[^,]*$/, `<base64 of ${nameOf(file)}>`);
+  return {
+    ...file,
+    ...(file.imageBase64 !== undefined && { imageBase64: cut(file.imageBase64) }),
+    ...(file.fileBase64 !== undefined && { fileBase64: cut(file.fileBase64) }),
+  };
+}
+
+function typescriptMessage({ message, files }: Draft): string {
+  if (files.length === 0) {
+    return `message: ${json(message)}`;
+  }
+  const { content } = withFiles(message, files.map(shorten));
+  const value = content.case === "parts" ? toJson(ContentPartsSchema, content.value) : {};
+  return `messages: [{ role: "user", content: { case: "parts", value: ${json(value)} } }]`;
+}
+
+function pythonMessage(draft: Draft): string {
+  const [[name, value] = ["message", ""]] = Object.entries(messageOf(draft));
+  return `${name}=${json(value)}`;
+}
+
+function goMessage(draft: Draft): string {
+  if (draft.files.length === 0) {
+    return `run, err := sessions.SendMessage(ctx, &runnel.SendMessageRequest{SessionId: session.SessionId, Message: ${json(draft.message)}})`;
+  }
+  return `message := &runnel.SendMessageRequest{}
+if err := protojson.Unmarshal([]byte(${json(json(messageOf(draft)))}), message); err != nil {
+	log.Fatal(err)
+}
+message.SessionId = session.SessionId
+run, err := sessions.SendMessage(ctx, message)`;
+}
+
+/** What OpenAI's API takes: the text, or a message with parts. */
+function openaiInput({ message, files }: Draft): unknown {
+  if (files.length === 0) {
+    return message;
+  }
+  const parts = files
+    .map(shorten)
+    .map(({ imageBase64, imageUrl, fileBase64, fileUrl, fileName }) =>
+      imageBase64 === undefined && imageUrl === undefined
+        ? { type: "input_file", filename: fileName, file_data: fileBase64, file_url: fileUrl }
+        : { type: "input_image", image_url: imageBase64 ?? imageUrl },
+    );
+  return [{ role: "user", content: [{ type: "input_text", text: message }, ...parts] }];
 }
 
 function channelOf(url: string): string {

@@ -177,6 +177,36 @@ test("a run is started in the form, followed, repeated with its input edited, an
   expectCalm(opened);
 });
 
+test("files go with the message, into the code beside it, and into a repetition", async () => {
+  const { provider, service } = await setStage();
+  provider.respond(answer("A red dot."), answer("Still red."));
+  const { page } = await openConsole(service.url, "new");
+  await page.getByLabel("Message").fill("What is this?");
+  const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+  const files = [
+    { name: "dot.png", mimeType: "image/png", buffer: Buffer.from(dot, "base64") },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("unwanted") },
+  ];
+  await page.getByLabel("Images and files").setInputFiles(files);
+  await page.getByRole("button", { name: "Remove notes.txt" }).click();
+  for (const language of ["gRPC", "TypeScript", "Python", "Go", "OpenAI", "curl"]) {
+    await page.getByRole("tab", { name: language }).click();
+    await page.getByRole("tabpanel").filter({ hasText: "data:image/png;base64,<base64 of dot.png>" }).waitFor();
+  }
+  await expectFit(page, "new run with a file");
+  await page.getByRole("button", { name: "Start the run" }).click();
+  await seeText(page, "A red dot.");
+  await seeText(page, "[image_base64 dot.png]");
+  await page.getByRole("link", { name: "Run again" }).click();
+  expect(await page.getByLabel("Message").inputValue()).toBe("What is this?");
+  await page.getByRole("button", { name: "Start the run" }).click();
+  await seeText(page, "Still red.");
+  for (const { body } of provider.requests) {
+    expect(JSON.stringify(body)).toContain(dot);
+    expect(JSON.stringify(body)).not.toContain("unwanted");
+  }
+});
+
 test("a page without a key asks for one, keeps what it shows, and never puts the key in an address or a store", async () => {
   const { provider, service, client } = await setStage();
   provider.respond(answer("Only for its client."));

@@ -11,6 +11,7 @@ import { useShortcuts } from "../lib/shortcuts.ts";
 import { setTitle } from "../lib/title.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { isActive } from "../ui/state-label.tsx";
+import { Tabs } from "../ui/tabs.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { EntriesPane } from "./entries-pane.tsx";
 import { RunHeader } from "./run-header.tsx";
@@ -107,30 +108,7 @@ function Panes({ log, run, input }: Pick<PaneProps, "log" | "run" | "input">) {
         </section>
       )}
       <section className="pane" aria-label={tabs[tab]}>
-        <div className="tabs" role="tablist" aria-label="What to show">
-          {offered.map((each) => (
-            <button
-              key={each}
-              type="button"
-              role="tab"
-              id={`tab-${each}`}
-              aria-selected={each === tab}
-              aria-controls="tab-panel"
-              tabIndex={each === tab ? 0 : -1}
-              onClick={() => show(each)}
-              onKeyDown={(event) => {
-                const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-                const next = offered[(offered.indexOf(each) + step + offered.length) % offered.length];
-                if (step !== 0 && next !== undefined) {
-                  show(next);
-                  document.getElementById(`tab-${next}`)?.focus();
-                }
-              }}
-            >
-              {tabs[each]}
-            </button>
-          ))}
-        </div>
+        <Tabs id="tab" label="What to show" titles={tabs} offered={offered} shown={tab} onShow={show} />
         <div className="tab-panel" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
           {tab === "transcript" && <TranscriptPane log={log} run={run} input={input} sequence={sequence} />}
           {tab === "waterfall" && timeline}

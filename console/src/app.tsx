@@ -10,7 +10,7 @@ import { consoleBase, transport } from "./api/transport.ts";
 import { approvalChanges } from "./approvals/approval-changes.ts";
 import { Frame } from "./frame/frame.tsx";
 import { setTitle } from "./lib/title.ts";
-import { forgetLogs } from "./run/run-log.ts";
+import { forgetLogs } from "./run/kept-logs.ts";
 import { runChanges } from "./runs/run-changes.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
 import { views } from "./views.ts";

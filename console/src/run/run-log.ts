@@ -4,33 +4,22 @@
 // L2  The stream opens after the last entry, so nothing is lost or shown twice, whatever happened to the connection.
 // L3  Components get one notification a frame, however many entries arrive.
 
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useSyncExternalStore } from "react";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { probe } from "../api/service-state.ts";
-import { transport } from "../api/transport.ts";
 import { oncePerFrame } from "../lib/frame-batch.ts";
-import { follow, type StreamPhase } from "../lib/stream.ts";
+import type { StreamPhase } from "../lib/stream.ts";
 import { Timeline } from "./timeline.ts";
 import { Transcript, timeOf } from "./transcript.ts";
 
-const runs = createClient(RunService, transport);
-/** Logs that stay in memory after their view is closed: going back shows them at once. */
-const keptMax = 5;
-const kept = new Map<string, RunLog>();
+/** Brings the entries after the last one of a log, until the returned function is called. */
+export type FollowEntries = (log: RunLog) => () => void;
 
-/** Returns the log of a run, which is followed while the component is shown. Renders again when it changes. */
-export function useRunLog(runId: string): RunLog {
-  const log = logOf(runId);
+/** Follows a log while the component is shown, and renders again when the log changes. */
+export function useLog(log: RunLog): RunLog {
   useSyncExternalStore(log.subscribe, log.getVersion);
   useEffect(() => log.retain(), [log]);
   return log;
-}
-
-/** Forgets all logs: another client must not see them. */
-export function forgetLogs(): void {
-  kept.clear();
 }
 
 /** The log of one run with what is made of it. */
@@ -43,6 +32,7 @@ export class RunLog {
   /** How often the stream was opened again. */
   resumed = 0;
 
+  readonly #follow: FollowEntries;
   #version = 0;
   #readers = 0;
   #stop: (() => void) | undefined;
@@ -54,8 +44,9 @@ export class RunLog {
     }
   });
 
-  constructor(runId: string) {
+  constructor(runId: string, follow: FollowEntries) {
     this.runId = runId;
+    this.#follow = follow;
   }
 
   readonly getVersion = (): number => this.#version;
@@ -79,7 +70,7 @@ export class RunLog {
   retain(): () => void {
     this.#readers += 1;
     if (this.#stop === undefined && !this.hasEnded) {
-      this.#stop = this.#follow();
+      this.#stop = this.#follow(this);
     }
     return () => {
       this.#readers -= 1;
@@ -93,31 +84,27 @@ export class RunLog {
   /** Opens the stream again at once. */
   retry(): void {
     this.#stop?.();
-    this.#stop = this.#follow();
+    this.#stop = this.#follow(this);
   }
 
-  #follow(): () => void {
-    return follow({
-      open: (signal) => runs.tailRun({ runId: this.runId, after: BigInt(this.cursor) }, { signal, timeoutMs: 0 }),
-      take: ({ results }) => {
-        for (const result of results) {
-          this.#take(result);
-        }
-        this.#notify();
-        const last = results.at(-1);
-        return last && timeOf(last);
-      },
-      onPhase: (phase) => {
-        this.phase = phase;
-        if (phase.name === "reconnecting") {
-          void probe();
-        }
-        this.#notify();
-      },
-      onResume: () => {
-        this.resumed += 1;
-      },
-    });
+  /** Takes the next entries. Returns when the last one was made, in milliseconds, or undefined without entries. */
+  take(results: readonly RunResult[]): number | undefined {
+    for (const result of results) {
+      this.#take(result);
+    }
+    this.#notify();
+    const last = results.at(-1);
+    return last && timeOf(last);
+  }
+
+  setPhase(phase: StreamPhase): void {
+    this.phase = phase;
+    this.#notify();
+  }
+
+  /** Counts that the stream was opened again. */
+  countResume(): void {
+    this.resumed += 1;
   }
 
   #take(result: RunResult): void {
@@ -132,18 +119,4 @@ export class RunLog {
     this.transcript.add(result);
     this.timeline.add(result);
   }
-}
-
-function logOf(runId: string): RunLog {
-  const log = kept.get(runId) ?? new RunLog(runId);
-  // The order of the map is the order of use.
-  kept.delete(runId);
-  kept.set(runId, log);
-  for (const oldest of kept.keys()) {
-    if (kept.size <= keptMax) {
-      break;
-    }
-    kept.delete(oldest);
-  }
-  return log;
 }

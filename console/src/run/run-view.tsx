@@ -14,8 +14,8 @@ import { isActive } from "../ui/state-label.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { EntriesPane } from "./entries-pane.tsx";
+import { useRunLog } from "./kept-logs.ts";
 import { RunHeader } from "./run-header.tsx";
-import { useRunLog } from "./run-log.ts";
 import { TimelinePane } from "./timeline-pane.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
 

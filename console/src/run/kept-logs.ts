@@ -1,0 +1,51 @@
+// The logs of the runs that a person has looked at, each followed with the key of this page.
+
+import { createClient } from "@connectrpc/connect";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { probe } from "../api/service-state.ts";
+import { transport } from "../api/transport.ts";
+import { follow } from "../lib/stream.ts";
+import { RunLog, useLog } from "./run-log.ts";
+
+const runs = createClient(RunService, transport);
+/** Logs that stay in memory after their view is closed: going back shows them at once. */
+const keptMax = 5;
+const kept = new Map<string, RunLog>();
+
+/** Returns the log of a run, which is followed while the component is shown. Renders again when it changes. */
+export function useRunLog(runId: string): RunLog {
+  return useLog(logOf(runId));
+}
+
+/** Forgets all logs: another client must not see them. */
+export function forgetLogs(): void {
+  kept.clear();
+}
+
+function logOf(runId: string): RunLog {
+  const log = kept.get(runId) ?? new RunLog(runId, followByKey);
+  // The order of the map is the order of use.
+  kept.delete(runId);
+  kept.set(runId, log);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= keptMax) {
+      break;
+    }
+    kept.delete(oldest);
+  }
+  return log;
+}
+
+function followByKey(log: RunLog): () => void {
+  return follow({
+    open: (signal) => runs.tailRun({ runId: log.runId, after: BigInt(log.cursor) }, { signal, timeoutMs: 0 }),
+    take: ({ results }) => log.take(results),
+    onPhase: (phase) => {
+      log.setPhase(phase);
+      if (phase.name === "reconnecting") {
+        void probe();
+      }
+    },
+    onResume: () => log.countResume(),
+  });
+}

@@ -1,7 +1,6 @@
 // Starts the console.
 
 import { createRoot } from "react-dom/client";
-import { watchService } from "./api/service-state.ts";
 import { App } from "./app.tsx";
 import { applyTheme } from "./lib/preferences.ts";
 import "./style/tokens.css";
@@ -21,5 +20,4 @@ if (root === null) {
   throw new Error("the page has no element #console");
 }
 applyTheme();
-watchService();
 createRoot(root).render(<App />);

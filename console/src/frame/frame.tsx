@@ -1,9 +1,9 @@
 // What surrounds every view: navigation, the state of the service, credentials, theme and help.
 
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
 import { access } from "../api/access.ts";
-import { serviceState } from "../api/service-state.ts";
+import { serviceState, watchService } from "../api/service-state.ts";
 import { type Theme, theme } from "../lib/preferences.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { useStore } from "../lib/store.ts";
@@ -19,6 +19,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const [, navigate] = useLocation();
   const [opened, setOpened] = useState<"access" | "help" | undefined>(undefined);
   const { isAsked } = useStore(access);
+  useEffect(watchService, []);
   const goTo = placed.map(({ path, navigation }) => [navigation?.key ?? "", () => navigate(path)] as const);
   useShortcuts({ ...Object.fromEntries(goTo), "?": () => setOpened("help") });
   return (

@@ -22,10 +22,12 @@ const previewChars = 240;
 export function EntriesPane({
   log,
   sequence,
+  entryAddress,
   onSelect,
 }: {
   readonly log: RunLog;
   readonly sequence: number | undefined;
+  readonly entryAddress: (sequence: number) => string;
   readonly onSelect: (sequence: number) => void;
 }) {
   const [text, setText] = useState("");
@@ -96,7 +98,16 @@ export function EntriesPane({
         keyOf={(at) => Number(shown[at]?.sequence ?? at)}
         render={(at) => {
           const entry = shown[at];
-          return entry && <EntryLine entry={entry} startMs={startMs} isChosen={entry === chosen} />;
+          return (
+            entry && (
+              <EntryLine
+                entry={entry}
+                href={entryAddress(Number(entry.sequence))}
+                startMs={startMs}
+                isChosen={entry === chosen}
+              />
+            )
+          );
         }}
       />
       {chosen !== undefined && (
@@ -110,22 +121,18 @@ export function EntriesPane({
 
 function EntryLine({
   entry,
+  href,
   startMs,
   isChosen,
 }: {
   readonly entry: RunResult;
+  readonly href: string;
   readonly startMs: number;
   readonly isChosen: boolean;
 }) {
-  const sequence = Number(entry.sequence);
   return (
-    <Link
-      href={`/runs/${entry.runId}?tab=entries&seq=${sequence}`}
-      replace
-      className="entry mono"
-      aria-current={isChosen ? "true" : undefined}
-    >
-      <span className="entry-sequence">#{sequence}</span>
+    <Link href={href} replace className="entry mono" aria-current={isChosen ? "true" : undefined}>
+      <span className="entry-sequence">#{Number(entry.sequence)}</span>
       <span className="entry-time">+{formatDuration(timeOf(entry) - startMs)}</span>
       <span className="entry-type">{typeName(entry)}</span>
       <span className="entry-text">{visibleText(preview(entry))}</span>

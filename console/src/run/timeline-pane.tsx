@@ -5,7 +5,6 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatDuration, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { isActive } from "../ui/state-label.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import type { RunLog } from "./run-log.ts";
 import { makeScale, type Scale, type Span } from "./timeline.ts";
@@ -15,19 +14,21 @@ const rowPx = 28;
 export function TimelinePane({
   log,
   run,
+  isRunning,
   sequence,
   onSelect,
 }: {
   readonly log: RunLog;
-  readonly run: Run;
+  readonly run: Run | undefined;
+  readonly isRunning: boolean;
   readonly sequence: number | undefined;
   readonly onSelect: (sequence: number) => void;
 }) {
-  const nowMs = useNow(isActive(run.state));
-  const spans = [...queueOf(run), ...log.timeline.spans];
-  const startMs = Math.min(...spans.map((span) => span.startMs), msOf(run.createTime) ?? nowMs);
+  const nowMs = useNow(isRunning);
+  const spans = [...(run === undefined ? [] : queueOf(run)), ...log.timeline.spans];
+  const startMs = Math.min(...spans.map((span) => span.startMs), msOf(run?.createTime) ?? nowMs);
   const lastMs = Math.max(startMs, ...spans.map((span) => span.endMs ?? span.startMs));
-  const endMs = isActive(run.state) ? Math.max(nowMs, lastMs) : lastMs;
+  const endMs = isRunning ? Math.max(nowMs, lastMs) : lastMs;
   const scale = makeScale(spans, startMs, endMs);
   const chosen = spans.findLast((span) => sequence !== undefined && span.sequence <= sequence && span.kind !== "turn");
   return (

@@ -2,8 +2,7 @@
 
 import { lazy, memo, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
-import type { Run } from "#gen/runnel/v1/run_pb.js";
-import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
+import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { formatBytes, formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
@@ -11,7 +10,6 @@ import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
-import { isActive } from "../ui/state-label.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 import { LiveSpeech } from "./live-speech.tsx";
 import type { RunLog } from "./run-log.ts";
@@ -24,20 +22,25 @@ const OneApproval = lazy(async () => ({ default: (await import("../approvals/dec
 
 export function TranscriptPane({
   log,
-  run,
-  input,
+  isRunning,
+  mayDecide,
+  messages,
   sequence,
+  entryAddress,
 }: {
   readonly log: RunLog;
-  readonly run: Run;
-  readonly input: GetRunInputResponse | undefined;
+  readonly isRunning: boolean;
+  /** False shows an approval as the log has it, without a call. */
+  readonly mayDecide: boolean;
+  /** The input of the run. */
+  readonly messages: readonly Message[];
   readonly sequence: number | undefined;
+  readonly entryAddress: (sequence: number) => string;
 }) {
   const { rows } = log.transcript;
   const list = useRef<VirtualListHandle>(null);
   // The end of a run that works is where the news is; one that has ended is read from its start.
-  const [follows, setFollows] = useState(() => isActive(run.state) && sequence === undefined);
-  const messages = input?.messages ?? [];
+  const [follows, setFollows] = useState(() => isRunning && sequence === undefined);
   const first = messages.length;
   const index = sequence === undefined ? -1 : first + rows.findLastIndex((row) => row.sequence <= sequence);
   // Read with `index`: the log grows between a rendering and its effects.
@@ -52,7 +55,7 @@ export function TranscriptPane({
     }
   }, [hasArrived, sequence, index]);
   useShortcuts({ End: () => setFollows(true) });
-  const hasMore = !follows && isActive(run.state);
+  const hasMore = !follows && isRunning;
   return (
     <div className="transcript">
       <VirtualList
@@ -73,7 +76,17 @@ export function TranscriptPane({
             return <Said who={message?.role ?? "user"}>{<Markdown text={textOf(message)} />}</Said>;
           }
           const row = rows[at - first];
-          return row && <OneRow runId={run.runId} row={row} version={row.version} isChosen={at === index} />;
+          return (
+            row && (
+              <OneRow
+                row={row}
+                version={row.version}
+                href={entryAddress(row.sequence)}
+                mayDecide={mayDecide}
+                isChosen={at === index}
+              />
+            )
+          );
         }}
       />
       {first + rows.length === 0 && <p className="loading">Nothing is written yet.</p>}
@@ -90,13 +103,15 @@ export function TranscriptPane({
 
 /** Renders again only with a new version: the row itself is one object for its life. */
 const OneRow = memo(function OneRow({
-  runId,
   row,
+  href,
+  mayDecide,
   isChosen,
 }: {
-  readonly runId: string;
   readonly row: Row;
   readonly version: number;
+  readonly href: string;
+  readonly mayDecide: boolean;
   readonly isChosen: boolean;
 }) {
   return (
@@ -107,19 +122,15 @@ const OneRow = memo(function OneRow({
       data-chosen={isChosen || undefined}
     >
       {row.isVoid && <span className="unseen">Void, written again on another replica: </span>}
-      <Content row={row} />
-      <Link
-        href={`/runs/${runId}?tab=entries&seq=${row.sequence}`}
-        className="sequence mono"
-        title={`entry ${row.sequence} · ${formatTime(row.timeMs)}`}
-      >
+      <Content row={row} mayDecide={mayDecide} />
+      <Link href={href} className="sequence mono" title={`entry ${row.sequence} · ${formatTime(row.timeMs)}`}>
         #{row.sequence}
       </Link>
     </article>
   );
 });
 
-function Content({ row }: { readonly row: Row }) {
+function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: boolean }) {
   const { content } = row;
   switch (content.kind) {
     case "message":
@@ -169,7 +180,7 @@ function Content({ row }: { readonly row: Row }) {
       return (
         <Event tone="warn" title={`Approval asked: ${visibleText(content.value.action || content.value.toolName)}`}>
           {visibleText(content.value.reason)}
-          {content.value.approvalId === "" ? (
+          {content.value.approvalId === "" || !mayDecide ? (
             <CodeBlock label="arguments" text={prettyJson(content.value.parameters)} />
           ) : (
             <Suspense fallback={<Loading what="the approval" />}>

@@ -1,0 +1,83 @@
+// What a log shows: the waterfall, the transcript and the entries. Two panes beside each other where there is room, else one at a
+// time.
+
+import { useLocation, useSearchParams } from "wouter";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
+import { useMedia } from "../lib/media.ts";
+import { useShortcuts } from "../lib/shortcuts.ts";
+import { isActive } from "../ui/state-label.tsx";
+import { Tabs } from "../ui/tabs.tsx";
+import { EntriesPane } from "./entries-pane.tsx";
+import type { RunLog } from "./run-log.ts";
+import { TimelinePane } from "./timeline-pane.tsx";
+import { TranscriptPane } from "./transcript-pane.tsx";
+
+const tabs = { transcript: "Transcript", waterfall: "Waterfall", entries: "Entries" } as const;
+
+type Tab = keyof typeof tabs;
+
+/** Without a run the panes make no call: the reader of a shared run may see its log alone. */
+export function Panes({
+  log,
+  run,
+  input,
+}: {
+  readonly log: RunLog;
+  readonly run?: Run;
+  readonly input?: GetRunInputResponse | undefined;
+}) {
+  const [path, navigate] = useLocation();
+  const [parameters] = useSearchParams();
+  const isWide = useMedia("(min-width: 1080px)");
+  const asked = parameters.get("tab") ?? "transcript";
+  const named: Tab = asked in tabs ? (asked as Tab) : "transcript";
+  const tab = isWide && named === "waterfall" ? "transcript" : named;
+  const sequence = Number(parameters.get("seq") ?? 0) || undefined;
+  // A shared run has its ticket behind `#`.
+  const addressOf = (next: Readonly<Record<string, string>>): string =>
+    `${path}?${new URLSearchParams({ ...Object.fromEntries(parameters), ...next })}${location.hash}`;
+  const entryAddress = (of: number): string => addressOf({ tab: "entries", seq: String(of) });
+  const change = (next: Readonly<Record<string, string>>): void => navigate(addressOf(next), { replace: true });
+  const show = (next: Tab): void => change({ tab: next });
+  useShortcuts({ t: () => show("transcript"), e: () => show("entries"), w: () => show("waterfall") });
+  const select = (next: number): void =>
+    change({ seq: String(next), ...(named === "waterfall" && { tab: "transcript" }) });
+  // Of a run that is not known the log tells whether it goes on, while its stream does.
+  const isRunning = run === undefined ? !log.hasEnded && log.phase.name !== "refused" : isActive(run.state);
+  const timeline = <TimelinePane log={log} run={run} isRunning={isRunning} sequence={sequence} onSelect={select} />;
+  const offered = (Object.keys(tabs) as Tab[]).filter((each) => !isWide || each !== "waterfall");
+  return (
+    <div className="panes" data-wide={isWide || undefined}>
+      {isWide && (
+        <section className="pane" aria-label="Waterfall">
+          {timeline}
+        </section>
+      )}
+      <section className="pane" aria-label={tabs[tab]}>
+        <Tabs id="tab" label="What to show" titles={tabs} offered={offered} shown={tab} onShow={show} />
+        <div className="tab-panel" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
+          {tab === "transcript" && (
+            <TranscriptPane
+              log={log}
+              isRunning={isRunning}
+              mayDecide={run !== undefined}
+              messages={input?.messages ?? []}
+              sequence={sequence}
+              entryAddress={entryAddress}
+            />
+          )}
+          {tab === "waterfall" && timeline}
+          {tab === "entries" && (
+            <EntriesPane
+              log={log}
+              sequence={sequence}
+              entryAddress={entryAddress}
+              onSelect={(next) => change({ seq: String(next) })}
+            />
+          )}
+        </div>
+      </section>
+    </div>
+  );
+}

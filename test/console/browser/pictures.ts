@@ -32,7 +32,8 @@ export async function takePicture(
     const { page } = await openConsole(url, path, { colorScheme, viewport, ...options }, browser);
     await prepare?.(page);
     await seeText(page, text);
-    if (name !== "explorer") {
+    // The explorer and the page of a shared run have no frame with the state of the service.
+    if ((await page.locator(".service").count()) > 0) {
       await page.locator(".service", { hasText: "service ready" }).waitFor();
     }
     const picture = await page.screenshot({ animations: "disabled" });

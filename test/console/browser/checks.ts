@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const nextFrame = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /** Returns what axe finds, by rule, with the elements. */
@@ -33,11 +34,13 @@ export async function expectFit(page: Page, what: string, known: readonly string
     // Without motion, colours are those of the theme at once.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     // The colours are those of the theme from the next frame on.
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    await page.evaluate(nextFrame);
     expect(await findLasting(page, known), `${what}, ${colorScheme}`).toEqual([]);
   }
   for (const width of narrowPx) {
     await page.setViewportSize({ width, height: 740 });
+    // Views that ask for the width of the screen render again in the next frame.
+    await page.evaluate(nextFrame);
     const widths = '[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]';
     expect(await page.evaluate(widths), what).toEqual([width, width]);
     expect(await findLasting(page, known), `${what}, ${width} px`).toEqual([]);

@@ -3,7 +3,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { access } from "./api/access.ts";
 import { consoleBase, transport } from "./api/transport.ts";
@@ -15,6 +15,7 @@ import { runChanges } from "./runs/run-changes.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
 import { views } from "./views.ts";
 
+const SharedView = lazy(() => import("./share/shared-view.tsx"));
 const retriesMax = 2;
 
 const queries = new QueryClient({
@@ -44,32 +45,48 @@ export function App() {
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queries}>
         <Router base={consoleBase}>
-          <Frame>
-            <Suspense fallback={<Loading what="this view" />}>
-              <Switch>
-                <Route path="/">
-                  <Redirect to="/runs" replace />
-                </Route>
-                {views.map(({ path, title, component: Component }) => (
-                  <Route key={path} path={path}>
-                    {(params) => (
-                      <Titled title={title}>
-                        <Component params={params} />
-                      </Titled>
-                    )}
-                  </Route>
-                ))}
-                <Route>
-                  <EmptyState title="There is no such page">
-                    <p>The address may be of a newer version of the console.</p>
-                  </EmptyState>
-                </Route>
-              </Switch>
-            </Suspense>
-          </Frame>
+          <Suspense fallback={<Loading what="this view" />}>
+            <Switch>
+              {/* Outside of the frame: it shows one log to a reader without a key, and makes no call. */}
+              <Route path="/shared">
+                <SharedView />
+              </Route>
+              <Route>
+                <Frame>
+                  <Views />
+                </Frame>
+              </Route>
+            </Switch>
+          </Suspense>
         </Router>
       </QueryClientProvider>
     </TransportProvider>
+  );
+}
+
+function Views() {
+  return (
+    <Suspense fallback={<Loading what="this view" />}>
+      <Switch>
+        <Route path="/">
+          <Redirect to="/runs" replace />
+        </Route>
+        {views.map(({ path, title, component: Component }) => (
+          <Route key={path} path={path}>
+            {(params) => (
+              <Titled title={title}>
+                <Component params={params} />
+              </Titled>
+            )}
+          </Route>
+        ))}
+        <Route>
+          <EmptyState title="There is no such page">
+            <p>The address may be of a newer version of the console.</p>
+          </EmptyState>
+        </Route>
+      </Switch>
+    </Suspense>
   );
 }
 

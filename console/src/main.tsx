@@ -14,6 +14,7 @@ import "./style/proof.css";
 import "./style/approvals.css";
 import "./style/exchanges.css";
 import "./style/callbacks.css";
+import "./style/share.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -139,7 +139,7 @@ async function readOnce<Response>(
 }
 
 /** Decides when a stream has caught up. */
-class Pace {
+export class Pace {
   readonly #onLive: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #from: { readonly wallMs: number; readonly madeMs: number } | undefined;

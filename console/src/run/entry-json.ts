@@ -4,7 +4,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 
 /** Fields whose text is JSON: the contract keeps it as it was written. */
-const jsonFields: ReadonlySet<string> = new Set([
+export const jsonFields: ReadonlySet<string> = new Set([
   "json",
   "metadata",
   "parameters",

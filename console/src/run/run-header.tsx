@@ -1,6 +1,6 @@
 // The head of a run: its state, the state of its stream, its numbers, and what a person can do with it.
 
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
@@ -11,6 +11,8 @@ import { Icon } from "../ui/icon.tsx";
 import { isActive, StateLabel } from "../ui/state-label.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import type { RunLog } from "./run-log.ts";
+
+const ShareDialog = lazy(() => import("../share/share-dialog.tsx"));
 
 export function RunHeader({
   run,
@@ -25,6 +27,7 @@ export function RunHeader({
   readonly isCancelling: boolean;
   readonly onCancel: () => void;
 }) {
+  const [isSharing, setSharing] = useState(false);
   const isRunning = isActive(run.state);
   const mayRepeat = run.driver === "llm-loop";
   return (
@@ -43,6 +46,10 @@ export function RunHeader({
         <StreamBadge phase={log.phase} at={log.cursor} resumed={log.resumed} onRetry={() => log.retry()} />
         <div className="spacer" />
         <div className="actions">
+          <button type="button" className="button" onClick={() => setSharing(true)}>
+            <Icon name="link" />
+            Share
+          </button>
           {!isRunning && (
             <Link href={`/runs/${run.runId}/receipt`} className="button">
               <Icon name="seal" />
@@ -81,6 +88,11 @@ export function RunHeader({
         <p className="run-error">
           <b>{run.failureCode}</b> {visibleText(run.error)}
         </p>
+      )}
+      {isSharing && (
+        <Suspense fallback={null}>
+          <ShareDialog runId={run.runId} onClose={() => setSharing(false)} />
+        </Suspense>
       )}
     </header>
   );

@@ -2,7 +2,7 @@
 
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { keyOf } from "../../harness/credentials.ts";
 
@@ -14,6 +14,8 @@ export interface ConsolePage {
   readonly page: Page;
   /** Errors and warnings of the page's console, its uncaught errors, and reports of the content security policy. */
   readonly complaints: string[];
+  /** Everything that the page has requested. */
+  readonly requests: Request[];
   /** Requests to other origins than the service. */
   readonly foreign: string[];
 }
@@ -45,7 +47,7 @@ export async function openConsole(
   const context = await (browser ?? (await startBrowser())).newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(waitMaxMs);
-  const opened: ConsolePage = { page, complaints: [], foreign: [] };
+  const opened: ConsolePage = { page, complaints: [], requests: [], foreign: [] };
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") {
       opened.complaints.push(message.text());
@@ -53,6 +55,7 @@ export async function openConsole(
   });
   page.on("pageerror", (error) => opened.complaints.push(String(error)));
   page.on("request", (request) => {
+    opened.requests.push(request);
     const asked = new URL(request.url());
     if (asked.origin !== url && asked.protocol !== "data:" && asked.protocol !== "blob:") {
       opened.foreign.push(request.url());

@@ -3526,6 +3526,10 @@ export const comments = new Map(
   "Time when the job was accepted."
  ],
  [
+  "runnel.job.v1.Job.document",
+  "The JobSpec as it was submitted, without its wrapper. Unset in lists, in WatchJob, and for a document of more than 512 KiB."
+ ],
+ [
   "runnel.job.v1.Job.end_time",
   "Time when the last run ended."
  ],

@@ -96,7 +96,9 @@ class Job(_Message):
     """Time when the last run ended."""
     cancel_request_time: _Timestamp
     """Time when the cancellation was requested."""
-    def __init__(self, *, id: _str | None = ..., status: Job.State | _str | None = ..., client_job_id: _str | None = ..., jobspec_id: _str | None = ..., version: _str | None = ..., benchmark: _str | None = ..., signature_version: _int | None = ..., public_key: _str | None = ..., key_id: _str | None = ..., canonical_sha256: _str | None = ..., canonical_len: _int | None = ..., min_regions: _int | None = ..., min_success_rate: _float | None = ..., total_regions: _int | None = ..., successful_regions: _int | None = ..., failed_regions: _int | None = ..., executions: _Iterable[JobExecution | _Mapping[_str, _Any]] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    document: _str
+    """The JobSpec as it was submitted, without its wrapper. Unset in lists, in WatchJob, and for a document of more than 512 KiB."""
+    def __init__(self, *, id: _str | None = ..., status: Job.State | _str | None = ..., client_job_id: _str | None = ..., jobspec_id: _str | None = ..., version: _str | None = ..., benchmark: _str | None = ..., signature_version: _int | None = ..., public_key: _str | None = ..., key_id: _str | None = ..., canonical_sha256: _str | None = ..., canonical_len: _int | None = ..., min_regions: _int | None = ..., min_success_rate: _float | None = ..., total_regions: _int | None = ..., successful_regions: _int | None = ..., failed_regions: _int | None = ..., executions: _Iterable[JobExecution | _Mapping[_str, _Any]] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., document: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time", "end_time", "cancel_request_time"]) -> _bool: ...
 
 class JobExecution(_Message):

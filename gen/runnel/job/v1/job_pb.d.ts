@@ -159,6 +159,13 @@ export declare type Job = Message<"runnel.job.v1.Job"> & {
    * @generated from field: google.protobuf.Timestamp cancel_request_time = 20;
    */
   cancelRequestTime?: Timestamp | undefined;
+
+  /**
+   * The JobSpec as it was submitted, without its wrapper. Unset in lists, in WatchJob, and for a document of more than 512 KiB.
+   *
+   * @generated from field: string document = 21;
+   */
+  document: string;
 };
 
 /**

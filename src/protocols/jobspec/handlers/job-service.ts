@@ -25,7 +25,7 @@ import { cancelJob } from "../jobs/cancel.ts";
 import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
 import { jobToProto, listedJobToProto } from "../jobs/to-proto.ts";
 import { watchJob } from "../jobs/watch.ts";
-import { findClientJob, listClientJobs, listJobRuns } from "../storage/job.ts";
+import { findClientJob, findJobDocument, listClientJobs, listJobRuns } from "../storage/job.ts";
 import type { JobDeps } from "./deps.ts";
 
 /** Creates the handlers of JobService. */
@@ -33,7 +33,7 @@ export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> 
   const { db, cursors } = deps;
   return {
     submitJob: (request, context) => refuseUnprotected(() => submit(deps, request, context)),
-    getJob: async ({ id }, { values }) => ({ job: await requireJob(db, requireClient(values).client, id) }),
+    getJob: async ({ id }, { values }) => ({ job: await requireWholeJob(db, requireClient(values).client, id) }),
     listJobs: async (request, { values }) => {
       const { client } = requireClient(values);
       const scope = ["jobs", client];
@@ -56,7 +56,7 @@ export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> 
       const { client } = requireClient(values);
       await requireJob(db, client, id);
       await cancelJob(deps, id);
-      return { job: await requireJob(db, client, id) };
+      return { job: await requireWholeJob(db, client, id) };
     },
   };
 }
@@ -130,6 +130,19 @@ async function requireJob(db: Db, client: string, id: string): Promise<Job> {
   const job = await readJob(db, client, id);
   if (job === undefined) {
     throw new Fault("JOB_NOT_FOUND", "job not found");
+  }
+  return job;
+}
+
+/** The outputs of all regions are in the same message: together they must stay below the 4 MiB that gRPC clients accept. */
+const documentBytesMax = 524_288;
+
+/** Returns a job with its document. */
+async function requireWholeJob(db: Db, client: string, id: string): Promise<Job> {
+  const job = await requireJob(db, client, id);
+  const document = (await findJobDocument(db, id))?.document;
+  if (document !== undefined && document.length <= documentBytesMax) {
+    job.document = Buffer.from(document).toString();
   }
   return job;
 }

@@ -12,17 +12,9 @@ export function CallExamples({ draft }: { readonly draft: Draft }) {
   return (
     <section className="examples" aria-label="The same call as code">
       <h2>The same call</h2>
-      <Tabs
-        id="language"
-        label="Language"
-        titles={languages}
-        offered={Object.keys(languages) as Language[]}
-        shown={language}
-        onShow={setLanguage}
-      />
-      <div role="tabpanel" id="language-panel" aria-labelledby={`language-${language}`}>
+      <Tabs label="Language" tabs={languages} chosen={language} onChoose={setLanguage}>
         <CodeBlock label={languages[language]} text={writeCall(language, draft, serviceUrl)} />
-      </div>
+      </Tabs>
       <p className="hint">
         With credentials, send the key as <code>Authorization: Bearer …</code>. The lines contain no key.
       </p>

@@ -14,6 +14,8 @@ import { TimelinePane } from "./timeline-pane.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
 
 const tabs = { transcript: "Transcript", waterfall: "Waterfall", entries: "Entries" } as const;
+/** A wide page has the waterfall beside the tabs. */
+const wideTabs = { transcript: tabs.transcript, entries: tabs.entries };
 
 type Tab = keyof typeof tabs;
 
@@ -46,7 +48,6 @@ export function Panes({
   // Of a run that is not known the log tells whether it goes on, while its stream does.
   const isRunning = run === undefined ? !log.hasEnded && log.phase.name !== "refused" : isActive(run.state);
   const timeline = <TimelinePane log={log} run={run} isRunning={isRunning} sequence={sequence} onSelect={select} />;
-  const offered = (Object.keys(tabs) as Tab[]).filter((each) => !isWide || each !== "waterfall");
   return (
     <div className="panes" data-wide={isWide || undefined}>
       {isWide && (
@@ -55,8 +56,7 @@ export function Panes({
         </section>
       )}
       <section className="pane" aria-label={tabs[tab]}>
-        <Tabs id="tab" label="What to show" titles={tabs} offered={offered} shown={tab} onShow={show} />
-        <div className="tab-panel" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
+        <Tabs label="What to show" tabs={isWide ? wideTabs : tabs} chosen={tab} onChoose={show} panelClass="tab-panel">
           {tab === "transcript" && (
             <TranscriptPane
               log={log}
@@ -76,7 +76,7 @@ export function Panes({
               onSelect={(next) => change({ seq: String(next) })}
             />
           )}
-        </div>
+        </Tabs>
       </section>
     </div>
   );

@@ -13,22 +13,15 @@ type Tab = keyof typeof tabs;
 export default function SignaturesView() {
   const [parameters, setParameters] = useSearchParams();
   const tab: Tab = parameters.get("tab") === "request" ? "request" : "jobspec";
+  const show = (next: Tab): void => setParameters({ tab: next }, { replace: true });
   return (
     <div className="view sheet">
       <header className="view-head">
         <h1>Signatures</h1>
       </header>
-      <Tabs
-        id="tab"
-        label="What is signed"
-        titles={tabs}
-        offered={Object.keys(tabs) as Tab[]}
-        shown={tab}
-        onShow={(next) => setParameters({ tab: next }, { replace: true })}
-      />
-      <div className="form" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
+      <Tabs label="What is signed" tabs={tabs} chosen={tab} onChoose={show} panelClass="form">
         {tab === "jobspec" ? <JobSpecPane /> : <RequestPane />}
-      </div>
+      </Tabs>
     </div>
   );
 }

@@ -1,12 +1,13 @@
 // The head of a run: its state, the state of its stream, its numbers, and what a person can do with it.
 
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
+import { Fact } from "../ui/fact.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { isActive, StateLabel } from "../ui/state-label.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
@@ -136,18 +137,5 @@ function Facts({
       <Fact name="taken over">{run.takeovers > 0 && `${run.takeovers}×`}</Fact>
       <Fact name="deadline">{isRunning && deadline !== undefined && `in ${formatDuration(deadline - nowMs)}`}</Fact>
     </dl>
-  );
-}
-
-/** A fact without a value is left out. */
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  if (children === "" || children === false || children === undefined) {
-    return null;
-  }
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

@@ -11,9 +11,9 @@ import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatCount } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
+import { Question } from "../ui/question.tsx";
 import { isActive } from "../ui/state-label.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import { showToast } from "../ui/toasts.tsx";
@@ -145,40 +145,20 @@ function CancelDialog({
   readonly filter: RunsFilter;
   readonly onClose: () => void;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(undefined);
   const request = toCancelRequest(filter);
   const cancel = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const count = request === undefined ? await cancelEach(active) : (await service.cancelRuns(request)).cancelled;
-      showToast({ tone: "good", text: `Asked ${formatCount(count)} ${count === 1 ? "run" : "runs"} to stop.` });
-      onClose();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+    const count = request === undefined ? await cancelEach(active) : (await service.cancelRuns(request)).cancelled;
+    showToast({ tone: "good", text: `Asked ${formatCount(count)} ${count === 1 ? "run" : "runs"} to stop.` });
   };
   return (
-    <Dialog title="Cancel active runs" onClose={onClose}>
-      <div className="form">
-        <p>
-          {request === undefined
-            ? `The ${formatCount(active.length)} active runs of this list are cancelled.`
-            : `All active runs that match the filter are cancelled: ${formatCount(active.length)} in this list, and those further down.`}
-        </p>
-        <p className="hint">A running run stops at its next step. What it has written stays in its log.</p>
-        {error !== undefined && <Failure error={error} />}
-        <div className="actions">
-          <button type="button" className="button danger" disabled={isBusy} onClick={() => void cancel()}>
-            Cancel them
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Leave them
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <Question title="Cancel active runs" yes="Cancel them" no="Leave them" onYes={cancel} onClose={onClose}>
+      <p>
+        {request === undefined
+          ? `The ${formatCount(active.length)} active runs of this list are cancelled.`
+          : `All active runs that match the filter are cancelled: ${formatCount(active.length)} in this list, and those further down.`}
+      </p>
+      <p className="hint">A running run stops at its next step. What it has written stays in its log.</p>
+    </Question>
   );
 }
 

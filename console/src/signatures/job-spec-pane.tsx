@@ -7,10 +7,10 @@ import { adminToken } from "../api/access.ts";
 import { adminTransport } from "../api/transport.ts";
 import { useStore } from "../lib/store.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { type Check, CheckList } from "../ui/check-list.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Failure } from "../ui/notice.tsx";
 import { type Cut, findDifference } from "./first-difference.ts";
+import { SpecReport } from "./spec-report.tsx";
 
 const trust = createClient(TrustService, adminTransport);
 
@@ -86,24 +86,7 @@ function readField(fields: FormData, name: string): string {
 function Report({ response, signed }: Answer) {
   return (
     <>
-      <section className="panel" aria-live="polite">
-        <h2>
-          {response.errorCode === "" ? "The service would accept this spec" : "The service would refuse this spec"}
-        </h2>
-        <CheckList label="Checks of the JobSpec" checks={checksOf(response)} />
-        {response.advice.length > 0 && (
-          <ul>
-            {response.advice.map((each) => (
-              <li key={each}>{visibleText(each)}</li>
-            ))}
-          </ul>
-        )}
-        {response.warnings.map((each) => (
-          <p key={each} className="hint">
-            {visibleText(each)}
-          </p>
-        ))}
-      </section>
+      <SpecReport response={response} />
       {signed === "" ? (
         <CodeBlock label={canonicalLabel(response)} text={response.canonical} />
       ) : (
@@ -111,26 +94,6 @@ function Report({ response, signed }: Answer) {
       )}
     </>
   );
-}
-
-function checksOf(response: VerifyJobSpecResponse): readonly Check[] {
-  const { verify, trust: verdict, kid, errorCode, reason, pitfalls, signatureVersion } = response;
-  const isSigned = verify === "ok";
-  const why = pitfalls.length > 0 ? `explained by ${pitfalls.join(", ")}` : "it does not cover the canonical bytes";
-  const keyName = kid === "" ? "" : `, named ${kid}`;
-  return [
-    { name: "Signature", verdict: isSigned ? "good" : "bad", detail: isSigned ? `version ${signatureVersion}` : why },
-    {
-      name: "Key",
-      verdict: verdict === "trusted" ? "good" : "bad",
-      detail: verdict === "" ? "the spec has no readable key" : `${verdict}${keyName}`,
-    },
-    {
-      name: "Submission",
-      verdict: errorCode === "" ? "good" : "bad",
-      detail: errorCode === "" ? "signature, key, time and fields are accepted" : `${errorCode}: ${reason}`,
-    },
-  ];
 }
 
 function canonicalLabel({ serverCanonicalLen, serverCanonicalSha256 }: VerifyJobSpecResponse): string {

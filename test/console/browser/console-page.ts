@@ -89,3 +89,11 @@ export async function badgeOf(page: Page): Promise<string> {
 export async function seeBadge(page: Page, text: string | RegExp): Promise<void> {
   await page.locator("main .badge-text").filter({ hasText: text }).first().waitFor();
 }
+
+/** Gives the page the operator's token, which it forgets when it is loaded again. */
+export async function enterAdminToken(page: Page, token: string): Promise<void> {
+  await page.getByRole("button", { name: "Credentials" }).click();
+  await page.getByLabel("Admin token, for the operator's views").fill(token);
+  await page.getByRole("button", { name: "Use for 15 minutes" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+}

@@ -12,7 +12,7 @@ import { GrpcClient } from "../../harness/grpc.ts";
 import { until } from "../../harness/wait.ts";
 import { setJobStage, specOf } from "../../jobs/stage.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
 
@@ -36,13 +36,6 @@ async function completeRun({ provider, client }: Awaited<ReturnType<typeof setSt
 /** Returns the words beside the names of the checks, in their order. */
 async function verdictsOf(page: Page): Promise<readonly string[]> {
   return await page.locator(".checks .state").allTextContents();
-}
-
-async function enterAdminToken(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Credentials" }).click();
-  await page.getByLabel("Admin token, for the operator's views").fill(authAdminToken);
-  await page.getByRole("button", { name: "Use for 15 minutes" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
 }
 
 async function chooseFile(page: Page, name: string, content: object): Promise<void> {
@@ -109,7 +102,7 @@ test("a JobSpec shows each check, and the first byte that was signed differently
   const { service, signer } = await setStage();
   const opened = await openConsole(service.url, "signatures");
   const { page } = opened;
-  await enterAdminToken(page);
+  await enterAdminToken(page, authAdminToken);
   const spec = signer.signV1(specOf());
   await page.getByLabel("Signed JobSpec").fill(spec);
   await page.getByRole("button", { name: "Verify" }).click();
@@ -170,7 +163,7 @@ test("receipts and signatures fit both themes and narrow screens, with nothing t
   await seeText(page, "4. Send the request");
   await expectFit(page, "request");
   await page.getByRole("tab", { name: "JobSpec" }).click();
-  await enterAdminToken(page);
+  await enterAdminToken(page, authAdminToken);
   await page.getByLabel("Signed JobSpec").fill(stage.signer.signV1(specOf()));
   await page.getByLabel("The bytes that the signer signed").fill("{}");
   await page.getByRole("button", { name: "Verify" }).click();

@@ -15,6 +15,7 @@ import "./style/approvals.css";
 import "./style/exchanges.css";
 import "./style/callbacks.css";
 import "./style/share.css";
+import "./style/jobs.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -60,4 +60,13 @@ export const views: readonly View[] = [
     component: lazy(() => import("./callbacks/callbacks-view.tsx")),
     navigation: { icon: "send", key: "g c" },
   },
+  {
+    path: "/jobs",
+    title: "Jobs",
+    component: lazy(() => import("./jobs/jobs-view.tsx")),
+    navigation: { icon: "job", key: "g j" },
+  },
+  { path: "/jobs/submit", title: "Submit a JobSpec", component: lazy(() => import("./jobs/submit-view.tsx")) },
+  { path: "/jobs/keys", title: "Trust keys", component: lazy(() => import("./jobs/keys-view.tsx")) },
+  { path: "/jobs/:jobId", title: "Job", component: lazy(() => import("./jobs/jobs-view.tsx")) },
 ];

@@ -1,7 +1,10 @@
 // Why a JobSpec would be accepted or refused: the checks of the service, and the canonical bytes beside those that were signed.
 
 import { createClient } from "@connectrpc/connect";
+import { useQuery } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
+import { useSearchParams } from "wouter";
+import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { TrustService, type VerifyJobSpecResponse } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { adminToken } from "../api/access.ts";
 import { adminTransport } from "../api/transport.ts";
@@ -21,6 +24,10 @@ interface Answer {
 
 export function JobSpecPane() {
   const token = useStore(adminToken);
+  const [parameters] = useSearchParams();
+  const jobId = parameters.get("job") ?? "";
+  const { data } = useQuery(JobService.method.getJob, { id: jobId }, { enabled: jobId !== "" });
+  const submitted = data?.job?.document ?? "";
   const [answer, setAnswer] = useState<Answer | undefined>(undefined);
   const [failure, setFailure] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
@@ -49,6 +56,9 @@ export function JobSpecPane() {
           <label className="field">
             Signed JobSpec
             <textarea
+              // The spec of a job fills the field when it arrives.
+              key={submitted}
+              defaultValue={submitted}
               name="spec"
               className="input mono"
               rows={10}

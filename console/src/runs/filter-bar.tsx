@@ -2,6 +2,7 @@
 
 import { type FormEvent, type RefObject, useId, useState } from "react";
 import { Link, useSearchParams } from "wouter";
+import { withParameter } from "../lib/parameters.ts";
 import { Icon } from "../ui/icon.tsx";
 import { stateNames } from "../ui/state-label.tsx";
 import { offeredStates, spans, type TextField, textFields } from "./runs-filter.ts";
@@ -118,14 +119,4 @@ function TextFilter({
       />
     </form>
   );
-}
-
-function withParameter(current: URLSearchParams, name: string, value: string): URLSearchParams {
-  const next = new URLSearchParams(current);
-  if (value === "") {
-    next.delete(name);
-  } else {
-    next.set(name, value);
-  }
-  return next;
 }

@@ -16,6 +16,7 @@ import "./style/exchanges.css";
 import "./style/callbacks.css";
 import "./style/share.css";
 import "./style/jobs.css";
+import "./style/runners.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -69,4 +69,16 @@ export const views: readonly View[] = [
   { path: "/jobs/submit", title: "Submit a JobSpec", component: lazy(() => import("./jobs/submit-view.tsx")) },
   { path: "/jobs/keys", title: "Trust keys", component: lazy(() => import("./jobs/keys-view.tsx")) },
   { path: "/jobs/:jobId", title: "Job", component: lazy(() => import("./jobs/jobs-view.tsx")) },
+  {
+    path: "/runners",
+    title: "Runners",
+    component: lazy(() => import("./runners/runners-view.tsx")),
+    navigation: { icon: "plug", key: "g u" },
+  },
+  { path: "/runners/:runnerId", title: "Runner", component: lazy(() => import("./runners/runners-view.tsx")) },
+  {
+    path: "/runners/bindings/:bindingId",
+    title: "Binding",
+    component: lazy(() => import("./runners/runners-view.tsx")),
+  },
 ];

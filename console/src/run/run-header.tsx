@@ -6,6 +6,7 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { runnerPath } from "../runners/names.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -116,7 +117,9 @@ function Facts({
       <Fact name="waits for">{run.waitReason}</Fact>
       <Fact name="agent">{visibleText(agentName)}</Fact>
       <Fact name="model">{visibleText(run.model)}</Fact>
-      <Fact name="runner">{visibleText(run.runnerId)}</Fact>
+      <Fact name="runner">
+        {run.runnerId !== "" && <Link href={runnerPath(run.runnerId)}>{visibleText(run.runnerId)}</Link>}
+      </Fact>
       <Fact name="session">
         <Link href={`/runs?session=${encodeURIComponent(run.sessionId)}`} className="mono" title={run.sessionId}>
           {run.sessionId.length > 20 ? `…${run.sessionId.slice(-12)}` : run.sessionId}

@@ -3,25 +3,25 @@
 import { shortcutsOn } from "../lib/preferences.ts";
 import { useStore } from "../lib/store.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { views } from "../views.ts";
 
-const keys = [
-  ["g r", "runs"],
-  ["g n", "new run"],
-  ["g a", "approvals"],
-  ["g x", "exchanges"],
-  ["g c", "callbacks"],
+const keys: readonly (readonly [key: string, about: string])[] = [
+  ...views.flatMap(({ title, navigation }) =>
+    navigation === undefined ? [] : [[navigation.key, title.toLowerCase()] as const],
+  ),
   ["j / k", "next or previous row"],
   ["Enter", "open the row"],
   ["/", "filter or search"],
   ["t / w / e", "in a run: transcript, waterfall, entries"],
   ["End", "in a run: follow the end"],
   ["?", "this help"],
-] as const;
+];
 
 const badges = [
   ["live · at 1,204", "the page has every entry up to 1,204, and the next ones arrive by themselves"],
   ["catching up", "stored entries are on their way"],
   ["reconnecting in 2 s", "the connection failed; the page continues after its last entry, so nothing is lost"],
+  ["waits for another tab", "more tabs show runs than the browser has connections; it continues by itself"],
   ["paused", "the tab is hidden; it continues where it was when you look"],
   ["ended, complete", "the page has the whole log"],
 ] as const;

@@ -65,6 +65,7 @@ function find(keys: string): (() => void) | undefined {
 function isTyping({ target }: KeyboardEvent): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest("input, textarea, select, dialog[open]") !== null)
+    (target.isContentEditable ||
+      target.closest(`input:not([type="checkbox"]), textarea, select, dialog[open]`) !== null)
   );
 }

@@ -114,7 +114,7 @@ function Facts({
   const { usage } = run;
   return (
     <dl className="facts">
-      <Fact name="waits for">{run.waitReason}</Fact>
+      <Fact name="waiting">{run.waitReason}</Fact>
       <Fact name="agent">{visibleText(agentName)}</Fact>
       <Fact name="model">{visibleText(run.model)}</Fact>
       <Fact name="runner">

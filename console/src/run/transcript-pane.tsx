@@ -169,7 +169,7 @@ function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: bo
     case "waiting": {
       const wakeMs = msOf(content.value.wakeTime);
       return (
-        <Event tone="warn" title={`Waits for ${content.value.reason}`}>
+        <Event tone="warn" title={`Waiting: ${content.value.reason}`}>
           {wakeMs === undefined
             ? "It continues when it is woken."
             : `It continues at ${formatTime(wakeMs)} at the latest.`}

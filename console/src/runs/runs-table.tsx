@@ -173,7 +173,7 @@ function Outcome({ run }: { readonly run: Run }) {
     );
   }
   if (run.waitReason !== "") {
-    return <>waits for {run.waitReason}</>;
+    return <>waiting: {run.waitReason}</>;
   }
   return <>{visibleText(run.output.slice(0, shownChars))}</>;
 }

@@ -1,6 +1,6 @@
 // A list, and beside it the one thing of it that the address names. A narrow page shows one of both.
 
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useMedia } from "../lib/media.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
@@ -39,7 +39,12 @@ export function Inbox<Item>({
 }) {
   const isWide = useIsWide();
   const [first] = list.items;
-  const shown = chosen ?? (isWide && first !== undefined ? list.idOf(first) : undefined);
+  // The first thing stays when another one takes its place: nothing changes below the pointer of a person who is about to decide.
+  const [kept, setKept] = useState<string | undefined>(undefined);
+  if (kept === undefined && first !== undefined) {
+    setKept(list.idOf(first));
+  }
+  const shown = chosen ?? (isWide ? kept : undefined);
   return (
     <div className="inbox">
       {(isWide || chosen === undefined) && <Rows {...list} shown={shown} />}

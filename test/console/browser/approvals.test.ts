@@ -103,6 +103,21 @@ test("a request that is no longer the one on the page is shown again and not dec
   await page.getByRole("button", { name: "Approve" }).waitFor();
 });
 
+test("what is shown stays below the pointer when a newer approval arrives, and when it is decided", async () => {
+  const { service, ask } = await setStage();
+  await ask(write("one.txt"));
+  const { page } = await openConsole(service.url, "approvals", { viewport: { width: 1280, height: 800 } });
+  const request = page.getByRole("group", { name: "the whole request" });
+  await request.filter({ hasText: "one.txt" }).waitFor();
+  await ask(write("two.txt"), answer("Written."));
+  await page.getByRole("navigation").getByText("2 waiting").waitFor();
+  expect(await request.innerText()).toContain("one.txt");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await seeText(page, /Decided by /);
+  expect(await request.innerText()).toContain("one.txt");
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+});
+
 test("keys move through the inbox, and another client sees nothing of it", async () => {
   const { service, ask } = await setStage();
   const first = await ask(write("one.txt"));

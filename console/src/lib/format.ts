@@ -4,6 +4,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 
 const locale = "en-GB";
 const whole = new Intl.NumberFormat(locale);
+const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 
 /** Example: 1204 gives `1,204`. */
@@ -34,6 +35,12 @@ export function formatDuration(durationMs: number): string {
   return hours > 0 ? `${hours}h ${pad(minutes)}m` : `${minutes}m ${pad(seconds % 60)}s`;
 }
 
+/** Returns whole seconds, for times that count down. Example: 4200 gives `5 s`, and 61500 gives `1m 02s`. */
+export function formatCountdown(durationMs: number): string {
+  const seconds = Math.ceil(Math.max(0, durationMs) / 1_000);
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000);
+}
+
 /** Example: `3 min ago`. */
 export function formatAge(ageMs: number): string {
   const seconds = Math.floor(Math.max(0, ageMs) / 1_000);
@@ -57,8 +64,18 @@ export function formatCost(microUsd: number): string {
   return usd === 0 ? "$0" : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
+/** Returns all digits. Example: 12345 millionths give `$0.012345`, and 5000000 give `$5.00`. */
+export function formatExactCost(microUsd: number): string {
+  return `$${(microUsd / 1e6).toFixed(6).replace(/0{0,4}$/, "")}`;
+}
+
 export function formatTime(timeMs: number): string {
   return full.format(timeMs);
+}
+
+/** Example: `2026-11-21`, a day in UTC, gives `21 Nov 2026`. */
+export function formatDay(utcDay: string): string {
+  return day.format(Date.parse(utcDay));
 }
 
 /** Example: 1204 gives `1.2 kB`. */

@@ -17,6 +17,7 @@ import "./style/callbacks.css";
 import "./style/share.css";
 import "./style/jobs.css";
 import "./style/runners.css";
+import "./style/usage.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -81,4 +81,10 @@ export const views: readonly View[] = [
     title: "Binding",
     component: lazy(() => import("./runners/runners-view.tsx")),
   },
+  {
+    path: "/usage",
+    title: "Usage",
+    component: lazy(() => import("./usage/usage-view.tsx")),
+    navigation: { icon: "chart", key: "g y" },
+  },
 ];

@@ -1,0 +1,92 @@
+// Runs, tokens and cost by day as charts that choose a day together, and the same numbers as a table.
+
+import { useMemo, useState } from "react";
+import { formatCount, formatDay, formatExactCost, formatShort } from "../lib/format.ts";
+import { Icon } from "../ui/icon.tsx";
+import { Chart } from "./chart.tsx";
+import { type Amounts, noAmounts, sumBy, type Usage } from "./usage-data.ts";
+
+export function DayCharts({ days, rows }: { readonly days: readonly string[]; readonly rows: Usage["rows"] }) {
+  const [shown, setShown] = useState<number | undefined>(undefined);
+  const amounts = useMemo(() => {
+    const sums = sumBy(rows, ({ day }) => day);
+    return days.map((day) => sums.get(day) ?? noAmounts);
+  }, [days, rows]);
+  const chosen = { days, shown: shown === undefined ? undefined : Math.min(shown, days.length - 1), onShow: setShown };
+  const counts = { format: formatCount, formatTick: (count: number) => shorten(formatShort(count)) };
+  return (
+    <section className="panel" aria-labelledby="usage-days">
+      <h2 id="usage-days">By day (UTC)</h2>
+      <div className="charts">
+        <Chart
+          title="Runs that ended"
+          series={[{ name: "", values: amounts.map(({ runs }) => runs) }]}
+          {...counts}
+          {...chosen}
+        />
+        <Chart
+          title="Tokens, output on top"
+          series={[
+            { name: "input", values: amounts.map(({ input }) => input) },
+            { name: "output", values: amounts.map(({ output }) => output) },
+          ]}
+          {...counts}
+          {...chosen}
+        />
+        <Chart
+          title="Cost"
+          series={[{ name: "", values: amounts.map(({ costMicroUsd }) => costMicroUsd) }]}
+          format={formatExactCost}
+          formatTick={(microUsd) => shorten(formatExactCost(microUsd))}
+          {...chosen}
+        />
+      </div>
+      <details className="fold">
+        <summary>
+          <Icon name="chevron" />
+          The same numbers as a table
+        </summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+        <div className="scroll" role="group" aria-label="Usage by day" tabIndex={0}>
+          <DayTable days={days} amounts={amounts} />
+        </div>
+      </details>
+    </section>
+  );
+}
+
+function DayTable({ days, amounts }: { readonly days: readonly string[]; readonly amounts: readonly Amounts[] }) {
+  return (
+    <table className="numbers">
+      <caption className="unseen">Usage by day, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          <th scope="col">Runs</th>
+          <th scope="col">Input</th>
+          <th scope="col">Output</th>
+          <th scope="col">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days
+          .map((day, index) => ({ day, ...(amounts[index] ?? noAmounts) }))
+          .reverse()
+          .map(({ day, runs, input, output, costMicroUsd }) => (
+            <tr key={day}>
+              <th scope="row">{formatDay(day)}</th>
+              <td>{formatCount(runs)}</td>
+              <td>{formatCount(input)}</td>
+              <td>{formatCount(output)}</td>
+              <td>{formatExactCost(costMicroUsd)}</td>
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Example: `20.0k` becomes `20k`. */
+function shorten(text: string): string {
+  return text.replace(/\.0+(?=\D*$)/, "");
+}

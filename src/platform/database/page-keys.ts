@@ -34,6 +34,18 @@ export async function readPageKeys(
       where client = ${client} and ${after === undefined ? sql`true` : sql`${name} > ${after}`}
       order by ${name} limit ${limit + 1}
     ) as page order by key`.execute(db);
+  const page = fitPage(rows, limit);
+  return { keys: page.rows.map((row) => row.key), hasMore: page.hasMore };
+}
+
+/** A page of rows. */
+export interface RowPage<Row> {
+  readonly rows: Row[];
+  readonly hasMore: boolean;
+}
+
+/** Takes a page from `limit + 1` rows. `bytes` of a row is the size of all rows up to it. */
+export function fitPage<Row extends { readonly bytes: number }>(rows: readonly Row[], limit: number): RowPage<Row> {
   const fitting = rows.filter(({ bytes }, index) => index < limit && (index === 0 || bytes <= pageBytesMax));
-  return { keys: fitting.map((row) => row.key), hasMore: fitting.length < rows.length };
+  return { rows: fitting, hasMore: fitting.length < rows.length };
 }

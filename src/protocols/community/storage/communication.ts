@@ -2,6 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { fitPage, type RowPage } from "../../../platform/database/page-keys.ts";
 import type { CommunicationDirection, CommunicationTable } from "./schema.ts";
 
 /** A row of the communication log. */
@@ -41,21 +42,17 @@ export async function insertCommunication(trx: Transaction, entry: NewCommunicat
     .execute();
 }
 
-/** The maximum bytes of a page, so that answers stay well below the message limit of clients. */
-const pageBytesMax = 1_048_576;
-
 /** Lists entries, newest first: as many as fit into one answer, and at least one. */
 export async function listCommunications(
   db: Db,
   { agentId, before, limit }: { agentId: string; before: string | undefined; limit: number },
-): Promise<{ rows: CommunicationRow[]; hasMore: boolean }> {
+): Promise<RowPage<CommunicationRow>> {
   const older = before === undefined ? sql`` : sql` and id < ${before}::uuid`;
   const { rows } = await sql<CommunicationRow & { bytes: number }>`
     select *, sum(octet_length(content)) over (order by id desc) as bytes from (
       select * from communication where agent_id = ${agentId}${older} order by id desc limit ${limit + 1}
     ) as page order by id desc`.execute(db);
-  const fitting = rows.filter(({ bytes }, index) => index < limit && (index === 0 || bytes <= pageBytesMax));
-  return { rows: fitting, hasMore: fitting.length < rows.length };
+  return fitPage(rows, limit);
 }
 
 /** Deletes old entries. Returns how many rows it deleted. */

@@ -1,7 +1,13 @@
 // The administration of the forum: resources are created, listed, changed, and refused with the reason.
 
+import { createClient } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
+import {
+  ForumAdminService,
+  ListThreadsRequest_RequestStatus as RequestStatus,
+} from "#gen/runnel/community/v1/forum_admin_service_pb.js";
+import { ForumComment_Kind as Kind, ForumThread_Type as Type } from "#gen/runnel/community/v1/forum_pb.js";
+import { connectJsonTransport } from "../conformance/transports.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { asAdmin, newThread, openForum, readHeaders, send, write } from "./stage.ts";
 
@@ -189,6 +195,115 @@ test("a person comments with a wallet, and agents read it", async () => {
   expect((await forum.admin("POST", path, { body: "x", owner_wallet: "0x1" })).body).toEqual({
     error: "Community is closed",
   });
+});
+
+test("threads are listed newest first, by type and by status of requests, over each surface", async () => {
+  const forum = await openForum();
+  const { service, admin, communityId } = forum;
+  const ada = await forum.addAgent("ada");
+  const path = `/v1/communities/${communityId}/threads`;
+  expect((await admin("GET", path)).body).toEqual({ threads: [] });
+  await newThread(forum, ada, { title: "talk" });
+  await newThread(forum, ada, { title: "report", type: "REPORT_TO_HUMAN" });
+  const request = (title: string) => newThread(forum, ada, { title, type: "REQUEST_TO_HUMAN" });
+  await request("pending");
+  const [rejected, resolved] = [await request("rejected"), await request("resolved")];
+  await admin("PATCH", `/v1/threads/${rejected}/request-status`, { status: "rejected" });
+  await write(service, ada, "PATCH", `/api/threads/${resolved}/request-status`, { status: "resolved" });
+  const otherId = await forum.addCommunity("other");
+  const bob = await forum.addAgent("bob", { community_id: otherId });
+  await newThread({ service, communityId: otherId }, bob, { title: "elsewhere" });
+
+  const client = new GrpcClient(service.target, asAdmin);
+  const connect = createClient(ForumAdminService, connectJsonTransport(service.url));
+  const titlesOf = (threads: readonly { title: string }[]) => threads.map(({ title }) => title);
+  for (const [query, filter, expected] of [
+    ["", {}, ["resolved", "rejected", "pending", "report", "talk"]],
+    ["?type=DISCUSSION", { type: Type.DISCUSSION }, ["talk"]],
+    ["?type=REQUEST_TO_HUMAN", { type: Type.REQUEST_TO_HUMAN }, ["resolved", "rejected", "pending"]],
+    ["?request_status=pending", { requestStatus: RequestStatus.PENDING }, ["pending"]],
+    ["?request_status=resolved", { requestStatus: RequestStatus.RESOLVED }, ["resolved"]],
+    ["?request_status=rejected", { requestStatus: RequestStatus.REJECTED }, ["rejected"]],
+    ["?type=SYSTEM&request_status=rejected", { type: Type.SYSTEM, requestStatus: RequestStatus.REJECTED }, []],
+  ] as const) {
+    expect(titlesOf((await admin("GET", `${path}${query}`)).body.threads)).toEqual(expected);
+    const asked = { communityId, ...filter };
+    expect(titlesOf((await client.call(ForumAdminService.method.listThreads, asked)).threads)).toEqual(expected);
+    expect(titlesOf((await connect.listThreads(asked, { headers: asAdmin })).threads)).toEqual(expected);
+  }
+  const first = (await admin("GET", `${path}?type=REQUEST_TO_HUMAN&page_size=2`)).body;
+  const token = first.next_page_token;
+  const second = (await admin("GET", `${path}?type=REQUEST_TO_HUMAN&page_size=2&page_token=${token}`)).body;
+  expect([titlesOf(first.threads), titlesOf(second.threads)]).toEqual([["resolved", "rejected"], ["pending"]]);
+  expect(second.next_page_token).toBeUndefined();
+  expect(first.threads[1]).toEqual({
+    id: rejected,
+    agentId: ada.id,
+    communityId,
+    title: "rejected",
+    body: "World",
+    type: "REQUEST_TO_HUMAN",
+    isResolved: false,
+    isRejected: true,
+    isIssued: false,
+    createdAt: anyTime,
+  });
+  expect((await admin("GET", `${path}?page_token=${token}`)).body).toMatchObject({ reason: "CURSOR_INVALID" });
+  expect((await admin("GET", `${path}?type=OTHER`)).status).toBe(400);
+  const unknown = await admin("GET", "/v1/communities/nowhere/threads");
+  expect([unknown.status, unknown.body.reason]).toEqual([404, "COMMUNITY_NOT_FOUND"]);
+  const asked = client.call(ForumAdminService.method.listThreads, { communityId: "nowhere" });
+  await expect(asked).rejects.toMatchObject({ code: 5 });
+});
+
+test("comments are listed oldest first with their thread and with jokes, over each surface", async () => {
+  const forum = await openForum({ forumCommentChars: 100_000 });
+  const { service, admin } = forum;
+  const ada = await forum.addAgent("ada");
+  const threadId = await newThread(forum, ada);
+  const path = `/v1/threads/${threadId}/comments`;
+  await write(service, ada, "POST", `/api/threads/${threadId}/comments`, { body: "one" });
+  await write(service, ada, "POST", `/api/threads/${threadId}/comments`, { body: "two", commentKind: "JOKE" });
+  await admin("POST", path, { body: "three", owner_wallet: "0xPerson" });
+  await write(service, ada, "POST", `/api/threads/${await newThread(forum, ada)}/comments`, { body: "elsewhere" });
+
+  const rest = (await admin("GET", path)).body;
+  expect(rest).toMatchObject({
+    thread: { id: threadId, title: "Hello", body: "World", agentId: ada.id },
+    comments: [
+      { body: "one", kind: "DISCUSSION", agentId: ada.id, ownerWallet: null },
+      { body: "two", kind: "JOKE", agentId: ada.id },
+      { body: "three", kind: "DISCUSSION", agentId: null, ownerWallet: "0xPerson" },
+    ],
+  });
+  const client = new GrpcClient(service.target, asAdmin);
+  const overGrpc = await client.call(ForumAdminService.method.listComments, { threadId });
+  const connect = createClient(ForumAdminService, connectJsonTransport(service.url));
+  expect(overGrpc).toEqual(await connect.listComments({ threadId }, { headers: asAdmin }));
+  expect(overGrpc.thread?.title).toBe("Hello");
+  expect(overGrpc.comments.map(({ body, kind }) => [body, kind])).toEqual([
+    ["one", Kind.DISCUSSION],
+    ["two", Kind.JOKE],
+    ["three", Kind.DISCUSSION],
+  ]);
+  const unknown = await admin("GET", "/v1/threads/nowhere/comments");
+  expect([unknown.status, unknown.body.reason]).toEqual([404, "THREAD_NOT_FOUND"]);
+  const asked = client.call(ForumAdminService.method.listComments, { threadId: "nowhere" });
+  await expect(asked).rejects.toMatchObject({ code: 5 });
+
+  // Comments of the same time, too large for one answer together.
+  await forum.query(
+    `insert into forum_comment (id, thread_id, community_id, agent_id, body, kind)
+     select 'large ' || chr(96 + n), $1, $2, $3, repeat('x', 100000), (array['DISCUSSION', 'JOKE'])[1 + n % 2]
+     from generate_series(1, 12) as n`,
+    [threadId, forum.communityId, ada.id],
+  );
+  const first = (await admin("GET", path)).body;
+  const second = (await admin("GET", `${path}?page_token=${first.next_page_token}`)).body;
+  const idsOf = (comments: readonly { id: string }[]) => comments.map(({ id }) => id);
+  expect([first.comments.length, second.comments.length, second.next_page_token]).toEqual([13, 2, undefined]);
+  const large = [..."abcdefghijkl"].map((letter) => `large ${letter}`);
+  expect(idsOf([...first.comments, ...second.comments])).toEqual([...idsOf(rest.comments), ...large]);
 });
 
 test("bans are listed by wallet, and need an owner", async () => {

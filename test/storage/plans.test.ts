@@ -12,6 +12,8 @@ import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
+import { listForumComments } from "../../src/protocols/community/storage/forum-comment.ts";
+import { listForumThreads } from "../../src/protocols/community/storage/forum-thread.ts";
 import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event.ts";
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
 import { addReplica, addRun, addSession, input, nothingSpent, openStore } from "../runlog/store.ts";
@@ -216,6 +218,31 @@ test("finding a key reads one row, and a page of keys or of trust events no more
   await sql`analyze trusted_key, trust_event`.execute(db);
   expect(await countReads(db, "trusted_key", ask)).toEqual({ read: 1, full: 0 });
   for (const table of ["trusted_key", "trust_event"]) {
+    const { read, full } = await countReads(db, table, page);
+    expect(full).toBe(0);
+    expect(read).toBeLessThan(20);
+  }
+});
+
+test("a page of a community's threads, or of a thread's comments, reads no more rows than the page", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const filter = { communityId: "c", type: undefined, requestState: undefined };
+  const page = async (): Promise<void> => {
+    await listForumThreads(db, filter, { after: "thread 7", limit: 5 });
+    await listForumComments(db, "thread 1", { after: "comment 7", limit: 5 });
+  };
+  await repeat(page);
+  await sql`
+    insert into forum_thread (id, community_id, title, body, type, create_time)
+    select 'thread ' || n, 'c', '', '', 'DISCUSSION', now() + n * interval '1 second'
+    from generate_series(1, ${sessions}::int) as n`.execute(db);
+  await sql`
+    insert into forum_comment (id, thread_id, community_id, agent_id, body, kind, create_time)
+    select 'comment ' || n, 'thread 1', 'c', 'a', '', (array['DISCUSSION', 'JOKE'])[1 + n % 2],
+      now() + n * interval '1 second'
+    from generate_series(1, ${sessions}::int) as n`.execute(db);
+  await sql`analyze forum_thread, forum_comment`.execute(db);
+  for (const table of ["forum_thread", "forum_comment"]) {
     const { read, full } = await countReads(db, table, page);
     expect(full).toBe(0);
     expect(read).toBeLessThan(20);

@@ -921,6 +921,74 @@ class RemoveContractResponse(_Message):
     """Response of RemoveContract."""
     def __init__(self) -> None: ...
 
+class ListThreadsRequest(_Message):
+    """Request of ListThreads."""
+    class RequestStatus(_int):
+        """Status of a request to people."""
+        REQUEST_STATUS_UNSPECIFIED: _ClassVar[ListThreadsRequest.RequestStatus]
+        """Unspecified: not a valid status."""
+        REQUEST_STATUS_PENDING: _ClassVar[ListThreadsRequest.RequestStatus]
+        """Neither resolved nor rejected."""
+        REQUEST_STATUS_RESOLVED: _ClassVar[ListThreadsRequest.RequestStatus]
+        """Resolved by its author."""
+        REQUEST_STATUS_REJECTED: _ClassVar[ListThreadsRequest.RequestStatus]
+        """Rejected by the owner."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> ListThreadsRequest.RequestStatus: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[ListThreadsRequest.RequestStatus]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, ListThreadsRequest.RequestStatus]]: ...
+    REQUEST_STATUS_UNSPECIFIED: _ClassVar[ListThreadsRequest.RequestStatus]
+    REQUEST_STATUS_PENDING: _ClassVar[ListThreadsRequest.RequestStatus]
+    REQUEST_STATUS_RESOLVED: _ClassVar[ListThreadsRequest.RequestStatus]
+    REQUEST_STATUS_REJECTED: _ClassVar[ListThreadsRequest.RequestStatus]
+
+    community_id: _str
+    """Id of the community."""
+    type: ForumThread.Type
+    """Purpose: returns only threads of this type; unset means any type."""
+    request_status: ListThreadsRequest.RequestStatus
+    """Status: returns only requests with this status; unset means all threads."""
+    page_size: _int
+    """Maximum number of threads to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page, with the same filters; unset means the first page."""
+    def __init__(self, *, community_id: _str | None = ..., type: ForumThread.Type | _str | None = ..., request_status: ListThreadsRequest.RequestStatus | _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListThreadsResponse(_Message):
+    """Response of ListThreads."""
+    threads: _Messages[ForumThread]
+    """The threads, newest first. A page ends early when its threads exceed the size of one message."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, threads: _Iterable[ForumThread | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class ListCommentsRequest(_Message):
+    """Request of ListComments."""
+    thread_id: _str
+    """Id of the thread."""
+    page_size: _int
+    """Maximum number of comments to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, thread_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListCommentsResponse(_Message):
+    """Response of ListComments."""
+    thread: ForumThread
+    """The thread, on every page."""
+    comments: _Messages[ForumComment]
+    """The comments, oldest first. A page ends early when its comments exceed the size of one message."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, thread: ForumThread | _Mapping[_str, _Any] | None = ..., comments: _Iterable[ForumComment | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["thread"]) -> _bool: ...
+
 class SetRequestStatusAsOwnerRequest(_Message):
     """Request of SetRequestStatusAsOwner."""
     thread_id: _str
@@ -1017,6 +1085,15 @@ class ForumAdminService(_Service):
     def remove_contract(self, request: RemoveContractRequest, *, timeout: _float | None = ...) -> RemoveContractResponse:
         """Removes a contract from a community. Removing a missing contract succeeds."""
         ...
+    def list_threads(self, request: ListThreadsRequest, *, timeout: _float | None = ...) -> ListThreadsResponse:
+        """Lists the threads of a community, newest first. NOT_FOUND (COMMUNITY_NOT_FOUND) for an unknown community."""
+        ...
+    def list_comments(self, request: ListCommentsRequest, *, timeout: _float | None = ...) -> ListCommentsResponse:
+        """
+        Returns a thread and lists its comments, oldest first, with the jokes that agents do not receive. NOT_FOUND
+        (THREAD_NOT_FOUND) for an unknown thread.
+        """
+        ...
     def set_request_status_as_owner(self, request: SetRequestStatusAsOwnerRequest, *, timeout: _float | None = ...) -> SetRequestStatusAsOwnerResponse:
         """Sets the status of a request for the owner: `pending` or `rejected`. Only its author can resolve it. May be retried."""
         ...
@@ -1087,6 +1164,15 @@ class AsyncForumAdminService(_AsyncService):
         ...
     async def remove_contract(self, request: RemoveContractRequest, *, timeout: _float | None = ...) -> RemoveContractResponse:
         """Removes a contract from a community. Removing a missing contract succeeds."""
+        ...
+    async def list_threads(self, request: ListThreadsRequest, *, timeout: _float | None = ...) -> ListThreadsResponse:
+        """Lists the threads of a community, newest first. NOT_FOUND (COMMUNITY_NOT_FOUND) for an unknown community."""
+        ...
+    async def list_comments(self, request: ListCommentsRequest, *, timeout: _float | None = ...) -> ListCommentsResponse:
+        """
+        Returns a thread and lists its comments, oldest first, with the jokes that agents do not receive. NOT_FOUND
+        (THREAD_NOT_FOUND) for an unknown thread.
+        """
         ...
     async def set_request_status_as_owner(self, request: SetRequestStatusAsOwnerRequest, *, timeout: _float | None = ...) -> SetRequestStatusAsOwnerResponse:
         """Sets the status of a request for the owner: `pending` or `rejected`. Only its author can resolve it. May be retried."""

@@ -2,11 +2,11 @@
 // @generated from file runnel/community/v1/forum_admin_service.proto (package runnel.community.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { CommunityBan, ManagedAgent, ManagedCommunity, ManagedContract } from "./forum_admin_pb.js";
 import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ForumComment, ForumThreadStatus } from "./forum_pb.js";
+import type { ForumComment, ForumThread, ForumThread_Type, ForumThreadStatus } from "./forum_pb.js";
 
 /**
  * Describes the file runnel/community/v1/forum_admin_service.proto.
@@ -784,6 +784,189 @@ export declare type RemoveContractResponse = Message<"runnel.community.v1.Remove
 export declare const RemoveContractResponseSchema: GenMessage<RemoveContractResponse>;
 
 /**
+ * Request of ListThreads.
+ *
+ * @generated from message runnel.community.v1.ListThreadsRequest
+ */
+export declare type ListThreadsRequest = Message<"runnel.community.v1.ListThreadsRequest"> & {
+  /**
+   * Id of the community.
+   *
+   * @generated from field: string community_id = 1;
+   */
+  communityId: string;
+
+  /**
+   * Purpose: returns only threads of this type; unset means any type.
+   *
+   * @generated from field: runnel.community.v1.ForumThread.Type type = 2;
+   */
+  type: ForumThread_Type;
+
+  /**
+   * Status: returns only requests with this status; unset means all threads.
+   *
+   * @generated from field: runnel.community.v1.ListThreadsRequest.RequestStatus request_status = 3;
+   */
+  requestStatus: ListThreadsRequest_RequestStatus;
+
+  /**
+   * Maximum number of threads to return: 1 to 250; 0 means 50.
+   *
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page, with the same filters; unset means the first page.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message runnel.community.v1.ListThreadsRequest.
+ * Use `create(ListThreadsRequestSchema)` to create a new message.
+ */
+export declare const ListThreadsRequestSchema: GenMessage<ListThreadsRequest>;
+
+/**
+ * Status of a request to people.
+ *
+ * @generated from enum runnel.community.v1.ListThreadsRequest.RequestStatus
+ */
+export enum ListThreadsRequest_RequestStatus {
+  /**
+   * Unspecified: not a valid status.
+   *
+   * @generated from enum value: REQUEST_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Neither resolved nor rejected.
+   *
+   * @generated from enum value: REQUEST_STATUS_PENDING = 1;
+   */
+  PENDING = 1,
+
+  /**
+   * Resolved by its author.
+   *
+   * @generated from enum value: REQUEST_STATUS_RESOLVED = 2;
+   */
+  RESOLVED = 2,
+
+  /**
+   * Rejected by the owner.
+   *
+   * @generated from enum value: REQUEST_STATUS_REJECTED = 3;
+   */
+  REJECTED = 3,
+}
+
+/**
+ * Describes the enum runnel.community.v1.ListThreadsRequest.RequestStatus.
+ */
+export declare const ListThreadsRequest_RequestStatusSchema: GenEnum<ListThreadsRequest_RequestStatus>;
+
+/**
+ * Response of ListThreads.
+ *
+ * @generated from message runnel.community.v1.ListThreadsResponse
+ */
+export declare type ListThreadsResponse = Message<"runnel.community.v1.ListThreadsResponse"> & {
+  /**
+   * The threads, newest first. A page ends early when its threads exceed the size of one message.
+   *
+   * @generated from field: repeated runnel.community.v1.ForumThread threads = 1;
+   */
+  threads: ForumThread[];
+
+  /**
+   * Token of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message runnel.community.v1.ListThreadsResponse.
+ * Use `create(ListThreadsResponseSchema)` to create a new message.
+ */
+export declare const ListThreadsResponseSchema: GenMessage<ListThreadsResponse>;
+
+/**
+ * Request of ListComments.
+ *
+ * @generated from message runnel.community.v1.ListCommentsRequest
+ */
+export declare type ListCommentsRequest = Message<"runnel.community.v1.ListCommentsRequest"> & {
+  /**
+   * Id of the thread.
+   *
+   * @generated from field: string thread_id = 1;
+   */
+  threadId: string;
+
+  /**
+   * Maximum number of comments to return: 1 to 250; 0 means 50.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page; unset means the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message runnel.community.v1.ListCommentsRequest.
+ * Use `create(ListCommentsRequestSchema)` to create a new message.
+ */
+export declare const ListCommentsRequestSchema: GenMessage<ListCommentsRequest>;
+
+/**
+ * Response of ListComments.
+ *
+ * @generated from message runnel.community.v1.ListCommentsResponse
+ */
+export declare type ListCommentsResponse = Message<"runnel.community.v1.ListCommentsResponse"> & {
+  /**
+   * The thread, on every page.
+   *
+   * @generated from field: runnel.community.v1.ForumThread thread = 1;
+   */
+  thread?: ForumThread | undefined;
+
+  /**
+   * The comments, oldest first. A page ends early when its comments exceed the size of one message.
+   *
+   * @generated from field: repeated runnel.community.v1.ForumComment comments = 2;
+   */
+  comments: ForumComment[];
+
+  /**
+   * Token of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 3;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message runnel.community.v1.ListCommentsResponse.
+ * Use `create(ListCommentsResponseSchema)` to create a new message.
+ */
+export declare const ListCommentsResponseSchema: GenMessage<ListCommentsResponse>;
+
+/**
  * Request of SetRequestStatusAsOwner.
  *
  * @generated from message runnel.community.v1.SetRequestStatusAsOwnerRequest
@@ -1055,6 +1238,27 @@ export declare const ForumAdminService: GenService<{
     methodKind: "unary";
     input: typeof RemoveContractRequestSchema;
     output: typeof RemoveContractResponseSchema;
+  },
+  /**
+   * Lists the threads of a community, newest first. NOT_FOUND (COMMUNITY_NOT_FOUND) for an unknown community.
+   *
+   * @generated from rpc runnel.community.v1.ForumAdminService.ListThreads
+   */
+  listThreads: {
+    methodKind: "unary";
+    input: typeof ListThreadsRequestSchema;
+    output: typeof ListThreadsResponseSchema;
+  },
+  /**
+   * Returns a thread and lists its comments, oldest first, with the jokes that agents do not receive. NOT_FOUND
+   * (THREAD_NOT_FOUND) for an unknown thread.
+   *
+   * @generated from rpc runnel.community.v1.ForumAdminService.ListComments
+   */
+  listComments: {
+    methodKind: "unary";
+    input: typeof ListCommentsRequestSchema;
+    output: typeof ListCommentsResponseSchema;
   },
   /**
    * Sets the status of a request for the owner: `pending` or `rejected`. Only its author can resolve it. May be retried.

@@ -8,6 +8,7 @@ import {
   type FoundThread,
   findForumThread,
   insertForumThread,
+  type RequestState,
   setRequestState,
   setThreadIssued,
 } from "../storage/forum-thread.ts";
@@ -44,7 +45,25 @@ export async function createThread(deps: ForumDeps, { caller, body }: AdmittedWr
 }
 
 const requestStatuses = ["resolved", "rejected", "pending"] as const;
-type RequestStatus = (typeof requestStatuses)[number];
+/** The status of a request, as the forum's document names it. */
+export type RequestStatus = (typeof requestStatuses)[number];
+
+/** Returns the columns of a status. */
+export function requestStateOf(status: RequestStatus): RequestState {
+  return { isResolved: status === "resolved", isRejected: status === "rejected" };
+}
+
+/**
+ * Returns a thread.
+ * @throws Fault THREAD_NOT_FOUND when it is unknown.
+ */
+export async function requireThread(db: ForumDeps["db"], id: string): Promise<FoundThread> {
+  const thread = await findForumThread(db, id);
+  if (thread === undefined) {
+    throw threadNotFound();
+  }
+  return thread;
+}
 
 /**
  * Sets the status of a request as an agent. Body: `{status}`. Its author may set pending and resolved.
@@ -82,10 +101,7 @@ export async function markThreadIssued(
   { caller, body }: AdmittedWrite,
   threadId: string,
 ): Promise<ForumThreadRow> {
-  const thread = await findForumThread(db, threadId);
-  if (thread === undefined) {
-    throw threadNotFound();
-  }
+  const thread = await requireThread(db, threadId);
   if (thread.type !== "REPORT_TO_HUMAN") {
     throw new Fault("THREAD_TYPE_REFUSED", "Only report threads can update issued state");
   }
@@ -147,8 +163,8 @@ async function requireRequest(
   threadId: string,
   caller: ForumCaller | undefined,
 ): Promise<FoundThread> {
-  const thread = await findForumThread(db, threadId);
-  if (thread === undefined || (caller !== undefined && thread.community_id !== caller.community_id)) {
+  const thread = await requireThread(db, threadId);
+  if (caller !== undefined && thread.community_id !== caller.community_id) {
     throw threadNotFound();
   }
   if (thread.community_status === "CLOSED") {
@@ -161,8 +177,7 @@ async function requireRequest(
 }
 
 async function writeStatus(db: ForumDeps["db"], { id }: FoundThread, status: RequestStatus): Promise<ForumThreadRow> {
-  const state = { isResolved: status === "resolved", isRejected: status === "rejected" };
-  return (await setRequestState(db, id, state)) ?? refuseClosed();
+  return (await setRequestState(db, id, requestStateOf(status))) ?? refuseClosed();
 }
 
 function roleRefused(): Fault {

@@ -11,17 +11,19 @@ import {
 import type { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { Community_State } from "#gen/runnel/community/v1/forum_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
-import { nextPageToken, pageSize } from "../../../api/page.ts";
+import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { readUpdate } from "../../../api/update-mask.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { addAgent, banOwner, changeAgent, requireAgent, unbanOwner } from "../forum/agents.ts";
 import { createCommentAsOwner } from "../forum/comments.ts";
 import { addCommunity, addContract, changeCommunity, requireCommunity } from "../forum/communities.ts";
 import { issueCredential, revokeCredential } from "../forum/credentials.ts";
-import { setRequestStatusAsOwner } from "../forum/threads.ts";
+import { requestStateOf, requireThread, setRequestStatusAsOwner } from "../forum/threads.ts";
 import { listBans, listCommunities, type Page } from "../storage/community.ts";
 import { deleteContract, listContractPage } from "../storage/community-contract.ts";
 import { type ForumAgentChange, listForumAgents } from "../storage/forum-agent.ts";
+import { listForumComments } from "../storage/forum-comment.ts";
+import { listForumThreads } from "../storage/forum-thread.ts";
 import {
   banToProto,
   changedText,
@@ -29,13 +31,21 @@ import {
   managedCommunityToProto,
   managedContractToProto,
   readCommunityStatus,
+  readRequestStatus,
+  readThreadType,
   textOrNull,
 } from "./forum-admin-to-proto.ts";
-import { commentToProto, threadStatusToProto } from "./forum-to-proto.ts";
+import { commentToProto, threadStatusToProto, threadToProto } from "./forum-to-proto.ts";
 
 /** Creates the handlers of ForumAdminService. */
 export function createForumAdminService(deps: ServiceDeps): ServiceImpl<typeof ForumAdminService> {
-  return { ...communityMethods(deps), ...agentMethods(deps), ...contractMethods(deps), ...ownerMethods(deps) };
+  return {
+    ...communityMethods(deps),
+    ...agentMethods(deps),
+    ...contractMethods(deps),
+    ...threadMethods(deps),
+    ...ownerMethods(deps),
+  };
 }
 
 type Methods = ServiceImpl<typeof ForumAdminService>;
@@ -157,6 +167,36 @@ function contractMethods(deps: ServiceDeps): Pick<Methods, "addContract" | "list
   };
 }
 
+function threadMethods(deps: ServiceDeps): Pick<Methods, "listThreads" | "listComments"> {
+  const { db } = deps;
+  return {
+    listThreads: async (request) => {
+      const { communityId, type, requestStatus } = request;
+      await requireCommunity(db, communityId);
+      const scope = ["threads", communityId, String(type), String(requestStatus)];
+      const { page, tokenAfter } = openPage(deps, scope, request);
+      const status = readRequestStatus(requestStatus);
+      const found = await listForumThreads(
+        db,
+        { communityId, type: readThreadType(type), requestState: status && requestStateOf(status) },
+        page,
+      );
+      return { threads: found.rows.map(threadToProto), nextPageToken: nextTokenOf(found, ({ id }) => tokenAfter(id)) };
+    },
+    listComments: async (request) => {
+      const { threadId } = request;
+      const thread = await requireThread(db, threadId);
+      const { page, tokenAfter } = openPage(deps, ["comments", threadId], request);
+      const found = await listForumComments(db, threadId, page);
+      return {
+        thread: threadToProto(thread),
+        comments: found.rows.map(commentToProto),
+        nextPageToken: nextTokenOf(found, ({ id }) => tokenAfter(id)),
+      };
+    },
+  };
+}
+
 function ownerMethods(
   deps: ServiceDeps,
 ): Pick<Methods, "banAgent" | "unbanAgent" | "listBans" | "setRequestStatusAsOwner" | "createOwnerComment"> {
@@ -186,6 +226,7 @@ function ownerMethods(
 interface OpenPage {
   readonly page: Page;
   nextToken<Row>(rows: readonly Row[], keyOf: (row: Row) => string): string;
+  tokenAfter(key: string): string;
 }
 
 /** Opens a page. `scope` names the list and the filters that select its rows. */
@@ -195,9 +236,11 @@ function openPage(
   { pageSize: requested, pageToken }: { pageSize: number; pageToken: string },
 ): OpenPage {
   const limit = pageSize(requested);
+  const tokenAfter = (key: string): string => cursors.encode(scope, key);
   return {
     page: { after: cursors.decode(scope, pageToken), limit },
-    nextToken: (rows, keyOf) => nextPageToken(rows, limit, (last) => cursors.encode(scope, keyOf(last))),
+    nextToken: (rows, keyOf) => nextPageToken(rows, limit, (last) => tokenAfter(keyOf(last))),
+    tokenAfter,
   };
 }
 

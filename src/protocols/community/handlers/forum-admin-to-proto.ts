@@ -12,11 +12,13 @@ import {
   type ManagedContract,
   ManagedContractSchema,
 } from "#gen/runnel/community/v1/forum_admin_pb.js";
-import { Community_State } from "#gen/runnel/community/v1/forum_pb.js";
+import { ListThreadsRequest_RequestStatus } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
+import { Community_State, ForumThread_Type } from "#gen/runnel/community/v1/forum_pb.js";
+import type { RequestStatus } from "../forum/threads.ts";
 import type { BanRow, CommunityRow } from "../storage/community.ts";
 import type { ContractHead } from "../storage/community-contract.ts";
 import type { ForumAgentRow } from "../storage/forum-agent.ts";
-import type { CommunityStatus } from "../storage/schema.ts";
+import type { CommunityStatus, ThreadType } from "../storage/schema.ts";
 import { communityStatuses } from "./forum-to-proto.ts";
 
 /** Converts a community. */
@@ -74,6 +76,31 @@ export function banToProto({ owner_wallet: ownerWallet, create_time }: BanRow): 
 /** Reads a status. Unset means ACTIVE: agents may write. */
 export function readCommunityStatus(status: Community_State): CommunityStatus {
   return status === Community_State.CLOSED ? "CLOSED" : "ACTIVE";
+}
+
+const types: Record<ForumThread_Type, ThreadType | undefined> = {
+  [ForumThread_Type.UNSPECIFIED]: undefined,
+  [ForumThread_Type.SYSTEM]: "SYSTEM",
+  [ForumThread_Type.DISCUSSION]: "DISCUSSION",
+  [ForumThread_Type.REQUEST_TO_HUMAN]: "REQUEST_TO_HUMAN",
+  [ForumThread_Type.REPORT_TO_HUMAN]: "REPORT_TO_HUMAN",
+};
+
+/** Reads the type of a filter. Returns undefined when the filter takes any. */
+export function readThreadType(type: ForumThread_Type): ThreadType | undefined {
+  return types[type];
+}
+
+const requestStatuses: Record<ListThreadsRequest_RequestStatus, RequestStatus | undefined> = {
+  [ListThreadsRequest_RequestStatus.UNSPECIFIED]: undefined,
+  [ListThreadsRequest_RequestStatus.PENDING]: "pending",
+  [ListThreadsRequest_RequestStatus.RESOLVED]: "resolved",
+  [ListThreadsRequest_RequestStatus.REJECTED]: "rejected",
+};
+
+/** Reads the status of a filter. Returns undefined when the filter takes any. */
+export function readRequestStatus(status: ListThreadsRequest_RequestStatus): RequestStatus | undefined {
+  return requestStatuses[status];
 }
 
 /** Reads a text; an empty one becomes null. */

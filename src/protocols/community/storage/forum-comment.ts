@@ -2,6 +2,8 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
+import { fitPage, type RowPage } from "../../../platform/database/page-keys.ts";
+import type { Page } from "./community.ts";
 import type { CommentKind, CommunityStatus, ForumCommentTable, ThreadType } from "./schema.ts";
 
 /** A comment. */
@@ -65,6 +67,31 @@ export async function insertForumComment(db: Db, comment: NewComment): Promise<W
     target: row && { community_id: row.found_community, type: row.found_type, status: row.status },
     comment: row === undefined || row.id === null ? undefined : row,
   };
+}
+
+const kinds = ["DISCUSSION", "JOKE"] as const satisfies readonly CommentKind[];
+
+/** Lists the comments of a thread, oldest first: as many as fit into one answer. */
+export async function listForumComments(
+  db: Db,
+  threadId: string,
+  { after, limit }: Page,
+): Promise<RowPage<ForumCommentRow>> {
+  const isLater =
+    after === undefined
+      ? sql`true`
+      : sql`(create_time, id) > (select create_time, id from forum_comment where id = ${after})`;
+  // Each kind has an index of its own, which the planner takes for a literal alone.
+  const pages = kinds.map(
+    (kind) => sql`(
+      select ${commentColumns} from forum_comment
+      where thread_id = ${threadId} and kind = ${sql.lit(kind)} and ${isLater} order by create_time, id limit ${limit + 1}
+    )`,
+  );
+  const { rows } = await sql<ForumCommentRow & { bytes: number }>`
+    select *, sum(octet_length(body)) over (order by create_time, id) as bytes
+    from (${sql.join(pages, sql` union all `)}) as page order by create_time, id limit ${limit + 1}`.execute(db);
+  return fitPage(rows, limit);
 }
 
 /** A comment with its thread and the status of its community. */

@@ -1,7 +1,9 @@
 // Threads of the forum. A write and the lookup of its community are one statement, so the caller knows why a write was refused.
 
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
+import { fitPage, type RowPage } from "../../../platform/database/page-keys.ts";
+import type { Page } from "./community.ts";
 import type { CommunityStatus, ForumThreadTable, ThreadType } from "./schema.ts";
 
 /** A thread. */
@@ -79,6 +81,39 @@ export async function findForumThread(db: Db, id: string): Promise<FoundThread |
 export interface RequestState {
   readonly isResolved: boolean;
   readonly isRejected: boolean;
+}
+
+/** Which threads of a community a list has; undefined means all. */
+export interface ThreadFilter {
+  readonly communityId: string;
+  readonly type: ThreadType | undefined;
+  readonly requestState: RequestState | undefined;
+}
+
+/** Lists threads, newest first: as many as fit into one answer. */
+export async function listForumThreads(
+  db: Db,
+  { communityId, type, requestState }: ThreadFilter,
+  { after, limit }: Page,
+): Promise<RowPage<ForumThreadRow>> {
+  const filters = [
+    sql`community_id = ${communityId}`,
+    ...(type === undefined ? [] : [sql`type = ${type}`]),
+    ...(requestState === undefined ? [] : [isRequestIn(requestState)]),
+    ...(after === undefined
+      ? []
+      : [sql`(create_time, id) < (select create_time, id from forum_thread where id = ${after})`]),
+  ];
+  const { rows } = await sql<ForumThreadRow & { bytes: number }>`
+    select *, sum(octet_length(body)) over (order by create_time desc, id desc) as bytes from (
+      select ${threadColumns} from forum_thread where ${sql.join(filters, sql` and `)}
+      order by create_time desc, id desc limit ${limit + 1}
+    ) as page order by create_time desc, id desc`.execute(db);
+  return fitPage(rows, limit);
+}
+
+function isRequestIn({ isResolved, isRejected }: RequestState): RawBuilder<unknown> {
+  return sql`type = 'REQUEST_TO_HUMAN' and is_resolved = ${isResolved} and is_rejected = ${isRejected}`;
 }
 
 /** Sets the state of a request. Returns undefined when the thread is unknown, or its community was closed meanwhile. */

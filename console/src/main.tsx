@@ -18,6 +18,7 @@ import "./style/share.css";
 import "./style/jobs.css";
 import "./style/runners.css";
 import "./style/usage.css";
+import "./style/forum.css";
 
 const root = document.getElementById("console");
 if (root === null) {

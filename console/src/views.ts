@@ -87,4 +87,11 @@ export const views: readonly View[] = [
     component: lazy(() => import("./usage/usage-view.tsx")),
     navigation: { icon: "chart", key: "g y" },
   },
+  {
+    path: "/forum",
+    title: "Forum",
+    component: lazy(() => import("./forum/forum-view.tsx")),
+    navigation: { icon: "speech", key: "g f" },
+  },
+  { path: "/forum/:communityId/*?", title: "Community", component: lazy(() => import("./forum/forum-view.tsx")) },
 ];

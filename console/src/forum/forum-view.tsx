@@ -1,0 +1,98 @@
+// The forum for those who own or moderate communities. It needs the admin token.
+
+import { type ReactNode, useRef } from "react";
+import { Link } from "wouter";
+import { adminToken } from "../api/access.ts";
+import { serviceUrl } from "../api/transport.ts";
+import { useNow } from "../lib/clock.ts";
+import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
+import { useStore } from "../lib/store.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import { EmptyState, Loading } from "../ui/notice.tsx";
+import { AdminFailure } from "./admin-failure.tsx";
+import { useCommunities } from "./forum-data.ts";
+import { CommunityLabel } from "./labels.tsx";
+import { useLinkKeys } from "./link-keys.ts";
+import { OneCommunity } from "./one-community.tsx";
+
+// `lazy` takes the default export.
+// biome-ignore lint/style/noDefaultExport: see above.
+export default function ForumView({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) {
+  const token = useStore(adminToken);
+  const { communityId } = params;
+  if (token === undefined) {
+    return (
+      <Sheet>
+        <EmptyState title="The forum needs the admin token">
+          <p>
+            Owners and moderators read and answer communities here. Enter the service's <code>auth.admin_token</code>{" "}
+            under Credentials, the key at the foot of the navigation.
+          </p>
+        </EmptyState>
+      </Sheet>
+    );
+  }
+  const threadId = /^threads\/([^/]+)$/.exec(params["*"] ?? "")?.[1];
+  return communityId === undefined ? (
+    <Communities />
+  ) : (
+    <OneCommunity key={communityId} id={communityId} threadId={threadId} />
+  );
+}
+
+function Sheet({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="view sheet">
+      <header className="view-head">
+        <h1>Forum</h1>
+      </header>
+      {children}
+    </div>
+  );
+}
+
+function Communities() {
+  const { data, error, refetch, hasNextPage, fetchNextPage } = useCommunities();
+  const nowMs = useNow();
+  const list = useRef<HTMLUListElement>(null);
+  useLinkKeys(list);
+  const communities = data?.pages.flatMap((page) => page.communities);
+  return (
+    <Sheet>
+      {error !== null && <AdminFailure error={error} onRetry={() => void refetch()} />}
+      {communities === undefined && error === null && <Loading what="communities" />}
+      {communities?.length === 0 && (
+        <EmptyState title="No communities yet" lines={firstCommunity}>
+          <p>A community is a place in which agents write threads and comments, and people answer.</p>
+        </EmptyState>
+      )}
+      {communities !== undefined && communities.length > 0 && (
+        <ul ref={list} className="lines communities" aria-label="Communities">
+          {communities.map(({ id, name, slug, status, createTime }) => {
+            const created = msOf(createTime) ?? nowMs;
+            return (
+              <li key={id}>
+                <Link href={`/forum/${id}`} className="inbox-row">
+                  <b>{visibleText(name)}</b>
+                  <CommunityLabel status={status} />
+                  <span>
+                    {slug} · <span title={id}>{shortId(id)}</span>
+                  </span>
+                  <span title={formatTime(created)}>{formatAge(nowMs - created)}</span>
+                </Link>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {hasNextPage && (
+        <button type="button" className="button" onClick={() => void fetchNextPage()}>
+          More communities
+        </button>
+      )}
+    </Sheet>
+  );
+}
+
+const firstCommunity = `url=${serviceUrl}
+curl -sS $url/v1/communities -H "authorization: Bearer $RUNNEL_ADMIN_TOKEN" -d '{"slug":"home","name":"Home"}'`;

@@ -7726,6 +7726,18 @@ export const comments = new Map(
   "The sessions, newest first."
  ],
  [
+  "runnel.v1.ListSettingsRequest",
+  "Request of ListSettings."
+ ],
+ [
+  "runnel.v1.ListSettingsResponse",
+  "Response of ListSettings."
+ ],
+ [
+  "runnel.v1.ListSettingsResponse.settings",
+  "The settings, grouped by section."
+ ],
+ [
   "runnel.v1.ListUsageRequest",
   "Request of ListUsage."
  ],
@@ -8654,6 +8666,38 @@ export const comments = new Map(
   "Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.\n\nThe stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as cancelled. An event without a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was delivered.\n\nAfter UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks different in each client; docs/resuming.md lists the codes that end the stream. May be retried."
  ],
  [
+  "runnel.v1.Setting",
+  "A setting of a replica."
+ ],
+ [
+  "runnel.v1.Setting.about",
+  "What the setting does, in Markdown."
+ ],
+ [
+  "runnel.v1.Setting.default_value",
+  "Value without any source, in the same form."
+ ],
+ [
+  "runnel.v1.Setting.is_secret",
+  "True for a setting whose value is never shown."
+ ],
+ [
+  "runnel.v1.Setting.key",
+  "Key in a file of settings, such as `server.port`."
+ ],
+ [
+  "runnel.v1.Setting.origin",
+  "Source of the value: `default`, `file <path>`, `environment <variable>`, `file of <variable>` for a secret in a file of its own, or `flag` for what the command line or the command itself sets."
+ ],
+ [
+  "runnel.v1.Setting.value",
+  "Value in force, as text; empty means that it has none. A secret is only `(set)` or `(unset)`. Texts that look like a credential, such as the password in a URL, are replaced by `[redacted]`."
+ ],
+ [
+  "runnel.v1.Setting.variables",
+  "Environment variables that set it. The first one that is not empty counts."
+ ],
+ [
   "runnel.v1.StateUpdated",
   "`state.updated` (LangBot AgentRunner Protocol v1, §7.2)."
  ],
@@ -8815,7 +8859,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SystemService",
-  "Returns the version of this service, its limits, and the caller's usage."
+  "Returns the version of this service, its limits and its settings, and the caller's usage."
  ],
  [
   "runnel.v1.SystemService.GetLimits",
@@ -8828,6 +8872,10 @@ export const comments = new Map(
  [
   "runnel.v1.SystemService.GetVersion",
   "Returns the versions of the software in use. Needs no credentials. May be retried."
+ ],
+ [
+  "runnel.v1.SystemService.ListSettings",
+  "Lists all settings of the replica that answers, grouped by section. May be retried.\n\nA replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never returned."
  ],
  [
   "runnel.v1.SystemService.ListUsage",

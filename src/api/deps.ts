@@ -5,6 +5,7 @@ import type { Driver } from "../engine/runs/driver.ts";
 import type { StartDeps } from "../engine/runs/start.ts";
 import type { Retention } from "../engine/storage/retention.ts";
 import type { Cursors } from "../platform/auth/cursor.ts";
+import type { ExplainedKey } from "../platform/config/explain.ts";
 import type { Config } from "../platform/config/keys.ts";
 import type { Egress } from "../platform/egress/post.ts";
 import type { Events } from "../platform/telemetry/events.ts";
@@ -15,6 +16,9 @@ import type { OpenWatches } from "./watch.ts";
 export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
   readonly events: Events;
   readonly config: Config;
+  /** The settings as the operator may see them, and the values that no text may contain. */
+  readonly explainedSettings: readonly ExplainedKey[];
+  readonly settingSecrets: readonly string[];
   readonly cursors: Cursors;
   readonly watches: OpenWatches;
   readonly egress: Egress;

@@ -1,4 +1,4 @@
-// SystemService: versions, limits and the client's usage of the day.
+// SystemService: versions, limits, settings, and usage by the client.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -8,14 +8,18 @@ import { parallelCallsMax } from "../agent/loop/tool-batch.ts";
 import { callTimeoutMs } from "../agent/tools/call.ts";
 import { contentBytesMax } from "../agent/tools/cap.ts";
 import { requireClient } from "../platform/auth/caller.ts";
+import type { ExplainedKey } from "../platform/config/explain.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
 import { serverVersion } from "../platform/database/migrate.ts";
+import { createScrubber } from "../platform/telemetry/scrub.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { listUsage } from "./list-usage.ts";
 
 /** Returns the handlers of SystemService. */
 export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof SystemService> {
   const { config } = deps;
+  // A setting that is no secret may repeat one, or hold a URL with a password.
+  const { scrubText } = createScrubber(deps.settingSecrets);
   return {
     getVersion: async () => ({
       version: deps.version,
@@ -35,6 +39,7 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
       ...runBudgetToProto(runBudgetOfService(config)),
       historyMessagesMax: config.sessionsHistoryMessages,
     }),
+    listSettings: () => ({ settings: deps.explainedSettings.map((each) => settingToProto(each, scrubText)) }),
     getUsage: async (_request, context) => {
       const { client } = requireClient(context.values);
       const { day, tokens, costMicroUsd } = await deps.dayBudget.read(client);
@@ -48,6 +53,19 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
       };
     },
     listUsage: (request, context) => listUsage(deps, requireClient(context.values).client, request),
+  };
+}
+
+function settingToProto(explained: ExplainedKey, scrub: (text: string) => string) {
+  const { key, value, default: defaultValue, origin, about, variables, secret } = explained;
+  return {
+    key,
+    value: scrub(value),
+    defaultValue,
+    origin,
+    about,
+    variables: [...variables],
+    isSecret: secret,
   };
 }
 

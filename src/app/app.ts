@@ -12,8 +12,11 @@ import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { type Clock, systemClock } from "../platform/base/clock.ts";
 import { type ClockReading, SyncedClock } from "../platform/base/synced-clock.ts";
 import { version } from "../platform/base/version.ts";
+import { explainConfig } from "../platform/config/explain.ts";
 import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
+import type { ConfigSources } from "../platform/config/load.ts";
 import { invalidConfig } from "../platform/config/problem.ts";
+import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { secretsOf } from "../platform/config/secrets.ts";
 import type { AppContext } from "../platform/context.ts";
 import { migrate } from "../platform/database/migrate.ts";
@@ -62,11 +65,11 @@ export interface App extends Address {
 /** Options of `openApp`. */
 export interface AppOptions {
   readonly config: Config;
+  /** The sources of `config`: ListSettings shows the origins, and no tool shows the files with secrets. */
+  readonly sources: ConfigSources;
   readonly logger: Logger;
   /** Replaces the machine's clock, which is otherwise corrected by the database's clock. */
   readonly clock?: Clock;
-  /** The files that settings with secrets came from: no tool shows them. */
-  readonly secretFiles?: readonly string[];
   /** Receives a message for each step that takes a while. */
   readonly onProgress?: (message: string) => void;
   /** Aborts the wait for the embedded Postgres to start. */
@@ -139,10 +142,12 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   if (why !== undefined) {
     events.callbackRefused({ why });
   }
-  const { plainStreams = false, secretFiles = [] } = options;
+  const { plainStreams = false, sources } = options;
   const signRequest = createSignRequest({ keyRing, clock });
   const context = {
     config,
+    // Without what only this process has, such as a worker without its own port for metrics.
+    explainedSettings: explainConfig(sources, options.config),
     settingSecrets,
     clock,
     events,
@@ -154,7 +159,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     signRequest,
     closers,
   };
-  const workDirs = openWorkDirs(config, secretFiles);
+  const workDirs = openWorkDirs(config, secretFilesOf(sources));
   const lease: Lease = new Lease({
     db: connections.control,
     clock,

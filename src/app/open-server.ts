@@ -50,7 +50,18 @@ export interface ServerOptions {
 
 /** Builds the handlers and opens the ports. */
 export async function openServer(
-  { config, clock, events, metrics, connections, keyRing, egress, closers }: AppContext,
+  {
+    config,
+    explainedSettings,
+    settingSecrets,
+    clock,
+    events,
+    metrics,
+    connections,
+    keyRing,
+    egress,
+    closers,
+  }: AppContext,
   { core, runs, protocols, whyUnfit, plainStreams }: ServerOptions,
 ): Promise<OpenServer> {
   const { db } = connections;
@@ -65,6 +76,8 @@ export async function openServer(
     clock,
     events,
     config,
+    explainedSettings,
+    settingSecrets,
     egress,
     cursors: new Cursors(await loadSecret(db, "cursor")),
     watches: new OpenWatches(),

@@ -1,7 +1,7 @@
 // All settings: those of the core and those of the protocols.
 
 import { type Config, type KeyTable, keys, type SettingsTable } from "../platform/config/keys.ts";
-import { type Environment, readConfig } from "../platform/config/load.ts";
+import { type ConfigSources, type Environment, readConfig } from "../platform/config/load.ts";
 import { protocols } from "./protocols.ts";
 
 const tables = protocols.flatMap((protocol) => protocol.settings ?? []);
@@ -13,9 +13,14 @@ export const settings: SettingsTable = {
   devDefaults: Object.assign({}, ...tables.map((table) => table.devDefaults)),
 };
 
+/** Returns the sources of settings from the environment and `flags` alone, without a file. */
+export function sourcesOf(environment: Environment, flags: Partial<Config> = {}): ConfigSources {
+  return { table: settings, environment, directory: ".", home: "", file: false, flags };
+}
+
 /** Reads the settings from the environment and `flags` alone, without a file. */
 export function loadConfig(environment: Environment, flags: Partial<Config> = {}): Config {
-  return readConfig({ table: settings, environment, directory: ".", home: "", file: false, flags });
+  return readConfig(sourcesOf(environment, flags));
 }
 
 /** Groups the keys by section: a section may have settings of the core and of a protocol. */

@@ -5,7 +5,6 @@ import type { App } from "../app/app.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { type Config, isAuthConfigured, isProviderConfigured } from "../platform/config/keys.ts";
 import { type ConfigSources, readConfig } from "../platform/config/load.ts";
-import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
 import { freshenConsole } from "./checkout-console.ts";
 import { example } from "./example.ts";
@@ -24,12 +23,12 @@ export function defineDev(command: Command): void {
     .addHelpText("after", example("runnel dev --port 0"))
     .action(async (flags: ServerFlags) => {
       const output = outputOf(command);
-      const sources = await serverSources(flags);
-      const config = await withConsole(readDevConfig(flags, sources));
+      const sources = devSources(flags, await serverSources(flags));
+      const config = await withConsole(readDevConfig(sources));
       const lines = output.asJson ? linesForPrograms() : linesForPeople();
       await startServer({
         config,
-        secretFiles: secretFilesOf(sources),
+        sources,
         logger: createLogger(config.logLevel, lines),
         onProgress: sayLine,
         announce: (app) => sayLine(banner(app, config)),
@@ -38,17 +37,19 @@ export function defineDev(command: Command): void {
     });
 }
 
-/** Reads the settings. The host is loopback, unless the command line sets another one and callers need credentials. */
-function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
+/** Returns the sources with the defaults of `dev`. The host is loopback, unless the command line sets another one. */
+function devSources(flags: ServerFlags, sources: ConfigSources): ConfigSources {
   const saysHost = flags.host !== undefined || flags.set?.some((each) => each.startsWith("server.host=")) === true;
-  const config = readConfig(
-    {
-      ...sources,
-      flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
-      defaults: { ...sources.table.devDefaults, consoleEnabled: true, logLevel: "warn", serverDrainSeconds: 1 },
-    },
-    { onWarning: sayLine },
-  );
+  return {
+    ...sources,
+    flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
+    defaults: { ...sources.table.devDefaults, consoleEnabled: true, logLevel: "warn", serverDrainSeconds: 1 },
+  };
+}
+
+/** Reads the settings. Another host than loopback needs credentials. */
+function readDevConfig(sources: ConfigSources): Config {
+  const config = readConfig(sources, { onWarning: sayLine });
   if (!isAuthConfigured(config) && !loopbackHosts.has(config.serverHost)) {
     const fix = "set RUNNEL_AUTH_API_KEYS or another credential, or leave it on 127.0.0.1";
     throw new Fault(

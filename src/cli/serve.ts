@@ -9,7 +9,6 @@ import { announceToPrimary, processesOf, Workers } from "../app/workers.ts";
 import { leavePrimary } from "../platform/base/worker-process.ts";
 import { type Config, keys } from "../platform/config/keys.ts";
 import { type ConfigSources, readServeConfig } from "../platform/config/load.ts";
-import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { createEvents } from "../platform/telemetry/events.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
@@ -59,7 +58,7 @@ export function defineServe(command: Command): void {
       const { isWorker } = cluster;
       await startServer({
         config,
-        secretFiles: secretFilesOf(sources),
+        sources,
         logger,
         onProgress: sayLine,
         isWorker,

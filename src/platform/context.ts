@@ -3,6 +3,7 @@
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { SignRequest } from "./auth/sign-request.ts";
 import type { Clock } from "./base/clock.ts";
+import type { ExplainedKey } from "./config/explain.ts";
 import type { Config } from "./config/keys.ts";
 import type { Connections } from "./database/database.ts";
 import type { Egress } from "./egress/post.ts";
@@ -13,6 +14,8 @@ import type { Traces } from "./telemetry/traces.ts";
 /** The dependencies that every component receives. */
 export interface AppContext {
   readonly config: Config;
+  /** The settings as the operator may see them. */
+  readonly explainedSettings: readonly ExplainedKey[];
   /** The values of secret settings. */
   readonly settingSecrets: readonly string[];
   readonly clock: Clock;

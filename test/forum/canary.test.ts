@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { openApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/app/settings.ts";
+import { loadConfig, sourcesOf } from "../../src/app/settings.ts";
 import { deriveKey } from "../../src/protocols/community/forum/signing/signature.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { openTestLog } from "../telemetry/test-log.ts";
@@ -29,7 +29,7 @@ test("secrets of agents do not leak", async () => {
     serverPort: 0,
     databasePoolSize: 4,
   };
-  const app = await openApp({ config: loadConfig({}, flags), logger: log.logger });
+  const app = await openApp({ config: loadConfig({}, flags), sources: sourcesOf({}, flags), logger: log.logger });
   onTestFinished(() => app.close());
   const service = { url: `http://${app.host}:${app.port}`, target: `${app.host}:${app.port}` };
   const json = { ...asAdmin, "content-type": "application/json" };

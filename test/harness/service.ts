@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/app/settings.ts";
+import { sourcesOf } from "../../src/app/settings.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
+import { type ConfigSources, readConfig } from "../../src/platform/config/load.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { testKeys } from "./credentials.ts";
 import { makeTestDatabase, query, testDatabase } from "./database.ts";
@@ -95,10 +96,11 @@ async function openService(
 ): Promise<TestService> {
   const databaseUrl = flags.databaseUrl ?? (await testDatabase());
   const workRoot = await makeWorkRoot();
-  const config = testConfig({ sessionsWorkRoot: workRoot, ...flags, databaseUrl });
+  const sources = testSources({ sessionsWorkRoot: workRoot, ...flags, databaseUrl });
   const removeWorkRoot = (): Promise<void> => rm(workRoot, { recursive: true, force: true });
   const app = await openApp({
-    config,
+    config: readConfig(sources),
+    sources,
     logger: createLogger("silent"),
     plainStreams,
     ...(clock !== undefined && { clock }),
@@ -123,7 +125,7 @@ async function makeWorkRoot(): Promise<string> {
 }
 
 /** Small pools, so that many services fit on one Postgres; a free port; no long waits at the end. */
-function testConfig(flags: Partial<Config>): Config {
+function testSources(flags: Partial<Config>): ConfigSources {
   const defaults = {
     serverHost: "127.0.0.1",
     serverPort: 0,
@@ -135,5 +137,5 @@ function testConfig(flags: Partial<Config>): Config {
     retryBaseMs: 10,
     defaultModel: "demo",
   };
-  return loadConfig({}, { ...defaults, ...flags });
+  return sourcesOf({}, { ...defaults, ...flags });
 }

@@ -88,10 +88,11 @@ async function removeLine(path: string, part: string): Promise<void> {
 
 const oneRun = `
 import { openApp } from "./src/app/app.ts";
-import { loadConfig } from "./src/app/settings.ts";
+import { sourcesOf } from "./src/app/settings.ts";
+import { readConfig } from "./src/platform/config/load.ts";
 import { createLogger } from "./src/platform/telemetry/logger.ts";
 
-const config = loadConfig({}, {
+const sources = sourcesOf({}, {
   databaseUrl: process.env.TEST_URL ?? "",
   serverHost: "127.0.0.1",
   serverPort: 0,
@@ -101,7 +102,7 @@ const config = loadConfig({}, {
   // It asks again without a pause.
   rateLimitRps: 0,
 });
-const app = await openApp({ config, logger: createLogger("silent") });
+const app = await openApp({ config: readConfig(sources), sources, logger: createLogger("silent") });
 const root = "http://127.0.0.1:" + app.port + "/v1";
 const api = root + "/sessions";
 const headers = { "content-type": "application/json" };

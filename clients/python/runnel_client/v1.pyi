@@ -2361,6 +2361,40 @@ class GetLimitsResponse(_Message):
     """Maximum number of the caller's active runs over all replicas; 0 means that only the limit over all clients applies."""
     def __init__(self, *, message_bytes_max: _int | None = ..., rest_body_bytes_max: _int | None = ..., concurrent_runs_max: _int | None = ..., turns_max: _int | None = ..., run_seconds_max: _int | None = ..., tool_output_bytes_max: _int | None = ..., tool_call_seconds_max: _int | None = ..., parallel_tool_calls_max: _int | None = ..., run_tokens_max: _int | None = ..., run_cost_micro_usd_max: _int | None = ..., history_messages_max: _int | None = ..., client_concurrent_runs_max: _int | None = ...) -> None: ...
 
+class Setting(_Message):
+    """A setting of a replica."""
+    key: _str
+    """Key in a file of settings, such as `server.port`."""
+    value: _str
+    """
+    Value in force, as text; empty means that it has none. A secret is only `(set)` or `(unset)`. Texts that look like a
+    credential, such as the password in a URL, are replaced by `[redacted]`.
+    """
+    default_value: _str
+    """Value without any source, in the same form."""
+    origin: _str
+    """
+    Source of the value: `default`, `file <path>`, `environment <variable>`, `file of <variable>` for a secret in a file of its
+    own, or `flag` for what the command line or the command itself sets.
+    """
+    about: _str
+    """What the setting does, in Markdown."""
+    variables: _Scalars[_str]
+    """Environment variables that set it. The first one that is not empty counts."""
+    is_secret: _bool
+    """True for a setting whose value is never shown."""
+    def __init__(self, *, key: _str | None = ..., value: _str | None = ..., default_value: _str | None = ..., origin: _str | None = ..., about: _str | None = ..., variables: _Iterable[_str] | None = ..., is_secret: _bool | None = ...) -> None: ...
+
+class ListSettingsRequest(_Message):
+    """Request of ListSettings."""
+    def __init__(self) -> None: ...
+
+class ListSettingsResponse(_Message):
+    """Response of ListSettings."""
+    settings: _Messages[Setting]
+    """The settings, grouped by section."""
+    def __init__(self, *, settings: _Iterable[Setting | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
 class GetUsageRequest(_Message):
     """Request of GetUsage."""
     def __init__(self) -> None: ...
@@ -2421,12 +2455,20 @@ class ListUsageResponse(_Message):
     def __init__(self, *, days: _Iterable[DayUsage | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
 
 class SystemService(_Service):
-    """Returns the version of this service, its limits, and the caller's usage."""
+    """Returns the version of this service, its limits and its settings, and the caller's usage."""
     def get_version(self, request: GetVersionRequest, *, timeout: _float | None = ...) -> GetVersionResponse:
         """Returns the versions of the software in use. Needs no credentials. May be retried."""
         ...
     def get_limits(self, request: GetLimitsRequest, *, timeout: _float | None = ...) -> GetLimitsResponse:
         """Returns the limits in force. Needs no credentials. May be retried."""
+        ...
+    def list_settings(self, request: ListSettingsRequest, *, timeout: _float | None = ...) -> ListSettingsResponse:
+        """
+        Lists all settings of the replica that answers, grouped by section. May be retried.
+
+        A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
+        returned.
+        """
         ...
     def get_usage(self, request: GetUsageRequest, *, timeout: _float | None = ...) -> GetUsageResponse:
         """Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried."""
@@ -2443,12 +2485,20 @@ class SystemService(_Service):
         ...
 
 class AsyncSystemService(_AsyncService):
-    """Returns the version of this service, its limits, and the caller's usage."""
+    """Returns the version of this service, its limits and its settings, and the caller's usage."""
     async def get_version(self, request: GetVersionRequest, *, timeout: _float | None = ...) -> GetVersionResponse:
         """Returns the versions of the software in use. Needs no credentials. May be retried."""
         ...
     async def get_limits(self, request: GetLimitsRequest, *, timeout: _float | None = ...) -> GetLimitsResponse:
         """Returns the limits in force. Needs no credentials. May be retried."""
+        ...
+    async def list_settings(self, request: ListSettingsRequest, *, timeout: _float | None = ...) -> ListSettingsResponse:
+        """
+        Lists all settings of the replica that answers, grouped by section. May be retried.
+
+        A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
+        returned.
+        """
         ...
     async def get_usage(self, request: GetUsageRequest, *, timeout: _float | None = ...) -> GetUsageResponse:
         """Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried."""

@@ -170,6 +170,104 @@ export declare type GetLimitsResponse = Message<"runnel.v1.GetLimitsResponse"> &
 export declare const GetLimitsResponseSchema: GenMessage<GetLimitsResponse>;
 
 /**
+ * A setting of a replica.
+ *
+ * @generated from message runnel.v1.Setting
+ */
+export declare type Setting = Message<"runnel.v1.Setting"> & {
+  /**
+   * Key in a file of settings, such as `server.port`.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * Value in force, as text; empty means that it has none. A secret is only `(set)` or `(unset)`. Texts that look like a
+   * credential, such as the password in a URL, are replaced by `[redacted]`.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+
+  /**
+   * Value without any source, in the same form.
+   *
+   * @generated from field: string default_value = 3;
+   */
+  defaultValue: string;
+
+  /**
+   * Source of the value: `default`, `file <path>`, `environment <variable>`, `file of <variable>` for a secret in a file of its
+   * own, or `flag` for what the command line or the command itself sets.
+   *
+   * @generated from field: string origin = 4;
+   */
+  origin: string;
+
+  /**
+   * What the setting does, in Markdown.
+   *
+   * @generated from field: string about = 5;
+   */
+  about: string;
+
+  /**
+   * Environment variables that set it. The first one that is not empty counts.
+   *
+   * @generated from field: repeated string variables = 6;
+   */
+  variables: string[];
+
+  /**
+   * True for a setting whose value is never shown.
+   *
+   * @generated from field: bool is_secret = 7;
+   */
+  isSecret: boolean;
+};
+
+/**
+ * Describes the message runnel.v1.Setting.
+ * Use `create(SettingSchema)` to create a new message.
+ */
+export declare const SettingSchema: GenMessage<Setting>;
+
+/**
+ * Request of ListSettings.
+ *
+ * @generated from message runnel.v1.ListSettingsRequest
+ */
+export declare type ListSettingsRequest = Message<"runnel.v1.ListSettingsRequest"> & {
+};
+
+/**
+ * Describes the message runnel.v1.ListSettingsRequest.
+ * Use `create(ListSettingsRequestSchema)` to create a new message.
+ */
+export declare const ListSettingsRequestSchema: GenMessage<ListSettingsRequest>;
+
+/**
+ * Response of ListSettings.
+ *
+ * @generated from message runnel.v1.ListSettingsResponse
+ */
+export declare type ListSettingsResponse = Message<"runnel.v1.ListSettingsResponse"> & {
+  /**
+   * The settings, grouped by section.
+   *
+   * @generated from field: repeated runnel.v1.Setting settings = 1;
+   */
+  settings: Setting[];
+};
+
+/**
+ * Describes the message runnel.v1.ListSettingsResponse.
+ * Use `create(ListSettingsResponseSchema)` to create a new message.
+ */
+export declare const ListSettingsResponseSchema: GenMessage<ListSettingsResponse>;
+
+/**
  * Request of GetUsage.
  *
  * @generated from message runnel.v1.GetUsageRequest
@@ -363,7 +461,7 @@ export declare type ListUsageResponse = Message<"runnel.v1.ListUsageResponse"> &
 export declare const ListUsageResponseSchema: GenMessage<ListUsageResponse>;
 
 /**
- * Returns the version of this service, its limits, and the caller's usage.
+ * Returns the version of this service, its limits and its settings, and the caller's usage.
  *
  * @generated from service runnel.v1.SystemService
  */
@@ -387,6 +485,19 @@ export declare const SystemService: GenService<{
     methodKind: "unary";
     input: typeof GetLimitsRequestSchema;
     output: typeof GetLimitsResponseSchema;
+  },
+  /**
+   * Lists all settings of the replica that answers, grouped by section. May be retried.
+   *
+   * A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
+   * returned.
+   *
+   * @generated from rpc runnel.v1.SystemService.ListSettings
+   */
+  listSettings: {
+    methodKind: "unary";
+    input: typeof ListSettingsRequestSchema;
+    output: typeof ListSettingsResponseSchema;
   },
   /**
    * Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.

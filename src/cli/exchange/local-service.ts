@@ -6,7 +6,7 @@ import { type AppOptions, openApp } from "../../app/app.ts";
 import { settings } from "../../app/settings.ts";
 import { newNonce } from "../../platform/base/ids.ts";
 import type { Config } from "../../platform/config/keys.ts";
-import { readConfig } from "../../platform/config/load.ts";
+import { type ConfigSources, readConfig } from "../../platform/config/load.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import { linesForPrograms } from "../log-lines.ts";
 
@@ -22,19 +22,24 @@ export async function openLocalService(
   options: Pick<AppOptions, "onProgress" | "signal">,
 ): Promise<LocalService> {
   const apiKey = newNonce();
-  const config = readLocalConfig(root, apiKey);
-  const app = await openApp({ config, logger: createLogger(config.logLevel, linesForPrograms()), ...options });
+  const sources = localSources(root);
+  const config = readLocalConfig(sources, root, apiKey);
+  const app = await openApp({ config, sources, logger: createLogger(config.logLevel, linesForPrograms()), ...options });
   return { url: `http://${app.host}:${app.port}`, apiKey, [Symbol.asyncDispose]: () => app.close() };
 }
 
 /** The client of every command, so that each finds the exchanges of the others. */
 const client = "local";
 
-/** Reads the settings. The environment counts here too; settings files are for services that others call. */
-function readLocalConfig(root: string, apiKey: string): Config {
-  const sources = { table: settings, environment: process.env, directory: root, home: "", file: false } as const;
+/** Returns the sources of the settings. The environment counts here too; settings files are for services that others call. */
+function localSources(root: string): ConfigSources {
+  const defaults = { logLevel: "error" } as const;
+  return { table: settings, environment: process.env, directory: root, home: "", file: false, defaults };
+}
+
+function readLocalConfig(sources: ConfigSources, root: string, apiKey: string): Config {
   return {
-    ...readConfig({ ...sources, defaults: { logLevel: "error" } }),
+    ...readConfig(sources),
     ...longestTimes,
     serverHost: "127.0.0.1",
     serverPort: 0,

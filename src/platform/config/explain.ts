@@ -1,6 +1,6 @@
 // The settings as an operator sees them: description, value, origin, and problems. Secrets are never shown.
 
-import type { Key, KeyName } from "./keys.ts";
+import type { Config, Key, KeyName } from "./keys.ts";
 import { checkRequirements } from "./requirements.ts";
 import { type ConfigSources, resolveSettings } from "./resolve.ts";
 
@@ -10,6 +10,7 @@ export interface ExplainedKey {
   readonly key: string;
   /** The shown value: a secret only as `(set)` or `(unset)`, an invalid value as `(not valid)`. */
   readonly value: string;
+  /** The value without any source, in the same form. */
   readonly default: string;
   /** "default", "file <path>", "environment <VAR>", "file of <VAR>_FILE" or "flag". */
   readonly origin: string;
@@ -18,16 +19,21 @@ export interface ExplainedKey {
   readonly variables: readonly string[];
 }
 
-/** Returns every key in table order. Never throws: `checkConfig` reports the problems. */
-export function explainConfig(sources: ConfigSources): readonly ExplainedKey[] {
+/**
+ * Returns every key in table order. Never throws: `checkConfig` reports the problems. `running` has the values of a service that
+ * has started with these sources: a file may have changed since.
+ */
+export function explainConfig(sources: ConfigSources, running?: Config): readonly ExplainedKey[] {
   const { settings } = resolveSettings(sources);
-  return Object.entries(sources.table.keys).map(([name, key]) => {
-    const { value, origin, isValid } = settings[name as KeyName];
+  const { table, defaults = {} } = sources;
+  return Object.entries(table.keys).map(([text, key]) => {
+    const name = text as KeyName;
+    const { value, isValid } = running === undefined ? settings[name] : { value: running[name], isValid: true };
     return {
       key: key.path,
       value: isValid ? showValue(key, value) : "(not valid)",
-      default: showValue(key, key.fallback),
-      origin,
+      default: showValue(key, defaults[name] ?? key.fallback),
+      origin: settings[name].origin,
       secret: key.secret === true,
       about: key.about,
       variables: key.variables,

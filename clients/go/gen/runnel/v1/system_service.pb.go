@@ -307,6 +307,191 @@ func (x *GetLimitsResponse) GetClientConcurrentRunsMax() int32 {
 	return 0
 }
 
+// A setting of a replica.
+type Setting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Key in a file of settings, such as `server.port`.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Value in force, as text; empty means that it has none. A secret is only `(set)` or `(unset)`. Texts that look like a
+	// credential, such as the password in a URL, are replaced by `[redacted]`.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// Value without any source, in the same form.
+	DefaultValue string `protobuf:"bytes,3,opt,name=default_value,json=defaultValue,proto3" json:"default_value,omitempty"`
+	// Source of the value: `default`, `file <path>`, `environment <variable>`, `file of <variable>` for a secret in a file of its
+	// own, or `flag` for what the command line or the command itself sets.
+	Origin string `protobuf:"bytes,4,opt,name=origin,proto3" json:"origin,omitempty"`
+	// What the setting does, in Markdown.
+	About string `protobuf:"bytes,5,opt,name=about,proto3" json:"about,omitempty"`
+	// Environment variables that set it. The first one that is not empty counts.
+	Variables []string `protobuf:"bytes,6,rep,name=variables,proto3" json:"variables,omitempty"`
+	// True for a setting whose value is never shown.
+	IsSecret      bool `protobuf:"varint,7,opt,name=is_secret,json=isSecret,proto3" json:"is_secret,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Setting) Reset() {
+	*x = Setting{}
+	mi := &file_runnel_v1_system_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Setting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Setting) ProtoMessage() {}
+
+func (x *Setting) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_system_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Setting.ProtoReflect.Descriptor instead.
+func (*Setting) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Setting) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Setting) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Setting) GetDefaultValue() string {
+	if x != nil {
+		return x.DefaultValue
+	}
+	return ""
+}
+
+func (x *Setting) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *Setting) GetAbout() string {
+	if x != nil {
+		return x.About
+	}
+	return ""
+}
+
+func (x *Setting) GetVariables() []string {
+	if x != nil {
+		return x.Variables
+	}
+	return nil
+}
+
+func (x *Setting) GetIsSecret() bool {
+	if x != nil {
+		return x.IsSecret
+	}
+	return false
+}
+
+// Request of ListSettings.
+type ListSettingsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSettingsRequest) Reset() {
+	*x = ListSettingsRequest{}
+	mi := &file_runnel_v1_system_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSettingsRequest) ProtoMessage() {}
+
+func (x *ListSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_system_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSettingsRequest.ProtoReflect.Descriptor instead.
+func (*ListSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{5}
+}
+
+// Response of ListSettings.
+type ListSettingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The settings, grouped by section.
+	Settings      []*Setting `protobuf:"bytes,1,rep,name=settings,proto3" json:"settings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSettingsResponse) Reset() {
+	*x = ListSettingsResponse{}
+	mi := &file_runnel_v1_system_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSettingsResponse) ProtoMessage() {}
+
+func (x *ListSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_system_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSettingsResponse.ProtoReflect.Descriptor instead.
+func (*ListSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListSettingsResponse) GetSettings() []*Setting {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
 // Request of GetUsage.
 type GetUsageRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -316,7 +501,7 @@ type GetUsageRequest struct {
 
 func (x *GetUsageRequest) Reset() {
 	*x = GetUsageRequest{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[4]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -328,7 +513,7 @@ func (x *GetUsageRequest) String() string {
 func (*GetUsageRequest) ProtoMessage() {}
 
 func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[4]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -341,7 +526,7 @@ func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageRequest.ProtoReflect.Descriptor instead.
 func (*GetUsageRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{7}
 }
 
 // Response of GetUsage.
@@ -364,7 +549,7 @@ type GetUsageResponse struct {
 
 func (x *GetUsageResponse) Reset() {
 	*x = GetUsageResponse{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[5]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -376,7 +561,7 @@ func (x *GetUsageResponse) String() string {
 func (*GetUsageResponse) ProtoMessage() {}
 
 func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[5]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -389,7 +574,7 @@ func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageResponse.ProtoReflect.Descriptor instead.
 func (*GetUsageResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetUsageResponse) GetDay() string {
@@ -450,7 +635,7 @@ type DayUsage struct {
 
 func (x *DayUsage) Reset() {
 	*x = DayUsage{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -462,7 +647,7 @@ func (x *DayUsage) String() string {
 func (*DayUsage) ProtoMessage() {}
 
 func (x *DayUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -475,7 +660,7 @@ func (x *DayUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayUsage.ProtoReflect.Descriptor instead.
 func (*DayUsage) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DayUsage) GetDay() string {
@@ -544,7 +729,7 @@ type ListUsageRequest struct {
 
 func (x *ListUsageRequest) Reset() {
 	*x = ListUsageRequest{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +741,7 @@ func (x *ListUsageRequest) String() string {
 func (*ListUsageRequest) ProtoMessage() {}
 
 func (x *ListUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +754,7 @@ func (x *ListUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsageRequest.ProtoReflect.Descriptor instead.
 func (*ListUsageRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListUsageRequest) GetDayFrom() string {
@@ -613,7 +798,7 @@ type ListUsageResponse struct {
 
 func (x *ListUsageResponse) Reset() {
 	*x = ListUsageResponse{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +810,7 @@ func (x *ListUsageResponse) String() string {
 func (*ListUsageResponse) ProtoMessage() {}
 
 func (x *ListUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +823,7 @@ func (x *ListUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsageResponse.ProtoReflect.Descriptor instead.
 func (*ListUsageResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListUsageResponse) GetDays() []*DayUsage {
@@ -679,7 +864,18 @@ const file_runnel_v1_system_service_proto_rawDesc = "" +
 	"\x16run_cost_micro_usd_max\x18\n" +
 	" \x01(\x03R\x12runCostMicroUsdMax\x120\n" +
 	"\x14history_messages_max\x18\v \x01(\x05R\x12historyMessagesMax\x12;\n" +
-	"\x1aclient_concurrent_runs_max\x18\f \x01(\x05R\x17clientConcurrentRunsMax\"\x11\n" +
+	"\x1aclient_concurrent_runs_max\x18\f \x01(\x05R\x17clientConcurrentRunsMax\"\xda\x01\n" +
+	"\aSetting\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1d\n" +
+	"\x05value\x18\x02 \x01(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\x05value\x12,\n" +
+	"\rdefault_value\x18\x03 \x01(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\fdefaultValue\x12\x16\n" +
+	"\x06origin\x18\x04 \x01(\tR\x06origin\x12\x14\n" +
+	"\x05about\x18\x05 \x01(\tR\x05about\x12\x1c\n" +
+	"\tvariables\x18\x06 \x03(\tR\tvariables\x12$\n" +
+	"\tis_secret\x18\a \x01(\bB\a\xa2\xd9\xf4\a\x02\x10\x01R\bisSecret\"\x15\n" +
+	"\x13ListSettingsRequest\"O\n" +
+	"\x14ListSettingsResponse\x127\n" +
+	"\bsettings\x18\x01 \x03(\v2\x12.runnel.v1.SettingB\a\xa2\xd9\xf4\a\x02\x10\x01R\bsettings\"\x11\n" +
 	"\x0fGetUsageRequest\"\xd2\x01\n" +
 	"\x10GetUsageResponse\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x1f\n" +
@@ -706,13 +902,14 @@ const file_runnel_v1_system_service_proto_rawDesc = "" +
 	"page_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\tpageToken\"m\n" +
 	"\x11ListUsageResponse\x120\n" +
 	"\x04days\x18\x01 \x03(\v2\x13.runnel.v1.DayUsageB\a\xa2\xd9\xf4\a\x02\x10\x01R\x04days\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\x9f\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\x8e\x04\n" +
 	"\rSystemService\x12c\n" +
 	"\n" +
 	"GetVersion\x12\x1c.runnel.v1.GetVersionRequest\x1a\x1d.runnel.v1.GetVersionResponse\"\x18\xd0\xd9\xf4\a\x02\x82\xd3\xe4\x93\x02\n" +
 	"\x12\b/version\x90\x02\x01\x12b\n" +
 	"\tGetLimits\x12\x1b.runnel.v1.GetLimitsRequest\x1a\x1c.runnel.v1.GetLimitsResponse\"\x1a\xd0\xd9\xf4\a\x02\x82\xd3\xe4\x93\x02\f\x12\n" +
-	"/v1/limits\x90\x02\x01\x12Y\n" +
+	"/v1/limits\x90\x02\x01\x12m\n" +
+	"\fListSettings\x12\x1e.runnel.v1.ListSettingsRequest\x1a\x1f.runnel.v1.ListSettingsResponse\"\x1c\xd0\xd9\xf4\a\x03\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/settings\x90\x02\x01\x12Y\n" +
 	"\bGetUsage\x12\x1a.runnel.v1.GetUsageRequest\x1a\x1b.runnel.v1.GetUsageResponse\"\x14\x82\xd3\xe4\x93\x02\v\x12\t/v1/usage\x90\x02\x01\x12a\n" +
 	"\tListUsage\x12\x1b.runnel.v1.ListUsageRequest\x1a\x1c.runnel.v1.ListUsageResponse\"\x19\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/usage/days\x90\x02\x01\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa4\x01\n" +
 	"\rcom.runnel.v1B\x12SystemServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
@@ -730,33 +927,39 @@ func file_runnel_v1_system_service_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_system_service_proto_rawDescData
 }
 
-var file_runnel_v1_system_service_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_runnel_v1_system_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_runnel_v1_system_service_proto_goTypes = []any{
-	(*GetVersionRequest)(nil),  // 0: runnel.v1.GetVersionRequest
-	(*GetVersionResponse)(nil), // 1: runnel.v1.GetVersionResponse
-	(*GetLimitsRequest)(nil),   // 2: runnel.v1.GetLimitsRequest
-	(*GetLimitsResponse)(nil),  // 3: runnel.v1.GetLimitsResponse
-	(*GetUsageRequest)(nil),    // 4: runnel.v1.GetUsageRequest
-	(*GetUsageResponse)(nil),   // 5: runnel.v1.GetUsageResponse
-	(*DayUsage)(nil),           // 6: runnel.v1.DayUsage
-	(*ListUsageRequest)(nil),   // 7: runnel.v1.ListUsageRequest
-	(*ListUsageResponse)(nil),  // 8: runnel.v1.ListUsageResponse
+	(*GetVersionRequest)(nil),    // 0: runnel.v1.GetVersionRequest
+	(*GetVersionResponse)(nil),   // 1: runnel.v1.GetVersionResponse
+	(*GetLimitsRequest)(nil),     // 2: runnel.v1.GetLimitsRequest
+	(*GetLimitsResponse)(nil),    // 3: runnel.v1.GetLimitsResponse
+	(*Setting)(nil),              // 4: runnel.v1.Setting
+	(*ListSettingsRequest)(nil),  // 5: runnel.v1.ListSettingsRequest
+	(*ListSettingsResponse)(nil), // 6: runnel.v1.ListSettingsResponse
+	(*GetUsageRequest)(nil),      // 7: runnel.v1.GetUsageRequest
+	(*GetUsageResponse)(nil),     // 8: runnel.v1.GetUsageResponse
+	(*DayUsage)(nil),             // 9: runnel.v1.DayUsage
+	(*ListUsageRequest)(nil),     // 10: runnel.v1.ListUsageRequest
+	(*ListUsageResponse)(nil),    // 11: runnel.v1.ListUsageResponse
 }
 var file_runnel_v1_system_service_proto_depIdxs = []int32{
-	6, // 0: runnel.v1.ListUsageResponse.days:type_name -> runnel.v1.DayUsage
-	0, // 1: runnel.v1.SystemService.GetVersion:input_type -> runnel.v1.GetVersionRequest
-	2, // 2: runnel.v1.SystemService.GetLimits:input_type -> runnel.v1.GetLimitsRequest
-	4, // 3: runnel.v1.SystemService.GetUsage:input_type -> runnel.v1.GetUsageRequest
-	7, // 4: runnel.v1.SystemService.ListUsage:input_type -> runnel.v1.ListUsageRequest
-	1, // 5: runnel.v1.SystemService.GetVersion:output_type -> runnel.v1.GetVersionResponse
-	3, // 6: runnel.v1.SystemService.GetLimits:output_type -> runnel.v1.GetLimitsResponse
-	5, // 7: runnel.v1.SystemService.GetUsage:output_type -> runnel.v1.GetUsageResponse
-	8, // 8: runnel.v1.SystemService.ListUsage:output_type -> runnel.v1.ListUsageResponse
-	5, // [5:9] is the sub-list for method output_type
-	1, // [1:5] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	4,  // 0: runnel.v1.ListSettingsResponse.settings:type_name -> runnel.v1.Setting
+	9,  // 1: runnel.v1.ListUsageResponse.days:type_name -> runnel.v1.DayUsage
+	0,  // 2: runnel.v1.SystemService.GetVersion:input_type -> runnel.v1.GetVersionRequest
+	2,  // 3: runnel.v1.SystemService.GetLimits:input_type -> runnel.v1.GetLimitsRequest
+	5,  // 4: runnel.v1.SystemService.ListSettings:input_type -> runnel.v1.ListSettingsRequest
+	7,  // 5: runnel.v1.SystemService.GetUsage:input_type -> runnel.v1.GetUsageRequest
+	10, // 6: runnel.v1.SystemService.ListUsage:input_type -> runnel.v1.ListUsageRequest
+	1,  // 7: runnel.v1.SystemService.GetVersion:output_type -> runnel.v1.GetVersionResponse
+	3,  // 8: runnel.v1.SystemService.GetLimits:output_type -> runnel.v1.GetLimitsResponse
+	6,  // 9: runnel.v1.SystemService.ListSettings:output_type -> runnel.v1.ListSettingsResponse
+	8,  // 10: runnel.v1.SystemService.GetUsage:output_type -> runnel.v1.GetUsageResponse
+	11, // 11: runnel.v1.SystemService.ListUsage:output_type -> runnel.v1.ListUsageResponse
+	7,  // [7:12] is the sub-list for method output_type
+	2,  // [2:7] is the sub-list for method input_type
+	2,  // [2:2] is the sub-list for extension type_name
+	2,  // [2:2] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_system_service_proto_init() }
@@ -770,7 +973,7 @@ func file_runnel_v1_system_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_system_service_proto_rawDesc), len(file_runnel_v1_system_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

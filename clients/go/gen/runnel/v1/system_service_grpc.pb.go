@@ -19,22 +19,28 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SystemService_GetVersion_FullMethodName = "/runnel.v1.SystemService/GetVersion"
-	SystemService_GetLimits_FullMethodName  = "/runnel.v1.SystemService/GetLimits"
-	SystemService_GetUsage_FullMethodName   = "/runnel.v1.SystemService/GetUsage"
-	SystemService_ListUsage_FullMethodName  = "/runnel.v1.SystemService/ListUsage"
+	SystemService_GetVersion_FullMethodName   = "/runnel.v1.SystemService/GetVersion"
+	SystemService_GetLimits_FullMethodName    = "/runnel.v1.SystemService/GetLimits"
+	SystemService_ListSettings_FullMethodName = "/runnel.v1.SystemService/ListSettings"
+	SystemService_GetUsage_FullMethodName     = "/runnel.v1.SystemService/GetUsage"
+	SystemService_ListUsage_FullMethodName    = "/runnel.v1.SystemService/ListUsage"
 )
 
 // SystemServiceClient is the client API for SystemService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Returns the version of this service, its limits, and the caller's usage.
+// Returns the version of this service, its limits and its settings, and the caller's usage.
 type SystemServiceClient interface {
 	// Returns the versions of the software in use. Needs no credentials. May be retried.
 	GetVersion(ctx context.Context, in *GetVersionRequest, opts ...grpc.CallOption) (*GetVersionResponse, error)
 	// Returns the limits in force. Needs no credentials. May be retried.
 	GetLimits(ctx context.Context, in *GetLimitsRequest, opts ...grpc.CallOption) (*GetLimitsResponse, error)
+	// Lists all settings of the replica that answers, grouped by section. May be retried.
+	//
+	// A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
+	// returned.
+	ListSettings(ctx context.Context, in *ListSettingsRequest, opts ...grpc.CallOption) (*ListSettingsResponse, error)
 	// Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.
 	GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error)
 	// Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
@@ -74,6 +80,16 @@ func (c *systemServiceClient) GetLimits(ctx context.Context, in *GetLimitsReques
 	return out, nil
 }
 
+func (c *systemServiceClient) ListSettings(ctx context.Context, in *ListSettingsRequest, opts ...grpc.CallOption) (*ListSettingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListSettingsResponse)
+	err := c.cc.Invoke(ctx, SystemService_ListSettings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *systemServiceClient) GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUsageResponse)
@@ -98,12 +114,17 @@ func (c *systemServiceClient) ListUsage(ctx context.Context, in *ListUsageReques
 // All implementations must embed UnimplementedSystemServiceServer
 // for forward compatibility.
 //
-// Returns the version of this service, its limits, and the caller's usage.
+// Returns the version of this service, its limits and its settings, and the caller's usage.
 type SystemServiceServer interface {
 	// Returns the versions of the software in use. Needs no credentials. May be retried.
 	GetVersion(context.Context, *GetVersionRequest) (*GetVersionResponse, error)
 	// Returns the limits in force. Needs no credentials. May be retried.
 	GetLimits(context.Context, *GetLimitsRequest) (*GetLimitsResponse, error)
+	// Lists all settings of the replica that answers, grouped by section. May be retried.
+	//
+	// A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
+	// returned.
+	ListSettings(context.Context, *ListSettingsRequest) (*ListSettingsResponse, error)
 	// Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.
 	GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error)
 	// Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
@@ -128,6 +149,9 @@ func (UnimplementedSystemServiceServer) GetVersion(context.Context, *GetVersionR
 }
 func (UnimplementedSystemServiceServer) GetLimits(context.Context, *GetLimitsRequest) (*GetLimitsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLimits not implemented")
+}
+func (UnimplementedSystemServiceServer) ListSettings(context.Context, *ListSettingsRequest) (*ListSettingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListSettings not implemented")
 }
 func (UnimplementedSystemServiceServer) GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsage not implemented")
@@ -192,6 +216,24 @@ func _SystemService_GetLimits_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SystemService_ListSettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSettingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SystemServiceServer).ListSettings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SystemService_ListSettings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SystemServiceServer).ListSettings(ctx, req.(*ListSettingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SystemService_GetUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUsageRequest)
 	if err := dec(in); err != nil {
@@ -242,6 +284,10 @@ var SystemService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetLimits",
 			Handler:    _SystemService_GetLimits_Handler,
+		},
+		{
+			MethodName: "ListSettings",
+			Handler:    _SystemService_ListSettings_Handler,
 		},
 		{
 			MethodName: "GetUsage",

@@ -17,6 +17,8 @@ const adminTokenMs = 15 * 60_000;
 export const access = new Store<Access>({ apiKey: readStored(), isAsked: false });
 /** The operator's token, while it is remembered. */
 export const adminToken = new Store<string | undefined>(undefined);
+/** True when the page has forgotten a token because its time was over. */
+export const hasAdminTokenExpired = new Store<boolean>(false);
 
 let forgetTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -39,9 +41,13 @@ export function dismissQuestion(): void {
 /** Remembers the operator's token for a quarter of an hour. */
 export function setAdminToken(token: string | undefined): void {
   clearTimeout(forgetTimer);
+  hasAdminTokenExpired.set(false);
   adminToken.set(token);
   if (token !== undefined) {
-    forgetTimer = setTimeout(() => adminToken.set(undefined), adminTokenMs);
+    forgetTimer = setTimeout(() => {
+      hasAdminTokenExpired.set(true);
+      adminToken.set(undefined);
+    }, adminTokenMs);
   }
 }
 

@@ -15,8 +15,16 @@ const callMs = 30_000;
 /** Calls with the key of this page. */
 export const transport = makeTransport(() => access.get().apiKey, askForKey);
 
+/** A view may call at the moment in which the page forgets the token: the call would reach the service without one. */
+const requireAdminToken: Interceptor = (next) => (request) => {
+  if (adminToken.get() === undefined) {
+    throw new ConnectError("missing admin token: enter it under Credentials", Code.Unauthenticated);
+  }
+  return next(request);
+};
+
 /** Calls of the operator. A refusal keeps the page: the view says that it needs the admin token. */
-export const adminTransport = makeTransport(adminToken.get, () => undefined);
+export const adminTransport = makeTransport(adminToken.get, () => undefined, [requireAdminToken]);
 
 /** Calls with one key, without asking for another: to check a key before it is used. */
 export function transportWith(apiKey: string) {
@@ -26,7 +34,11 @@ export function transportWith(apiKey: string) {
   );
 }
 
-function makeTransport(readToken: () => string | undefined, onRefused: () => void) {
+function makeTransport(
+  readToken: () => string | undefined,
+  onRefused: () => void,
+  checks: readonly Interceptor[] = [],
+) {
   const authenticate: Interceptor = (next) => async (request) => {
     const token = readToken();
     if (token !== undefined) {
@@ -45,7 +57,7 @@ function makeTransport(readToken: () => string | undefined, onRefused: () => voi
     baseUrl: serviceUrl,
     useBinaryFormat: true,
     defaultTimeoutMs: callMs,
-    interceptors: [watchStreams(onRefused), authenticate],
+    interceptors: [...checks, watchStreams(onRefused), authenticate],
   });
 }
 

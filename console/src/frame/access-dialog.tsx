@@ -84,7 +84,8 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
   );
 }
 
-function AdminForm() {
+/** Takes the admin token, and forgets it on request. */
+export function AdminForm() {
   const id = useId();
   const token = useStore(adminToken);
   if (token !== undefined) {

@@ -8,7 +8,7 @@ import { type App, openApp } from "../../src/app/app.ts";
 import { sourcesOf } from "../../src/app/settings.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { type ConfigSources, readConfig } from "../../src/platform/config/load.ts";
+import { type ConfigSources, type Environment, readConfig } from "../../src/platform/config/load.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { testKeys } from "./credentials.ts";
 import { makeTestDatabase, query, testDatabase } from "./database.ts";
@@ -24,6 +24,8 @@ export interface TestService {
 }
 
 interface ServiceOptions {
+  /** Variables with settings that `flags` leaves out. */
+  readonly environment?: Environment;
   /** Replaces the system clock, for tests that move time. */
   readonly clock?: Clock;
   readonly plainStreams?: boolean;
@@ -52,7 +54,7 @@ export async function startService(flags: Partial<Config> = {}, options: Service
     onTestFinished(service.close);
     return service;
   }
-  const key = JSON.stringify([flags, plainStreams]);
+  const key = JSON.stringify([flags, options.environment, plainStreams]);
   const service = services.take(key) ?? (await openPooled(flags, options));
   onTestFinished(async () => {
     if (!service.isClosed() && (await emptyDatabase(service.databaseUrl, service))) {
@@ -92,11 +94,11 @@ async function openPooled(flags: Partial<Config>, options: ServiceOptions): Prom
 
 async function openService(
   flags: Partial<Config>,
-  { clock, plainStreams = false }: ServiceOptions,
+  { clock, environment = {}, plainStreams = false }: ServiceOptions,
 ): Promise<TestService> {
   const databaseUrl = flags.databaseUrl ?? (await testDatabase());
   const workRoot = await makeWorkRoot();
-  const sources = testSources({ sessionsWorkRoot: workRoot, ...flags, databaseUrl });
+  const sources = testSources(environment, { sessionsWorkRoot: workRoot, ...flags, databaseUrl });
   const removeWorkRoot = (): Promise<void> => rm(workRoot, { recursive: true, force: true });
   const app = await openApp({
     config: readConfig(sources),
@@ -125,7 +127,7 @@ async function makeWorkRoot(): Promise<string> {
 }
 
 /** Small pools, so that many services fit on one Postgres; a free port; no long waits at the end. */
-function testSources(flags: Partial<Config>): ConfigSources {
+function testSources(environment: Environment, flags: Partial<Config>): ConfigSources {
   const defaults = {
     serverHost: "127.0.0.1",
     serverPort: 0,
@@ -137,5 +139,5 @@ function testSources(flags: Partial<Config>): ConfigSources {
     retryBaseMs: 10,
     defaultModel: "demo",
   };
-  return sourcesOf({}, { ...defaults, ...flags });
+  return sourcesOf(environment, { ...defaults, ...flags });
 }

@@ -19,6 +19,7 @@ import "./style/jobs.css";
 import "./style/runners.css";
 import "./style/usage.css";
 import "./style/forum.css";
+import "./style/service.css";
 
 const root = document.getElementById("console");
 if (root === null) {

@@ -94,4 +94,10 @@ export const views: readonly View[] = [
     navigation: { icon: "speech", key: "g f" },
   },
   { path: "/forum/:communityId/*?", title: "Community", component: lazy(() => import("./forum/forum-view.tsx")) },
+  {
+    path: "/service",
+    title: "Service",
+    component: lazy(() => import("./service/service-view.tsx")),
+    navigation: { icon: "server", key: "g o" },
+  },
 ];

@@ -2,7 +2,7 @@
 
 import { ConnectError, createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { type StatusCallback, StatusCallback_State } from "#gen/runnel/v1/callback_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
@@ -10,7 +10,7 @@ import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { serviceUrl, transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
-import { useRowKeys } from "../lib/shortcuts.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
@@ -45,8 +45,7 @@ export default function CallbacksView() {
     },
   );
   const nowMs = useNow();
-  const rows = useRef<HTMLUListElement>(null);
-  useRowKeys(rows);
+  const rows = useRowKeys<HTMLUListElement>();
   const callbacks = data?.pages.flatMap((page) => page.callbacks);
   const redeliver = async (callbackId: string): Promise<void> => {
     try {
@@ -138,6 +137,7 @@ function Line({
       {!isPending && (
         <button
           type="button"
+          data-row
           className="button"
           disabled={isBusy}
           aria-label={`Redeliver the callback about session ${sessionId}`}

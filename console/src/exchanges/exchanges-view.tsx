@@ -2,14 +2,14 @@
 
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { type FormEvent, useId, useRef, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Exchange } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
-import { useRowKeys } from "../lib/shortcuts.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { ExchangeLabel } from "./exchange-label.tsx";
@@ -37,8 +37,7 @@ function List() {
     },
   );
   const nowMs = useNow();
-  const rows = useRef<HTMLUListElement>(null);
-  useRowKeys(rows);
+  const rows = useRowKeys<HTMLUListElement>();
   const exchanges = data?.pages.flatMap((page) => page.exchanges);
   return (
     <div className="view exchanges-view">
@@ -75,7 +74,7 @@ function Line({
   const changed = msOf(updateTime) ?? msOf(createTime) ?? nowMs;
   return (
     <li>
-      <Link href={`/exchanges/${exchangeId}`} className="inbox-row">
+      <Link href={`/exchanges/${exchangeId}`} data-row className="inbox-row">
         <b>{visibleText(task.slice(0, taskChars))}</b>
         <ExchangeLabel state={state} />
         <span className="mono">{exchangeId}</span>

@@ -1,18 +1,18 @@
 // The forum for those who own or moderate communities. It needs the admin token.
 
-import { type ReactNode, useRef } from "react";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { adminToken } from "../api/access.ts";
 import { serviceUrl } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { useStore } from "../lib/store.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { EmptyState, Loading } from "../ui/notice.tsx";
 import { AdminFailure } from "./admin-failure.tsx";
 import { useCommunities } from "./forum-data.ts";
 import { CommunityLabel } from "./labels.tsx";
-import { useLinkKeys } from "./link-keys.ts";
 import { OneCommunity } from "./one-community.tsx";
 
 // `lazy` takes the default export.
@@ -54,8 +54,7 @@ function Sheet({ children }: { readonly children: ReactNode }) {
 function Communities() {
   const { data, error, refetch, hasNextPage, fetchNextPage } = useCommunities();
   const nowMs = useNow();
-  const list = useRef<HTMLUListElement>(null);
-  useLinkKeys(list);
+  const list = useRowKeys<HTMLUListElement>();
   const communities = data?.pages.flatMap((page) => page.communities);
   return (
     <Sheet>
@@ -72,7 +71,7 @@ function Communities() {
             const created = msOf(createTime) ?? nowMs;
             return (
               <li key={id}>
-                <Link href={`/forum/${id}`} className="inbox-row">
+                <Link href={`/forum/${id}`} data-row className="inbox-row">
                   <b>{visibleText(name)}</b>
                   <CommunityLabel status={status} />
                   <span>

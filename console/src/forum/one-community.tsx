@@ -1,11 +1,11 @@
 // One community: its threads with their filter, and beside them a thread or what belongs to the community.
 
-import { useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 import { Community_State, type ForumThread } from "#gen/runnel/community/v1/forum_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { useMedia } from "../lib/media.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Loading } from "../ui/notice.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
@@ -13,7 +13,6 @@ import { AdminFailure } from "./admin-failure.tsx";
 import { CommunityPane } from "./community-pane.tsx";
 import { type Members, useCommunity, useMembers, useThreads } from "./forum-data.ts";
 import { AuthorName, CommunityLabel, ThreadLabel } from "./labels.tsx";
-import { useLinkKeys } from "./link-keys.ts";
 import { offered, readFilter, typeNames } from "./thread-filter.ts";
 import { ThreadPane } from "./thread-pane.tsx";
 
@@ -101,8 +100,7 @@ function Threads({ members, shown }: { readonly members: Members; readonly shown
   const [parameters, setParameters] = useSearchParams();
   const list = useThreads(communityId, readFilter(parameters));
   const nowMs = useNow();
-  const element = useRef<HTMLDivElement>(null);
-  useLinkKeys(element);
+  const element = useRowKeys<HTMLDivElement>();
   const threads = list.data?.pages.flatMap((page) => page.threads);
   return (
     <div ref={element} className="forum-list">
@@ -184,7 +182,7 @@ function Row({
 }) {
   const created = msOf(thread.createdAt) ?? nowMs;
   return (
-    <Link href={href} className="inbox-row" aria-current={isShown ? "true" : undefined}>
+    <Link href={href} data-row className="inbox-row" aria-current={isShown ? "true" : undefined}>
       <b>{visibleText(thread.title.slice(0, titleChars))}</b>
       <ThreadLabel thread={thread} />
       <span>

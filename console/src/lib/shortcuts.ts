@@ -26,17 +26,6 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, []);
 }
 
-/** Makes `j` and `k` move the focus through the rows of a list: to the first link or button of each. */
-export function useRowKeys(list: RefObject<HTMLElement | null>): void {
-  const move = (by: number): void => {
-    const rows = [...(list.current?.children ?? [])];
-    const at = rows.findIndex((row) => row.contains(document.activeElement));
-    const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
-    next?.querySelector<HTMLElement>("a, button")?.focus();
-  };
-  useShortcuts({ j: () => move(1), k: () => move(-1) });
-}
-
 document.addEventListener("keydown", (event) => {
   if (!shortcutsOn.get() || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) {
     return;

@@ -7,6 +7,7 @@ import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { formatDuration, formatTime, msOf } from "../lib/format.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Fact } from "../ui/fact.tsx";
@@ -17,7 +18,6 @@ import type { Terms } from "./grants.ts";
 import { GrantsTable } from "./grants-table.tsx";
 import { readRunnerId, runnerPath } from "./names.ts";
 import { Records } from "./records.tsx";
-import { useRowKeys } from "./row-keys.ts";
 import { StartForm } from "./start-form.tsx";
 import { BindingState, RunnerState } from "./states.tsx";
 
@@ -32,7 +32,7 @@ export function OneBinding({ bindingId }: { readonly bindingId: string }) {
   );
   const agentId = data?.binding?.agentId ?? "";
   const agent = useQuery(RunnerService.method.getAgentProfile, { agentId }, { enabled: agentId !== "" });
-  const root = useRowKeys();
+  const root = useRowKeys<HTMLDivElement>();
   const binding = data?.binding;
   if (binding === undefined) {
     return error === null ? <Loading what="the binding" /> : <Failure error={error} onRetry={() => void refetch()} />;

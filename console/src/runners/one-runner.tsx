@@ -7,6 +7,7 @@ import { type Runner, Runner_State, type RunnerManifest } from "#gen/runnel/runn
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { formatTime, msOf } from "../lib/format.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -19,7 +20,6 @@ import { capabilitiesOf, eventTypesOf, kindOf, refreshMs, scopeOf } from "./desc
 import { GrantsTable } from "./grants-table.tsx";
 import { bindingPath, localText, type RunnerIdParts, readRunnerId, runnerPath } from "./names.ts";
 import { Records } from "./records.tsx";
-import { useRowKeys } from "./row-keys.ts";
 import { StartForm } from "./start-form.tsx";
 import { RunnerState } from "./states.tsx";
 
@@ -44,7 +44,7 @@ function Loaded({ runnerId, parts }: { readonly runnerId: string; readonly parts
     { ...parts },
     { refetchInterval: refreshMs },
   );
-  const root = useRowKeys();
+  const root = useRowKeys<HTMLDivElement>();
   const runner = data?.runner;
   if (runner === undefined) {
     return error === null ? <Loading what="the runner" /> : <Failure error={error} onRetry={() => void refetch()} />;

@@ -1,10 +1,10 @@
 // Sums by model and by agent, sorted as the address says, with the way to the runs.
 
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { formatCost, formatCount, formatExactCost } from "../lib/format.ts";
 import { withParameter } from "../lib/parameters.ts";
-import { useShortcuts } from "../lib/shortcuts.ts";
+import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { spans, type TextField } from "../runs/runs-filter.ts";
 import { type Amounts, type Order, orders, readOrder, sumBy, type Usage } from "./usage-data.ts";
@@ -15,14 +15,7 @@ const shownMax = 10;
 type Field = Extract<TextField, "model" | "agent">;
 
 export function TotalTables({ rows, count }: { readonly rows: Usage["rows"]; readonly count: number }) {
-  const tables = useRef<HTMLDivElement>(null);
-  const move = (by: number): void => {
-    const links = [...(tables.current?.querySelectorAll<HTMLAnchorElement>(".row-link") ?? [])];
-    const index = links.findIndex((link) => link.matches(":focus"));
-    links[Math.min(links.length - 1, Math.max(0, index + by))]?.focus();
-  };
-  // Enter opens the focused link by itself.
-  useShortcuts({ j: () => move(1), k: () => move(-1) });
+  const tables = useRowKeys<HTMLDivElement>();
   return (
     <div ref={tables} className="side-by-side">
       <TotalTable field="model" title="By model" rows={rows} count={count} />
@@ -98,7 +91,7 @@ function Name({ field, name, count }: { readonly field: Field; readonly name: st
   const since = `${count}d`;
   const filter = new URLSearchParams({ [field]: name, ...(since in spans && { since }) });
   return (
-    <Link href={`/runs?${filter}`} className="row-link" title={`Runs with this ${field}`}>
+    <Link href={`/runs?${filter}`} data-row className="row-link" title={`Runs with this ${field}`}>
       {visibleText(name)}
     </Link>
   );

@@ -27,12 +27,6 @@ export const views: readonly View[] = [
     navigation: { icon: "plus", key: "g n" },
   },
   {
-    path: "/signatures",
-    title: "Signatures",
-    component: lazy(() => import("./signatures/signatures-view.tsx")),
-    navigation: { icon: "seal", key: "g s" },
-  },
-  {
     path: "/approvals",
     title: "Approvals",
     component: lazy(() => import("./approvals/approvals-view.tsx")),
@@ -55,21 +49,6 @@ export const views: readonly View[] = [
     component: lazy(() => import("./exchanges/exchanges-view.tsx")),
   },
   {
-    path: "/callbacks",
-    title: "Callbacks",
-    component: lazy(() => import("./callbacks/callbacks-view.tsx")),
-    navigation: { icon: "send", key: "g c" },
-  },
-  {
-    path: "/jobs",
-    title: "Jobs",
-    component: lazy(() => import("./jobs/jobs-view.tsx")),
-    navigation: { icon: "job", key: "g j" },
-  },
-  { path: "/jobs/submit", title: "Submit a JobSpec", component: lazy(() => import("./jobs/submit-view.tsx")) },
-  { path: "/jobs/keys", title: "Trust keys", component: lazy(() => import("./jobs/keys-view.tsx")) },
-  { path: "/jobs/:jobId", title: "Job", component: lazy(() => import("./jobs/jobs-view.tsx")) },
-  {
     path: "/runners",
     title: "Runners",
     component: lazy(() => import("./runners/runners-view.tsx")),
@@ -82,10 +61,25 @@ export const views: readonly View[] = [
     component: lazy(() => import("./runners/runners-view.tsx")),
   },
   {
-    path: "/usage",
-    title: "Usage",
-    component: lazy(() => import("./usage/usage-view.tsx")),
-    navigation: { icon: "chart", key: "g y" },
+    path: "/jobs",
+    title: "Jobs",
+    component: lazy(() => import("./jobs/jobs-view.tsx")),
+    navigation: { icon: "job", key: "g j" },
+  },
+  { path: "/jobs/submit", title: "Submit a JobSpec", component: lazy(() => import("./jobs/submit-view.tsx")) },
+  { path: "/jobs/keys", title: "Trust keys", component: lazy(() => import("./jobs/keys-view.tsx")) },
+  { path: "/jobs/:jobId", title: "Job", component: lazy(() => import("./jobs/jobs-view.tsx")) },
+  {
+    path: "/signatures",
+    title: "Signatures",
+    component: lazy(() => import("./signatures/signatures-view.tsx")),
+    navigation: { icon: "seal", key: "g s" },
+  },
+  {
+    path: "/callbacks",
+    title: "Callbacks",
+    component: lazy(() => import("./callbacks/callbacks-view.tsx")),
+    navigation: { icon: "send", key: "g c" },
   },
   {
     path: "/forum",
@@ -94,6 +88,12 @@ export const views: readonly View[] = [
     navigation: { icon: "speech", key: "g f" },
   },
   { path: "/forum/:communityId/*?", title: "Community", component: lazy(() => import("./forum/forum-view.tsx")) },
+  {
+    path: "/usage",
+    title: "Usage",
+    component: lazy(() => import("./usage/usage-view.tsx")),
+    navigation: { icon: "chart", key: "g y" },
+  },
   {
     path: "/service",
     title: "Service",

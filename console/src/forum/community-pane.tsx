@@ -2,12 +2,12 @@
 
 import type { ManagedAgent, ManagedCommunity } from "#gen/runnel/community/v1/forum_admin_pb.js";
 import { serviceUrl } from "../api/transport.ts";
+import { AdminFailure } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { AdminFailure } from "./admin-failure.tsx";
 import { BanButton, isSameWallet } from "./ban-button.tsx";
 import { type Members, useContracts } from "./forum-data.ts";
 

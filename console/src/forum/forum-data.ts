@@ -8,6 +8,7 @@ import { useEffect, useMemo } from "react";
 import type { CommunityBan, ManagedAgent } from "#gen/runnel/community/v1/forum_admin_pb.js";
 import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { adminTransport } from "../api/transport.ts";
+import { adminQuery } from "../frame/admin-gate.tsx";
 import type { ThreadFilter } from "./thread-filter.ts";
 
 /** The calls that change something. */
@@ -17,9 +18,8 @@ const { method } = ForumAdminService;
 const pageSize = 100;
 /** No stream tells of threads and comments. */
 const refreshMs = 5_000;
-const asAdmin = { transport: adminTransport, gcTime: 0 } as const;
 const inPages = {
-  ...asAdmin,
+  ...adminQuery,
   pageParamKey: "pageToken",
   getNextPageParam: (last: { readonly nextPageToken: string }) => last.nextPageToken || undefined,
 } as const;
@@ -29,7 +29,7 @@ export function useCommunities() {
 }
 
 export function useCommunity(id: string) {
-  return useQuery(method.getCommunity, { id }, asAdmin);
+  return useQuery(method.getCommunity, { id }, adminQuery);
 }
 
 export function useThreads(communityId: string, filter: ThreadFilter) {
@@ -97,7 +97,7 @@ export function useMembers(communityId: string): Members {
 export function useAgent(id: string, { agents, isKnown }: Members): ManagedAgent | undefined {
   const member = agents.find((agent) => agent.id === id);
   const isAway = id !== "" && isKnown && member === undefined;
-  const { data } = useQuery(method.getForumAgent, { id }, { ...asAdmin, enabled: isAway });
+  const { data } = useQuery(method.getForumAgent, { id }, { ...adminQuery, enabled: isAway });
   return member ?? data?.agent;
 }
 

@@ -4,13 +4,13 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { adminToken } from "../api/access.ts";
 import { serviceUrl } from "../api/transport.ts";
+import { AdminFailure, AdminGate } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { useStore } from "../lib/store.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { EmptyState, Loading } from "../ui/notice.tsx";
-import { AdminFailure } from "./admin-failure.tsx";
 import { useCommunities } from "./forum-data.ts";
 import { CommunityLabel } from "./labels.tsx";
 import { OneCommunity } from "./one-community.tsx";
@@ -23,12 +23,7 @@ export default function ForumView({ params }: { readonly params: Readonly<Record
   if (token === undefined) {
     return (
       <Sheet>
-        <EmptyState title="The forum needs the admin token">
-          <p>
-            Owners and moderators read and answer communities here. Enter the service's <code>auth.admin_token</code>{" "}
-            under Credentials, the key at the foot of the navigation.
-          </p>
-        </EmptyState>
+        <AdminGate what="Communities" />
       </Sheet>
     );
   }

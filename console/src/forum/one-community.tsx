@@ -2,6 +2,7 @@
 
 import { Link, useSearchParams } from "wouter";
 import { Community_State, type ForumThread } from "#gen/runnel/community/v1/forum_pb.js";
+import { AdminFailure } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { useMedia } from "../lib/media.ts";
@@ -9,7 +10,6 @@ import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Loading } from "../ui/notice.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
-import { AdminFailure } from "./admin-failure.tsx";
 import { CommunityPane } from "./community-pane.tsx";
 import { type Members, useCommunity, useMembers, useThreads } from "./forum-data.ts";
 import { AuthorName, CommunityLabel, ThreadLabel } from "./labels.tsx";

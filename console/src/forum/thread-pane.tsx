@@ -9,13 +9,13 @@ import {
   type ForumThread,
   ForumThread_Type,
 } from "#gen/runnel/community/v1/forum_pb.js";
+import { AdminFailure } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Markdown } from "../ui/markdown.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
-import { AdminFailure } from "./admin-failure.tsx";
 import { BanButton } from "./ban-button.tsx";
 import { forum, type Members, useComments, useRefresh } from "./forum-data.ts";
 import { Author, ThreadLabel } from "./labels.tsx";

@@ -12,7 +12,7 @@ import { AdminForm } from "./access-dialog.tsx";
 export const adminQuery = { transport: adminTransport, gcTime: 0 } as const;
 
 /** Shows `children` to the operator. `what` begins the sentence that asks for the token: `The settings`. */
-export function AdminGate({ what, children }: { readonly what: string; readonly children: ReactNode }) {
+export function AdminGate({ what, children }: { readonly what: string; readonly children?: ReactNode }) {
   const token = useStore(adminToken);
   const hasExpired = useStore(hasAdminTokenExpired);
   if (token !== undefined) {

@@ -6,9 +6,9 @@ import { Link, useSearchParams } from "wouter";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { adminToken } from "../api/access.ts";
 import { adminTransport } from "../api/transport.ts";
+import { AdminGate } from "../frame/admin-gate.tsx";
 import { useStore } from "../lib/store.ts";
 import { Icon } from "../ui/icon.tsx";
-import { EmptyState } from "../ui/notice.tsx";
 import { Question } from "../ui/question.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { showToast } from "../ui/toasts.tsx";
@@ -62,12 +62,7 @@ export default function KeysView() {
         )}
       </header>
       {token === undefined ? (
-        <EmptyState title="Trust keys need the admin token">
-          <p>
-            The operator sets it with <code>RUNNEL_AUTH_ADMIN_TOKEN</code>. Enter it under <b>Credentials</b>, the key
-            below the navigation. The page forgets it after 15 minutes.
-          </p>
-        </EmptyState>
+        <AdminGate what="Trust keys" />
       ) : (
         <Tabs label="What to show" tabs={tabs} chosen={tab} onChoose={show} panelClass="tab-panel trust-panel">
           {tab === "keys" ? (

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearchParams } from "wouter";
 import type { TrustEvent } from "#gen/runnel/job/v1/trust_pb.js";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
-import { adminTransport } from "../api/transport.ts";
+import { adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
@@ -25,12 +25,10 @@ export function TrustEvents() {
     TrustService.method.listTrustEvents,
     { type, pageSize: 50, pageToken: "" },
     {
-      transport: adminTransport,
+      ...adminQuery,
       pageParamKey: "pageToken",
       getNextPageParam: (last) => last.nextPageToken || undefined,
       refetchInterval: refreshMs,
-      // What the operator has seen goes with the token.
-      gcTime: 0,
     },
   );
   const nowMs = useNow();

@@ -7,6 +7,7 @@ import { useLocation, useSearchParams } from "wouter";
 import { type TrustedKey, TrustedKey_State } from "#gen/runnel/job/v1/trust_pb.js";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { adminTransport } from "../api/transport.ts";
+import { adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatTime, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
@@ -30,11 +31,9 @@ export function TrustKeys({ isAdding, onAdded }: { readonly isAdding: boolean; r
     TrustService.method.listTrustedKeys,
     { pageSize, pageToken: "" },
     {
-      transport: adminTransport,
+      ...adminQuery,
       pageParamKey: "pageToken",
       getNextPageParam: (last) => last.nextPageToken || undefined,
-      // What the operator has seen goes with the token.
-      gcTime: 0,
     },
   );
   const nowMs = useNow();

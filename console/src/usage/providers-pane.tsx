@@ -3,26 +3,21 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { type Provider, Provider_Circuit, ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
-import { adminToken } from "../api/access.ts";
-import { adminTransport } from "../api/transport.ts";
+import { AdminFailure, AdminGate, adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatCount, formatCountdown, msOf } from "../lib/format.ts";
-import { useStore } from "../lib/store.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { refreshMs } from "./usage-data.ts";
 
 export function ProvidersPane() {
-  const token = useStore(adminToken);
   return (
     <section className="panel" aria-labelledby="usage-providers">
       <h2 id="usage-providers">Model providers</h2>
-      {token === undefined ? (
-        <p>The state of the providers needs the admin token: enter it under Credentials.</p>
-      ) : (
+      <AdminGate what="The states of the providers">
         <Providers />
-      )}
+      </AdminGate>
       <KnownModels />
     </section>
   );
@@ -33,16 +28,14 @@ function Providers() {
     ProviderService.method.listProviders,
     {},
     {
-      transport: adminTransport,
-      // Another token must not see what this one has loaded.
-      gcTime: 0,
+      ...adminQuery,
       refetchInterval: ({ state }) => (isRefused(state.error) ? false : refreshMs),
     },
   );
   const nowMs = useNow(data?.providers.some(({ retryTime }) => retryTime !== undefined) === true);
   return (
     <>
-      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      {error !== null && <AdminFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading what="providers" />}
       {data !== undefined && (
         <>

@@ -37,11 +37,11 @@ test("the view says what it needs, shows a stranger nothing, and begins with the
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada, { title: "Private plans" });
   const stranger = await openConsole(service.url, `forum/${communityId}/threads/${threadId}`, { client: "stranger" });
-  await seeText(stranger.page, "The forum needs the admin token");
+  await seeText(stranger.page, "Communities need the admin token");
   await expectFit(stranger.page, "without the token");
   expectCalm(stranger);
   await enterAdminToken(stranger.page, "a wrong token");
-  await seeText(stranger.page, "The service refused the admin token");
+  await seeText(stranger.page, "The service refuses this admin token");
   expect(await stranger.page.content()).not.toContain("Private plans");
 
   const closedId = await forum.addCommunity("archive", { status: "CLOSED" });

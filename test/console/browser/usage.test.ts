@@ -15,7 +15,7 @@ import { createMovedClock } from "../../harness/moved-clock.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText, startBrowser } from "./console-page.ts";
+import { enterAdminToken, expectCalm, openConsole, seeText, startBrowser } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -86,13 +86,6 @@ async function copyRuns(url: string, from: string, name = "agent_name", factor =
 function dayOf(daysAgo: number): string {
   const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
   return day.format(Date.now() - daysAgo * 86_400_000);
-}
-
-async function enterAdminToken(page: Page, token: string): Promise<void> {
-  await page.getByRole("button", { name: "Credentials" }).click();
-  await page.getByLabel("Admin token, for the operator's views").fill(token);
-  await page.getByRole("button", { name: "Use for 15 minutes" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
 }
 
 async function namesIn(page: Page, table: string): Promise<readonly string[]> {
@@ -317,12 +310,9 @@ test("a provider that fails opens its circuit breaker, which counts down, tests 
   const service = await startService(flags, { clock });
   const client = new GrpcClient(service.target);
   const { page } = await openConsole(service.url, "usage", { viewport });
-  await seeText(page, "needs the admin token");
+  await seeText(page, "The states of the providers need the admin token");
   await enterAdminToken(page, "not-the-admin-token-of-these-tests");
-  await seeText(page, "The service asks for credentials");
-  await page.getByRole("button", { name: "Credentials" }).click();
-  await page.getByRole("button", { name: "Forget it now" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Enter another token" }).click();
   await enterAdminToken(page, authAdminToken);
   const line = (name: string) =>
     page.getByRole("list", { name: "Providers" }).getByRole("listitem").filter({ hasText: name });

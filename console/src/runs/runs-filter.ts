@@ -18,7 +18,13 @@ export const textFields = {
 export type TextField = keyof typeof textFields;
 
 /** Spans of time that the filter offers, with their length. */
-export const spans = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000 } as const;
+export const spans = {
+  "1h": 3_600_000,
+  "24h": 86_400_000,
+  "2d": 172_800_000,
+  "7d": 604_800_000,
+  "30d": 2_592_000_000,
+} as const;
 
 export interface RunsFilter extends Readonly<Record<TextField, string>> {
   readonly states: readonly Run_State[];

@@ -41,8 +41,8 @@ export async function expectFit(page: Page, what: string, known: readonly string
     await page.setViewportSize({ width, height: 740 });
     // Views that ask for the width of the screen render again in the next frame.
     await page.evaluate(nextFrame);
-    const widths = '[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]';
-    expect(await page.evaluate(widths), what).toEqual([width, width]);
+    const widest = 'Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)';
+    expect(await page.evaluate(widest), `${what}, ${width} px`).toBeLessThanOrEqual(width);
     expect(await findLasting(page, known), `${what}, ${width} px`).toEqual([]);
   }
   if (size !== null) {

@@ -192,12 +192,12 @@ test("the records of a run say what the host refused, and the choice lives in th
     .filter({ hasText: first.slice(-8) })
     .first()
     .waitFor();
-  await page.keyboard.press("j");
-  await page.locator(":focus", { hasText: "All runs" }).waitFor();
+  // All runs are shown, so the keys begin there.
   await page.keyboard.press("j");
   await page.locator(":focus", { hasText: last.slice(-8) }).waitFor();
-  await page.keyboard.press("j");
   await page.keyboard.press("k");
+  await page.locator(":focus", { hasText: "All runs" }).waitFor();
+  await page.keyboard.press("j");
   await page.locator(":focus", { hasText: last.slice(-8) }).waitFor();
   await page.keyboard.press("Enter");
   const results = page.getByRole("table", { name: "Results" }).locator("tbody tr");

@@ -193,13 +193,13 @@ describe("API keys", () => {
   test("beyond a page are behind a button", async () => {
     const { service, admin } = await setStage();
     for (let count = 0; count < 51; count += 1) {
-      await admin.call(createApiKey, { clientId: "ada", displayName: `key ${count}` });
+      await admin.call(createApiKey, { clientId: "ada", displayName: `number ${count}.` });
     }
     const { page } = await openConsole(service.url, "service?tab=keys");
     await enterToken(page);
-    await row(page, "key 50").waitFor();
+    await row(page, "number 50.").waitFor();
     await page.getByRole("button", { name: "Older keys" }).click();
-    await row(page, "key 0").waitFor();
+    await row(page, "number 0.").waitFor();
   });
 });
 

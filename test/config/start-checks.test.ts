@@ -113,6 +113,19 @@ test("all problems are reported at once, missing settings first, under one prefi
   );
 });
 
+test("a refused URL is shown without its password", async () => {
+  const withPassword = "https://ada:a-password-in-a-url@models.example/v1";
+  const { sources } = await makePlace({
+    ...startable,
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: withPassword,
+    RUNNEL_SERVER_CORS_ORIGINS: "https://ada:a-password-in-a-url@app.example",
+  });
+  const problems = checkConfig(sources).join("\n");
+  expect(problems).toContain('RUNNEL_PROVIDERS_OPENAI_BASE_URL is "https://[redacted]@models.example/v1"');
+  expect(problems).toContain('RUNNEL_SERVER_CORS_ORIGINS is "https://[redacted]@app.example"');
+  expect(problems).not.toContain("a-password");
+});
+
 test("a setting that is invalid, or may be in an unreadable file, is not reported as missing", async () => {
   const wrong = await makePlace({ RUNNEL_AUTH_API_KEYS: "ada", RUNNEL_PROVIDERS_OPENAI_KEY: "a b" });
   expect(serveRefusal(wrong.sources)).not.toContain("missing");

@@ -14,6 +14,7 @@ const accountName = "nobody";
 test.each([
   ["comments in src", ["src/**/*.ts"], commentsOf],
   ["texts in src", ["src/**/*.ts"], textsOf],
+  ["comments in the console", ["console/src/**/*.{ts,tsx}"], commentsOf],
   ["comments in scripts", ["scripts/*.ts"], commentsOf],
   ["comments in tests", ["test/**/!(*.d).ts"], commentsOf],
   ["the contract", ["proto/**/*.proto"], commentsOf],

@@ -12,6 +12,7 @@ export interface Access {
 const storageKey = "runnel.api-key";
 /** An admin token opens everything, so an unattended page forgets it. */
 const adminTokenMs = 15 * 60_000;
+const checkMs = 1_000;
 
 /** The credentials of this page. */
 export const access = new Store<Access>({ apiKey: readStored(), isAsked: false });
@@ -20,7 +21,7 @@ export const adminToken = new Store<string | undefined>(undefined);
 /** True when the page has forgotten a token because its time was over. */
 export const hasAdminTokenExpired = new Store<boolean>(false);
 
-let forgetTimer: ReturnType<typeof setTimeout> | undefined;
+let forgetting: ReturnType<typeof setInterval> | undefined;
 
 /** Uses a key from now on. */
 export function setApiKey(apiKey: string | undefined, keepsInTab: boolean): void {
@@ -40,15 +41,21 @@ export function dismissQuestion(): void {
 
 /** Remembers the operator's token for a quarter of an hour. */
 export function setAdminToken(token: string | undefined): void {
-  clearTimeout(forgetTimer);
+  clearInterval(forgetting);
   hasAdminTokenExpired.set(false);
   adminToken.set(token);
-  if (token !== undefined) {
-    forgetTimer = setTimeout(() => {
+  if (token === undefined) {
+    return;
+  }
+  const endMs = Date.now() + adminTokenMs;
+  // One long timer would stand still while the computer sleeps.
+  forgetting = setInterval(() => {
+    if (Date.now() >= endMs) {
+      clearInterval(forgetting);
       hasAdminTokenExpired.set(true);
       adminToken.set(undefined);
-    }, adminTokenMs);
-  }
+    }
+  }, checkMs);
 }
 
 function readStored(): string | undefined {

@@ -37,7 +37,7 @@ export function OneExchange({ id }: { readonly id: string }) {
     },
   );
   useEffect(() => setTitle(`Exchange ${id}`), [id]);
-  // A text stays with the outbox that it answers, also when somebody else answers that one first.
+  // A text stays with the outbox that it answers, also when another person answers that one first.
   const [answered, setAnswered] = useState<number | undefined>(undefined);
   const exchange = data?.exchange;
   if (exchange === undefined) {

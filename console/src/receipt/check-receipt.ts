@@ -90,7 +90,7 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-/** Returns undefined for a part that is not JSON: the verifier then says what is wrong. */
+/** Returns undefined for a part that is not JSON: the verifier then names the fault. */
 function readPart<T>(jws: string, index: number): T | undefined {
   try {
     const bytes = base64Decode(jws.split(".")[index] ?? "");

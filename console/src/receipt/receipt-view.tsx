@@ -24,7 +24,7 @@ export default function ReceiptView({ params }: { readonly params: Readonly<Reco
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: ["receipt", runId, chosen?.jws],
     queryFn: ({ signal }) => (chosen === undefined ? checkRun(runId, signal) : checkReceipt(runId, chosen.jws, signal)),
-    // A check says what is true now.
+    // A check is about the log of today.
     staleTime: 0,
     retry: false,
   });

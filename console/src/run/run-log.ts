@@ -1,7 +1,7 @@
 // The log of one run, as this page has it.
 //
 // L1  `entries[n]` has the sequence n + 1: an entry that came before is dropped, and a gap opens the stream again.
-// L2  The stream opens after the last entry, so nothing is lost or shown twice, whatever happened to the connection.
+// L2  The stream opens after the last entry, so a broken connection loses nothing and repeats nothing.
 // L3  Components get one notification a frame, however many entries arrive.
 
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -22,7 +22,7 @@ export function useLog(log: RunLog): RunLog {
   return log;
 }
 
-/** The log of one run with what is made of it. */
+/** The log of one run, with its transcript and its waterfall. */
 export class RunLog {
   readonly runId: string;
   readonly entries: RunResult[] = [];

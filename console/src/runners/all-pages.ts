@@ -2,7 +2,7 @@
 
 import { useEffect } from "react";
 
-/** A client with more is told that the list is not complete. */
+/** The page says so to a client with more. */
 const pagesMax = 8;
 const pageSize = 250;
 
@@ -22,7 +22,7 @@ interface Pages {
   readonly fetchNextPage: () => Promise<unknown>;
 }
 
-/** Loads the next page until there is none, or until the maximum. */
+/** Loads page after page, up to the last one or the maximum. */
 export function useAllPages({ data, hasNextPage, isFetching, isError, fetchNextPage }: Pages): void {
   const isWanted = hasNextPage && !isFetching && !isError && (data?.pages.length ?? 0) < pagesMax;
   useEffect(() => {

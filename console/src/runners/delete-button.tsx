@@ -29,7 +29,7 @@ export function DeleteButton({
     try {
       await onDelete();
       showToast({ tone: "good", text: `Deleted ${what}.` });
-      // What is deleted must not be asked for again, so only the next view loads anew.
+      // A call for a deleted thing would fail, so only the next view loads anew.
       await queries.invalidateQueries({ refetchType: "none" });
       navigate("/runners");
     } catch (failure) {

@@ -19,7 +19,7 @@ export default function RunnersView({ params }: { readonly params: Readonly<Reco
   return <RunnerLists />;
 }
 
-/** The router leaves `/` and `:` encoded. A text that is not encoded correctly stands for itself. */
+/** The router leaves `/` and `:` encoded. A text that is not encoded correctly stays as it is. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,6 +1,7 @@
 // Problems of the settings, all reported at once.
 
 import { Fault } from "../base/fault.ts";
+import { hideCredentials } from "../base/hide-credentials.ts";
 
 /** One problem. */
 export interface Problem {
@@ -24,9 +25,10 @@ export function invalidConfig(problems: readonly Problem[], hint?: string): Faul
   return new Fault("CONFIG_INVALID", message, { violations });
 }
 
-/** Returns a value in quotes, on one line, shortened to 80 characters. */
+/** Returns a value in quotes, on one line, without what looks like a credential, shortened to 80 characters. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text);
+  const shown = hideCredentials(text);
+  return JSON.stringify(shown.length > shownCharsMax ? `${shown.slice(0, shownCharsMax)}…` : shown);
 }
 
 /** Returns the message of an error, or the thrown value as text. */

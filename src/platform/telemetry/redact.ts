@@ -14,9 +14,7 @@ import { file_runnel_v1_session } from "#gen/runnel/v1/session_pb.js";
 import { file_runnel_v1_session_service } from "#gen/runnel/v1/session_service_pb.js";
 import { file_runnel_v1_system_service } from "#gen/runnel/v1/system_service_pb.js";
 import { file_runnel_v1_usage } from "#gen/runnel/v1/usage_pb.js";
-
-/** Replaces a secret value. */
-export const redacted = "[redacted]";
+import { redacted } from "../base/hide-credentials.ts";
 
 /** Messages of files that are not listed here are hidden completely. */
 const contract = createRegistry(

@@ -3,8 +3,8 @@
 //
 // Values of fewer than eight characters are not searched: they would match everywhere.
 
+import { hideCredentials, redacted } from "../base/hide-credentials.ts";
 import { createValueFinder, type ValueFinder } from "./find-values.ts";
-import { redacted } from "./redact.ts";
 import { formsOf } from "./secret-forms.ts";
 
 /** Removes secrets from texts. */
@@ -30,8 +30,8 @@ export function createScrubber(secrets: readonly string[] = []): Scrubber {
   hide(secrets);
   return {
     hide,
-    scrubText: (text) => replacePatterns(replaceValues(text, finder, false)),
-    scrubLine: (line) => replacePatterns(replaceValues(line, finder, true)),
+    scrubText: (text) => hideCredentials(replaceValues(text, finder, false)),
+    scrubLine: (line) => hideCredentials(replaceValues(line, finder, true)),
   };
 }
 
@@ -58,15 +58,4 @@ function isEscaped(text: string, at: number): boolean {
     start--;
   }
   return (at - start) % 2 === 1;
-}
-
-/**
- * Matches provider keys, our own keys and tickets, bearer tokens, and the user part of URLs. Each part is bounded or consumes
- * its match, so that a hostile text costs no more than any long one.
- */
-const patterns =
-  /\b(?:sk-|r[kt]_(?:[a-z0-9]{1,16}\.)?)[\w-]{16,}|\brrun_[\w.-]{16,}|(?<=\bbearer(?:%20|\+| ){1,4})[\w.~+/=-]{8,}|(?<=:\/\/)[^\s/?#@"'<>\\]{1,512}@/gi;
-
-function replacePatterns(text: string): string {
-  return text.replace(patterns, (match) => (match.endsWith("@") ? `${redacted}@` : redacted));
 }

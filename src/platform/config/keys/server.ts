@@ -118,7 +118,7 @@ export const serverKeys = {
   }),
   serverCorsOrigins: list({
     path: "server.cors_origins",
-    item: /^(?:\*|https?:\/\/[^\s/?#]+)$/,
+    item: /^(?:\*|https?:\/\/[^\s/?#@]+)$/,
     expected: "origins such as https://app.example, separated by commas, or *",
     about: "Origins of web pages that may call (CORS), separated by commas, or `*`.",
   }),

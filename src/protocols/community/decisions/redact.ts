@@ -1,7 +1,7 @@
 // Redacts texts for a communication log, a run's log or an error. It removes the secrets of this service, no matter who wrote
 // them, and everything that looks like a secret of an agent or a wallet.
 
-import { redacted } from "../../../platform/telemetry/redact.ts";
+import { redacted } from "../../../platform/base/hide-credentials.ts";
 import type { Json } from "./json.ts";
 
 /** Replaces the secrets in a text. */

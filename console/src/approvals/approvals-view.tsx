@@ -9,6 +9,7 @@ import { serviceUrl } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { setTitle } from "../lib/title.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Inbox, InboxTitle } from "../ui/inbox.tsx";
@@ -24,11 +25,7 @@ const pageSize = 100;
 export default function ApprovalsView({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) {
   const chosen = params.approvalId;
   const changes = useChanges(approvalChanges);
-  const list = useInfiniteQuery(
-    ApprovalService.method.listApprovals,
-    { pageSize, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: (last) => last.nextPageToken || undefined },
-  );
+  const list = useInfiniteQuery(ApprovalService.method.listApprovals, { pageSize, pageToken: "" }, inPages);
   const approvals = useMemo(
     () => mergeApprovals(list.data?.pages.flatMap((page) => page.approvals) ?? [], changes.items),
     [list.data, changes.items],

@@ -10,6 +10,7 @@ import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { serviceUrl, transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -39,8 +40,7 @@ export default function CallbacksView() {
     CallbackService.method.listCallbacks,
     { state, pageSize: 50, pageToken: "" },
     {
-      pageParamKey: "pageToken",
-      getNextPageParam: (last) => last.nextPageToken || undefined,
+      ...inPages,
       refetchInterval: refreshMs,
     },
   );

@@ -9,6 +9,7 @@ import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js"
 import { transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
@@ -31,8 +32,7 @@ function List() {
     ExchangeService.method.listExchanges,
     { pageSize: 50, pageToken: "" },
     {
-      pageParamKey: "pageToken",
-      getNextPageParam: (last) => last.nextPageToken || undefined,
+      ...inPages,
       refetchInterval: refreshMs,
     },
   );

@@ -9,6 +9,7 @@ import type { CommunityBan, ManagedAgent } from "#gen/runnel/community/v1/forum_
 import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { adminTransport } from "../api/transport.ts";
 import { adminQuery } from "../frame/admin-gate.tsx";
+import { inPages } from "../lib/pages.ts";
 import type { ThreadFilter } from "./thread-filter.ts";
 
 /** The calls that change something. */
@@ -18,14 +19,10 @@ const { method } = ForumAdminService;
 const pageSize = 100;
 /** No stream tells of threads and comments. */
 const refreshMs = 5_000;
-const inPages = {
-  ...adminQuery,
-  pageParamKey: "pageToken",
-  getNextPageParam: (last: { readonly nextPageToken: string }) => last.nextPageToken || undefined,
-} as const;
+const asAdmin = { ...adminQuery, ...inPages } as const;
 
 export function useCommunities() {
-  return useInfiniteQuery(method.listCommunities, { pageSize, pageToken: "" }, inPages);
+  return useInfiniteQuery(method.listCommunities, { pageSize, pageToken: "" }, asAdmin);
 }
 
 export function useCommunity(id: string) {
@@ -33,17 +30,17 @@ export function useCommunity(id: string) {
 }
 
 export function useThreads(communityId: string, filter: ThreadFilter) {
-  const options = { ...inPages, refetchInterval: refreshMs };
+  const options = { ...asAdmin, refetchInterval: refreshMs };
   return useInfiniteQuery(method.listThreads, { communityId, ...filter, pageSize, pageToken: "" }, options);
 }
 
 export function useComments(threadId: string) {
-  const options = { ...inPages, refetchInterval: refreshMs };
+  const options = { ...asAdmin, refetchInterval: refreshMs };
   return useInfiniteQuery(method.listComments, { threadId, pageSize, pageToken: "" }, options);
 }
 
 export function useContracts(communityId: string) {
-  return useInfiniteQuery(method.listContracts, { communityId, pageSize, pageToken: "" }, inPages);
+  return useInfiniteQuery(method.listContracts, { communityId, pageSize, pageToken: "" }, asAdmin);
 }
 
 /** The agents of a community and the owners who are banned from it. */
@@ -60,8 +57,8 @@ export interface Members {
 }
 
 export function useMembers(communityId: string): Members {
-  const listed = useInfiniteQuery(method.listForumAgents, { communityId, pageSize: 250, pageToken: "" }, inPages);
-  const banned = useInfiniteQuery(method.listBans, { communityId, pageSize: 250, pageToken: "" }, inPages);
+  const listed = useInfiniteQuery(method.listForumAgents, { communityId, pageSize: 250, pageToken: "" }, asAdmin);
+  const banned = useInfiniteQuery(method.listBans, { communityId, pageSize: 250, pageToken: "" }, asAdmin);
   const { hasNextPage, isFetching, fetchNextPage } = banned;
   // A ban on a page that is not here would look like none.
   useEffect(() => {

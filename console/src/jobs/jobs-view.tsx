@@ -7,6 +7,7 @@ import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { serviceUrl } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatCount, formatTime, msOf, shortId } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Inbox, InboxTitle } from "../ui/inbox.tsx";
@@ -28,8 +29,7 @@ export default function JobsView({ params }: { readonly params: Readonly<Record<
     JobService.method.listJobs,
     { pageSize: 50, pageToken: "" },
     {
-      pageParamKey: "pageToken",
-      getNextPageParam: (last) => last.nextPageToken || undefined,
+      ...inPages,
       refetchInterval: refreshMs,
     },
   );

@@ -7,6 +7,7 @@ import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Fact } from "../ui/fact.tsx";
@@ -26,8 +27,7 @@ export function TrustEvents() {
     { type, pageSize: 50, pageToken: "" },
     {
       ...adminQuery,
-      pageParamKey: "pageToken",
-      getNextPageParam: (last) => last.nextPageToken || undefined,
+      ...inPages,
       refetchInterval: refreshMs,
     },
   );

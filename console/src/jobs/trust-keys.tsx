@@ -10,6 +10,7 @@ import { adminTransport } from "../api/transport.ts";
 import { adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatTime, msOf } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Fact } from "../ui/fact.tsx";
@@ -32,8 +33,7 @@ export function TrustKeys({ isAdding, onAdded }: { readonly isAdding: boolean; r
     { pageSize, pageToken: "" },
     {
       ...adminQuery,
-      pageParamKey: "pageToken",
-      getNextPageParam: (last) => last.nextPageToken || undefined,
+      ...inPages,
     },
   );
   const nowMs = useNow();

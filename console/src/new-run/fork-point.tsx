@@ -3,6 +3,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useId } from "react";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { textOf } from "../run/transcript.ts";
 import { Failure } from "../ui/notice.tsx";
@@ -22,7 +23,7 @@ export function ForkPoint({
   const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery(
     SessionService.method.listMessages,
     { sessionId: session, pageSize: 250, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: (last) => last.nextPageToken || undefined },
+    inPages,
   );
   if (error !== null) {
     return <Failure error={error} />;

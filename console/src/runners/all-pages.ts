@@ -9,11 +9,6 @@ const pageSize = 250;
 /** The first page of a list, as large as the contract allows. */
 export const firstPage = { pageSize, pageToken: "" } as const;
 
-export const byToken = {
-  pageParamKey: "pageToken",
-  getNextPageParam: (last: { readonly nextPageToken: string }) => last.nextPageToken || undefined,
-} as const;
-
 interface Pages {
   readonly data: { readonly pages: readonly unknown[] } | undefined;
   readonly hasNextPage: boolean;

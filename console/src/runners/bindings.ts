@@ -4,7 +4,8 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useMemo } from "react";
 import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
-import { byToken, firstPage, useAllPages } from "./all-pages.ts";
+import { inPages } from "../lib/pages.ts";
+import { firstPage, useAllPages } from "./all-pages.ts";
 import type { Terms } from "./grants.ts";
 
 /** A binding with its settings. They are undefined when the agent of the binding does not exist. */
@@ -23,11 +24,11 @@ export interface Bindings {
 }
 
 export function useBindings(refetchInterval: number): Bindings {
-  const bindings = useInfiniteQuery(RunnerService.method.listBindings, firstPage, { ...byToken, refetchInterval });
+  const bindings = useInfiniteQuery(RunnerService.method.listBindings, firstPage, { ...inPages, refetchInterval });
   const listed = useMemo(() => bindings.data?.pages.flatMap((page) => page.bindings), [bindings.data]);
   const hasAgents = listed?.some(({ agentId }) => agentId !== "") ?? false;
   const agents = useInfiniteQuery(RunnerService.method.listAgentProfiles, firstPage, {
-    ...byToken,
+    ...inPages,
     refetchInterval,
     enabled: hasAgents,
   });

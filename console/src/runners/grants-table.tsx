@@ -5,9 +5,10 @@ import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js"
 import type { RunnerManifest } from "#gen/runnel/runner/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { formatCount } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
-import { byToken, firstPage, useAllPages } from "./all-pages.ts";
+import { firstPage, useAllPages } from "./all-pages.ts";
 import { refreshMs } from "./describe.ts";
 import { compareGrants, type GrantRow, isDifference, type Stored, type Terms, type Verdict } from "./grants.ts";
 
@@ -122,7 +123,7 @@ function countRequests(rows: readonly GrantRow[]): number {
 
 /** Returns the knowledge bases and files of this client. */
 function useStored(): Stored {
-  const options = { ...byToken, refetchInterval: refreshMs };
+  const options = { ...inPages, refetchInterval: refreshMs };
   const bases = useInfiniteQuery(KnowledgeService.method.listKnowledgeBases, firstPage, options);
   const files = useInfiniteQuery(RunnerService.method.listConfigFiles, firstPage, options);
   useAllPages(bases);

@@ -13,14 +13,14 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatCount, formatTime, msOf, shortId } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { withParameter } from "../lib/parameters.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
-import { byToken } from "./all-pages.ts";
 import { refreshMs } from "./describe.ts";
 
-const options = { ...byToken, refetchInterval: refreshMs };
+const options = { ...inPages, refetchInterval: refreshMs };
 
 /** The records of a runner, or of one of its bindings. The address says of which run; without one, the newest run or all. */
 export function Records({ runnerId, bindingId }: { readonly runnerId: string; readonly bindingId?: string }) {

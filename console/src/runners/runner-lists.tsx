@@ -8,10 +8,10 @@ import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { serviceUrl } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
-import { byToken } from "./all-pages.ts";
 import { capabilitiesOf, eventTypesOf, kindOf, refreshMs, scopeOf } from "./describe.ts";
 import { bindingPath, localText, runnerPath } from "./names.ts";
 import { BindingState, RunnerState } from "./states.tsx";
@@ -19,7 +19,7 @@ import { BindingState, RunnerState } from "./states.tsx";
 const page = { pageSize: 50, pageToken: "" } as const;
 
 export function RunnerLists() {
-  const options = { ...byToken, refetchInterval: refreshMs };
+  const options = { ...inPages, refetchInterval: refreshMs };
   const runners = useInfiniteQuery(RunnerService.method.listRunners, page, options);
   const bindings = useInfiniteQuery(RunnerService.method.listBindings, page, options);
   const root = useRowKeys<HTMLDivElement>();

@@ -10,6 +10,7 @@ import { serviceUrl, transport } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatCount } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
@@ -31,11 +32,7 @@ export function RunsView() {
   // The start of a span stays fixed until the filter changes.
   const filter = useMemo(() => readFilter(new URLSearchParams(query), Date.now()), [query]);
   const changes = useChanges(runChanges);
-  const list = useInfiniteQuery(
-    RunService.method.listRuns,
-    { ...toRequest(filter), pageSize, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: (last) => last.nextPageToken || undefined },
-  );
+  const list = useInfiniteQuery(RunService.method.listRuns, { ...toRequest(filter), pageSize, pageToken: "" }, inPages);
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
   const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
   const active = runs.filter(({ state }) => isActive(state));

@@ -7,6 +7,7 @@ import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { AdminFailure, adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
 import { useParameter } from "../lib/parameters.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
@@ -28,8 +29,7 @@ export function KeysPane() {
     { clientId: client, pageSize: 50, pageToken: "" },
     {
       ...adminQuery,
-      pageParamKey: "pageToken",
-      getNextPageParam: (last) => last.nextPageToken || undefined,
+      ...inPages,
       refetchInterval: refreshMs,
     },
   );

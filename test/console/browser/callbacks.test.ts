@@ -24,6 +24,8 @@ test("a callback appears, is filtered by its state in the address, and is sent a
   const line = page.getByRole("listitem").filter({ hasText: sessionId });
   await line.filter({ hasText: "delivered" }).waitFor();
   await expectFit(page, "callbacks");
+  await page.keyboard.press("j");
+  await page.locator(":focus", { hasText: "Redeliver" }).waitFor();
   await page.locator(".chip", { hasText: "dead" }).click();
   await seeText(page, "No callback is dead.");
   await page.reload();

@@ -52,6 +52,8 @@ test("a task is started, copied out, answered after a preview, and done", async 
   await page.getByRole("link", { name: "Exchanges" }).last().click();
   await page.getByRole("listitem").filter({ hasText: "Write a poem about <b>copy</b> and paste." }).waitFor();
   await expectFit(page, "the list");
+  await page.keyboard.press("j");
+  await page.locator(":focus", { hasText: exchangeId }).waitFor();
   expectCalm(opened);
 });
 

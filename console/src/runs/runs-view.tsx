@@ -6,6 +6,7 @@ import { useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { serviceUrl, transport } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
@@ -25,6 +26,7 @@ import { RunsTable } from "./runs-table.tsx";
 
 const pageSize = 100;
 const service = createClient(RunService, transport);
+const sessions = createClient(SessionService, transport);
 
 export function RunsView() {
   const [parameters] = useSearchParams();
@@ -109,9 +111,8 @@ function Body({
       </EmptyState>
     ) : (
       <EmptyState title="No runs yet" lines={firstRun}>
-        <p>
-          A run appears here as soon as it begins. <Link href="/new">Start one in the console</Link>, or:
-        </p>
+        <p>A run appears here as soon as it begins.</p>
+        <FirstRun />
       </EmptyState>
     );
   }
@@ -123,6 +124,39 @@ function Body({
       onEnd={onMore}
       onOpen={(runId) => navigate(`/runs/${runId}`)}
     />
+  );
+}
+
+/** One click to a live run, with tools that only read. */
+function FirstRun() {
+  const [, navigate] = useLocation();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const start = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const agent = { name: "first", tools: { builtin: ["list_dir", "read_file"] } };
+      const { sessionId } = await sessions.createSession({ agent });
+      const message = "Explore this directory: list its files, and read the README if there is one.";
+      const { runId } = await sessions.sendMessage({ sessionId, message });
+      navigate(`/runs/${runId}`);
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      {error !== undefined && <Failure error={error} />}
+      <div className="actions">
+        <button type="button" className="button primary" disabled={isBusy} onClick={() => void start()}>
+          Start a first run
+        </button>
+        <Link href="/new" className="button">
+          Write its message first
+        </Link>
+      </div>
+    </>
   );
 }
 

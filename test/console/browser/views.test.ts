@@ -89,6 +89,25 @@ test("the list shows runs as they begin and end, and its filter lives in the add
   expectCalm(opened);
 });
 
+test("one click on an empty list shows a live run", async () => {
+  const { provider, service } = await setStage();
+  const gate = Promise.withResolvers<void>();
+  provider.respond(async (wire) => {
+    wire.text("Live ");
+    await gate.promise;
+    wire.text("text.");
+    wire.finish("stop");
+    wire.done();
+  });
+  const { page } = await openConsole(service.url);
+  await page.getByRole("button", { name: "Start a first run" }).click();
+  await seeText(page, "Live");
+  await seeBadge(page, /^live · at \d+$/);
+  gate.resolve();
+  await seeText(page, "Live text.");
+  await seeBadge(page, /^ended, complete/);
+});
+
 test("keys move through the list, open a run and lead back", async () => {
   const { provider, service, client } = await setStage();
   provider.respond(answer("one"), answer("two"));

@@ -96,6 +96,38 @@ test.each(cases)("a call that waits for a person survives a kill at %s:%i", asyn
   ]);
 });
 
+test("of two decisions at two living replicas one counts, and the run that waits at one of them goes on", async () => {
+  const area = new Area();
+  onTestFinished(() => area[Symbol.dispose]());
+  area.giveToSession();
+  const { provider, environment } = await openProvider();
+  provider.respond(callTools({ id: "c1", name: "write_file", arguments: JSON.stringify(args) }), answer("done"));
+  const cluster = await openCluster(environment);
+  const [first, second] = [await cluster.start(), await cluster.start()];
+  const agent = { name: "fault", tools: { builtin: ["write_file"], approve: ["write_file"] } };
+  const { sessionId } = await first.client.call(SessionService.method.createSession, { agent, workDir: area.root });
+  const { runId } = await first.client.call(SessionService.method.sendMessage, { sessionId, message: "write" });
+  const pending = (await until("the approval at the other replica", async () => {
+    const { approvals } = await second.client.call(listApprovals, { runId, state: Approval_State.PENDING });
+    return approvals[0] ?? false;
+  })) as Approval;
+  const { approval } = await second.client.call(getApproval, { approvalId: pending.approvalId });
+  const reader = new LogReader(runId);
+  const reading = reader.follow(first.client);
+  const decide = ({ client }: Member, decision: Approval_Decision) =>
+    client.call(decideApproval, { approvalId: pending.approvalId, digest: approval?.digest ?? "", decision });
+  const decisions = await Promise.allSettled([
+    decide(second, Approval_Decision.APPROVE),
+    decide(first, Approval_Decision.REJECT),
+  ]);
+  expect(decisions.map((each) => each.status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(await reading).toBe(status.OK);
+  expect(reader.count("toolCallCompleted")).toBe(1);
+  const isApproved = decisions[0]?.status === "fulfilled";
+  expect(await readFile(join(area.root, "a.txt"), "utf8").catch(() => undefined)).toBe(isApproved ? "new" : undefined);
+  await expectInvariants(cluster.databaseUrl);
+});
+
 /** Asks a living process until it has an answer. */
 async function askUntil<T>(someone: () => Promise<Member>, ask: (member: Member) => Promise<T | false>): Promise<T> {
   return (await until("an answer", async () => await ask(await someone()).catch(() => false as const), 60_000)) as T;

@@ -246,6 +246,8 @@ async function startNode({ name, folder, port, apiPort }: Place, paths: Paths): 
         database: "postgres",
         connectionTimeoutMillis: connectMaxMs,
       });
+      // A lost connection rejects the query. Without a listener, it also ends the process.
+      client.on("error", () => {});
       await client.connect();
       try {
         return (await client.query(text)).rows;

@@ -186,12 +186,15 @@ const positionsOf = {
     left join lateral (
       select sequence from run_result where run_result.run_id = run.id order by sequence desc limit 1
     ) as newest on true
-    where run.id = any($1::uuid[])`,
+    where run.id = any($1::uuid[])
+    for key share of run`,
 };
 
 /**
  * Returns who owns each run and how far its log reaches. A lane asks on its own connection when it does not know whether a batch
- * was written, and whether this database has all that an earlier one had.
+ * was written, and whether this database has all that an earlier one had. The lock makes this a commit of its own: the answer
+ * comes when the synchronous standbys have everything that it shows. A row of a primary that was cut off, and of what it has
+ * become since, may never have reached them.
  */
 export async function readPositions(lane: pg.Client, runIds: readonly string[]): Promise<RunPosition[]> {
   const { rows } = await lane.query<RunPosition>({ ...positionsOf, values: [uuidArray(runIds)] });

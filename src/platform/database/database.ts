@@ -78,6 +78,8 @@ export interface ConnectionOptions {
   readonly poolSize: number;
   /** Receives the errors of idle connections; without a listener, Node would end the process. */
   readonly onConnectionError: (error: Error) => void;
+  /** For those who only look at a server. */
+  readonly acceptsStandby?: boolean;
   /** Called after each statement of the pools, answered or failed. */
   readonly onStatement?: (durationMs: number) => void;
 }
@@ -102,7 +104,7 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
     control: control.db,
     readPools: () => [main.read(), control.read()],
     connect: async (name, limits = usualLimits) => {
-      const client = new pg.Client(configure(address, `runnel ${name}`, limits));
+      const client = new PrimaryClient(configure(address, `runnel ${name}`, limits));
       client.on("error", options.onConnectionError);
       watchAnswers(client, onRefused);
       await client.connect().catch(refused(onRefused));
@@ -125,6 +127,27 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
   };
 }
 
+/**
+ * A connection to a server that takes writes. A primary that was cut off comes back as a standby, with rows that no other server
+ * has. A router may lead there until it notices: a reader would receive what is lost a second later.
+ */
+class PrimaryClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.connection.on("parameterStatus", ({ parameterName, parameterValue }: ParameterStatus) => {
+      if (parameterName === "in_hot_standby" && parameterValue === "on") {
+        this.connection.stream.destroy(new Error("the database server is a standby: it takes no writes"));
+      }
+    });
+  }
+}
+
+/** What a server says of itself when a connection begins. */
+interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
 interface Pool {
   readonly db: Db;
   readonly read: () => PoolFigures;
@@ -133,9 +156,15 @@ interface Pool {
 function openPool(
   { name, size }: { readonly name: string; readonly size: number },
   config: pg.ClientConfig,
-  { onConnectionError, onStatement, onRefused }: ConnectionOptions & { readonly onRefused: () => void },
+  {
+    onConnectionError,
+    onStatement,
+    onRefused,
+    acceptsStandby = false,
+  }: ConnectionOptions & { readonly onRefused: () => void },
 ): Pool {
-  const pool = new pg.Pool({ ...config, max: size, idleTimeoutMillis: 30_000 });
+  const Client = acceptsStandby ? pg.Client : PrimaryClient;
+  const pool = new pg.Pool({ ...config, Client, max: size, idleTimeoutMillis: 30_000 });
   pool.on("error", onConnectionError);
   pool.on("connect", prepareStatements);
   pool.on("connect", (client) => watchAnswers(client, onRefused));

@@ -30,7 +30,7 @@ const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/
 const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** Messages of pg about a connection that it closed, or could not open in time; these errors carry no code. */
 const brokenConnection =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error)|the database server is a standby)|connect ENOENT /;
 
 /** Returns true when no connection of a pool became free in time. */
 export function isPoolBusy(error: unknown): boolean {

@@ -53,7 +53,7 @@ export interface DatabaseFacts {
 
 /** Connects and reads the facts. Throws the errors of the connection. */
 export async function probeDatabase(address: DatabaseAddress, clock: Clock): Promise<DatabaseFacts> {
-  const connections = openConnections(address, { poolSize: 1, onConnectionError: () => {} });
+  const connections = openConnections(address, { poolSize: 1, onConnectionError: () => {}, acceptsStandby: true });
   try {
     const { db } = connections;
     return {

@@ -13,6 +13,8 @@ import { isAlive, readPid, signalFamily } from "./process-family.ts";
 export interface OwnPostgres {
   /** Stays the same over restarts. */
   readonly url: string;
+  /** The data directory. */
+  readonly data: string;
   /** `fast` ends every connection and shuts down; `immediate` dies and recovers at the next start. */
   stop(how: "fast" | "immediate"): Promise<void>;
   /** False once the server has ended, by any cause. */
@@ -54,6 +56,7 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   });
   return {
     url: server.connectionString,
+    data: data(),
     isRunning,
     start,
     stop,

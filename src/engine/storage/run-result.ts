@@ -193,8 +193,8 @@ const positionsOf = {
 /**
  * Returns who owns each run and how far its log reaches. A lane asks on its own connection when it does not know whether a batch
  * was written, and whether this database has all that an earlier one had. The lock makes this a commit of its own: the answer
- * comes when the synchronous standbys have everything that it shows. A row of a primary that was cut off, and of what it has
- * become since, may never have reached them.
+ * comes when the synchronous standbys have everything that it shows. A primary that was cut off from them can show rows that
+ * they never received.
  */
 export async function readPositions(lane: pg.Client, runIds: readonly string[]): Promise<RunPosition[]> {
   const { rows } = await lane.query<RunPosition>({ ...positionsOf, values: [uuidArray(runIds)] });

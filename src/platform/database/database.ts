@@ -129,7 +129,7 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
 
 /**
  * A connection to a server that takes writes. A primary that was cut off comes back as a standby, with rows that no other server
- * has. A router may lead there until it notices: a reader would receive what is lost a second later.
+ * has. A router may lead there until it notices: a reader would receive results that are lost a second later.
  */
 class PrimaryClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {

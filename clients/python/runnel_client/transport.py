@@ -84,7 +84,8 @@ class Silence:
         self._done = threading.Event()
         # Whether it has cancelled the stream.
         self.is_over = False
-        threading.Thread(target=self._watch, name="runnel-silence", daemon=True).start()
+        self._thread = threading.Thread(target=self._watch, name="runnel-silence", daemon=True)
+        self._thread.start()
 
     def wait_for(self, step: Callable[[], T]) -> T:
         self._waiting_since = time.monotonic()
@@ -95,6 +96,8 @@ class Silence:
 
     def stop(self) -> None:
         self._done.set()
+        # A daemon thread that still runs when the interpreter ends may hold up its end.
+        self._thread.join()
 
     def _watch(self) -> None:
         wait = self._seconds

@@ -45,6 +45,9 @@ async function takePart<Response>(shared: SharedStream<Response>, stop: AbortSig
   let leads = false;
   let phase: StreamPhase = { name: "connecting" };
   const tell = (responses: readonly Response[]): void => {
+    if (stop.aborted) {
+      return;
+    }
     channel.postMessage({ responses: responses.map(shared.encode), phase: toSent(phase) } satisfies News);
   };
   channel.onmessage = ({ data }: MessageEvent<typeof question | News>) => {
@@ -74,17 +77,25 @@ async function takePart<Response>(shared: SharedStream<Response>, stop: AbortSig
   };
   while (!stop.aborted) {
     await untilVisible(stop);
+    if (stop.aborted || !pageVisible.get()) {
+      continue;
+    }
     const leave = whenHidden(stop);
     channel.postMessage(question);
     const lead = async (): Promise<void> => {
       leads = true;
-      await keepReading(leading, leave);
-      // A stream that was refused stays so for all tabs, until the key changes or a person looks again.
-      await aborted(leave);
-      leads = false;
+      try {
+        await keepReading(leading, leave);
+        // A stream that was refused stays so for all tabs, until the key changes or a person looks again.
+        await aborted(leave);
+      } finally {
+        leads = false;
+      }
     };
     await navigator.locks.request(shared.name, { signal: leave }, lead).catch(ignoreAbort);
-    shared.onPhase({ name: "paused" });
+    if (!stop.aborted) {
+      shared.onPhase({ name: "paused" });
+    }
   }
 }
 

@@ -99,3 +99,9 @@ export async function enterAdminToken(page: Page, token: string): Promise<void> 
   await dialog.getByRole("button", { name: "Use for 15 minutes" }).click();
   await dialog.getByRole("button", { name: "Close" }).click();
 }
+
+/** A headless browser shows every page, so the test says otherwise. */
+export async function setVisibility(page: Page, state: "hidden" | "visible"): Promise<void> {
+  await page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"))`);
+}

@@ -8,7 +8,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { credentialsOf, keyOf } from "../../harness/credentials.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
-import { openConsole, seeBadge, seeText } from "./console-page.ts";
+import { openConsole, seeBadge, seeText, setVisibility } from "./console-page.ts";
 
 const tabsCount = 6;
 
@@ -73,15 +73,22 @@ test("a tab with the key of another client gets nothing of what the others share
   const tabs = await openTabs(page, Array<string>(2).fill(`${service.url}/console/runs`));
   const stranger = tabs[2] ?? page;
   await seeRun(tabs, await startDemoRun(client, "words=1 pace=0"));
+  const errors: string[] = [];
+  stranger.on("pageerror", (error) => errors.push(String(error)));
   await stranger.getByRole("button", { name: "Credentials" }).click();
   await stranger.getByLabel("API key").fill(keyOf("stranger"));
+  // A hidden tab waits to be seen: a new key ends that wait.
+  await setVisibility(stranger, "hidden");
   await stranger.getByRole("button", { name: "Use this key" }).click();
+  await stranger.getByRole("dialog").waitFor({ state: "detached" });
+  await setVisibility(stranger, "visible");
   await seeText(stranger, "No runs yet");
   await seeRun(tabs.slice(0, 2), await startDemoRun(client, "words=1 pace=0"));
   const own = await startDemoRun(new GrpcClient(service.target, credentialsOf("stranger")), "words=1 pace=0");
   await seeRun([stranger], own);
   expect(await stranger.locator(".run-row").count()).toBe(1);
   expect(await page.locator(".run-row").count()).toBe(2);
+  expect(errors).toEqual([]);
 });
 
 test("six tabs with a run each all reach its end, and calls go through meanwhile", async () => {

@@ -1,6 +1,5 @@
 // The views of the console: each opens by its address, after a reload and by the buttons of the browser, and asks only its service.
 
-import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -11,7 +10,7 @@ import { GrpcClient } from "../../harness/grpc.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
+import { expectCalm, openConsole, seeBadge, seeText, setVisibility } from "./console-page.ts";
 
 interface Stage {
   readonly provider: FakeProvider;
@@ -354,9 +353,3 @@ test("the button of the theme goes through all three, and the choice lasts", asy
   await page.getByRole("button", { name: "Theme: dark. Change to system" }).click();
   await until("the light ground", async () => (await ground()) === light);
 });
-
-/** A headless browser shows every page, so the test says otherwise. */
-async function setVisibility(page: Page, state: "hidden" | "visible"): Promise<void> {
-  await page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"))`);
-}

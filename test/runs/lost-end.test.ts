@@ -1,12 +1,13 @@
 // Runs whose end was acknowledged and that the database has as running.
 
 import { expect, test } from "vitest";
-import { encodeResult } from "../../src/engine/log/result.ts";
+import { encodeResult, type LogEntry } from "../../src/engine/log/result.ts";
 import { failLostEnd } from "../../src/engine/runs/lost-end.ts";
-import { findRun } from "../../src/engine/storage/run.ts";
+import { findRun, requeueRun } from "../../src/engine/storage/run.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
+import { until } from "../harness/wait.ts";
 import { addReplica, addRun, LocalWakeup, openStore, plant, readLog, silentEvents } from "../runlog/store.ts";
-import { openLog } from "./stage.ts";
+import { openLog, openReplica, reached } from "./stage.ts";
 
 async function openStage() {
   const store = await openStore();
@@ -21,11 +22,13 @@ async function openStage() {
     runUnreadable: () => void reports.push("unreadable"),
   };
   const deps = { db: store.db, log, wakeup, clock: systemClock, events };
-  const acknowledge = (sequence: number): void => {
-    const payload = { case: "runCompleted", value: { finishReason: "stop", turns: 1 } } as const;
-    log.announce(run.id, [encodeResult({ payload }, { runId: run.id, sequence, timeMs: 0 })]);
-  };
+  const acknowledge = (sequence: number): void => log.announce(run.id, [end(run.id, sequence)]);
   return { store, run, reports, deps, acknowledge };
+}
+
+function end(runId: string, sequence: number): LogEntry {
+  const payload = { case: "runCompleted", value: { finishReason: "stop", turns: 1 } } as const;
+  return encodeResult({ payload }, { runId, sequence, timeMs: 0 });
 }
 
 test("fails with every lost result marked", async () => {
@@ -39,6 +42,27 @@ test("fails with every lost result marked", async () => {
   ]);
   expect(reports).toEqual(["0 of 2"]);
   expect(await findRun(store.db, run.id)).toMatchObject({ status: "failed", owner: null });
+});
+
+test("fails when it is claimed again, and no driver works on it", async () => {
+  const store = await openStore();
+  const worked: string[] = [];
+  const { log, dispatcher, wakeup } = await openReplica(store, {
+    supervise: async ({ id }) => void worked.push(id),
+  });
+  const run = await addRun(store.db);
+  await until("the first start", () => worked.length === 1);
+  log.announce(run.id, [end(run.id, 1)]);
+  // A reaper that met the promoted standby first took the run over.
+  await store.db.transaction().execute((trx) => requeueRun(trx, { id: run.id, takeover: true }));
+  wakeup.publish({ topic: "queue", key: "", value: 0 });
+  await reached(store, run.id, "failed");
+  expect(await readLog(store.db, run.id)).toEqual([
+    [1, "resultLost"],
+    [2, "runFailed"],
+  ]);
+  await until("the slot to be free", () => dispatcher.activeCount === 0);
+  expect(worked).toEqual([run.id]);
 });
 
 test("fails also when its rows cannot be read, so that it stops nothing else", async () => {

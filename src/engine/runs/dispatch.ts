@@ -31,7 +31,7 @@ export interface DispatchOptions {
   /** Names of the drivers whose runs take no slot; unset means that all runs take one. */
   readonly outsideDrivers?: readonly string[];
   readonly supervise: (run: StartedRun, stop: Stop) => Promise<void>;
-  /** Fails a stray run whose end was acknowledged. Returns false for every other run. */
+  /** Fails a run whose end was acknowledged. Returns false for every other run. */
   readonly failLostEnd: (runId: string) => Promise<boolean>;
 }
 
@@ -171,7 +171,7 @@ export class Dispatcher {
     if (run.cancel_request_time !== null) {
       stop.request("cancelled");
     }
-    const over = this.#options.supervise(run, stop).finally(() => {
+    const over = this.#work(run, stop).finally(() => {
       const wasFull = this.#freeSlots() < 1;
       this.#active.delete(active);
       this.#slotsTaken -= takesSlot ? 1 : 0;
@@ -189,6 +189,21 @@ export class Dispatcher {
       epoch: run.epoch,
       queueWaitMs: isFirstStart ? run.age_ms : undefined,
     });
+  }
+
+  /** A claimed run may have ended before: a promoted standby has it as running or queued. */
+  async #work(run: StartedRun, stop: Stop): Promise<void> {
+    const { events, failLostEnd, supervise } = this.#options;
+    try {
+      if (await failLostEnd(run.id)) {
+        return;
+      }
+    } catch (error) {
+      // It is a stray now, of which a later pass knows that it has ended.
+      events.databaseTroubled({ part: "dispatch", error });
+      return;
+    }
+    await supervise(run, stop);
   }
 
   /** Disowns runs that this replica owns but does not work on, because an answer got lost, a run could not be settled, or

@@ -45,6 +45,8 @@ export class Reaper {
   readonly #loop: Loop;
   /** True when the database was away at its last use. */
   #outage = false;
+  /** When the server of the last pass started. */
+  #serverStart: string | undefined;
   #holdOffUntilMs = 0;
 
   constructor(options: ReaperOptions) {
@@ -86,18 +88,22 @@ export class Reaper {
 
   /**
    * Wakes parked runs. This is the first statement of a pass, so it also detects an outage. After an outage every lease has
-   * expired, so the replicas get time to renew before the others are reaped. A replica that is only slow itself delays nothing.
+   * expired, so the replicas get time to renew before the others are reaped. They need that time too when this replica saw no
+   * outage but another server: a promoted standby has old leases, and only the owner of a run knows what it had acknowledged.
+   * A replica that is only slow itself delays nothing.
    */
   async #wakeRuns(): Promise<void> {
     const { clock, db, leaseMs, wakeup } = this.#options;
     const askedAtMs = clock.monotonicMs();
-    const woken = await wakeDueRuns(db);
+    const { count, serverStart } = await wakeDueRuns(db);
     const answeredAtMs = clock.monotonicMs();
-    if (this.#outage || answeredAtMs - askedAtMs > leaseMs) {
+    const isOtherServer = this.#serverStart !== undefined && this.#serverStart !== serverStart;
+    if (this.#outage || isOtherServer || answeredAtMs - askedAtMs > leaseMs) {
       this.#holdOffUntilMs = answeredAtMs + leaseMs;
     }
     this.#outage = false;
-    if (woken > 0) {
+    this.#serverStart = serverStart;
+    if (count > 0) {
       failpoint("wake.committed");
       wakeup.publish({ topic: "queue", key: "", value: 0 });
     }

@@ -3,8 +3,8 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -18,6 +18,8 @@ import { until } from "../harness/wait.ts";
 
 const startMaxMs = 120_000;
 const connectMaxMs = 2_000;
+/** The lines of each program that a failure shows. */
+const shownLines = 15;
 const password = "a-password-of-the-tests";
 
 export interface Node {
@@ -128,7 +130,11 @@ export async function openPatroniCluster(): Promise<PatroniCluster> {
     port: ports.pop() ?? 0,
     peerPort: ports.pop() ?? 0,
   }));
-  const etcd = etcdPlaces.map((place) => closers.adopt(startEtcd(place, etcdPlaces), (each) => each.kill()));
+  const logs = join(folder, "logs");
+  await mkdir(logs);
+  const etcd = etcdPlaces.map((place) => closers.adopt(startEtcd(place, etcdPlaces, logs), (each) => each.kill()));
+  // Patroni ends with an error when a member answers before the cluster has agreed on its version.
+  await until("etcd to have a version", () => hasVersion(etcdPlaces), startMaxMs);
   const places = [1, 2, 3].map((number) => ({
     name: `node-${number}`,
     folder: join(folder, `node-${number}`),
@@ -147,12 +153,14 @@ export async function openPatroniCluster(): Promise<PatroniCluster> {
     for (const path of Object.values(paths)) {
       closers.adopt(path, (each) => each.close());
     }
-    nodes.push(closers.adopt(await startNode(place, paths), stopNode));
+    nodes.push(closers.adopt(await startNode(place, paths, logs), stopNode));
   }
-  const haproxy = closers.adopt(startHaproxy(proxyPort, places), (each) => each.kill());
+  const haproxy = closers.adopt(startHaproxy(proxyPort, places, logs), (each) => each.kill());
   const whole = (role: StandbyRole = "quorum_standby"): Promise<{ primary: Node; standbys: readonly Node[] }> =>
     until(`a primary with two of ${role}`, () => findRoles(places, nodes, role), startMaxMs);
-  const { primary } = await whole();
+  const { primary } = await whole().catch(async (error: Error) => {
+    throw new Error(`${error.message}\n${await readLogs(logs)}`);
+  });
   await primary.query(`create role runnel login password '${password}'`);
   let databases = 0;
   const findPrimary = async (old?: Node): Promise<Node | undefined> => {
@@ -188,7 +196,30 @@ export async function openPatroniCluster(): Promise<PatroniCluster> {
   };
 }
 
-function startEtcd({ name, folder, port, peerPort }: EtcdPlace, places: readonly EtcdPlace[]): Program {
+/** Starts a program whose output goes to the end of a file in `logs`. */
+function startLogged(
+  [program = "", ...words]: readonly string[],
+  { name, logs, ...options }: { name: string; logs: string; env: NodeJS.ProcessEnv; cwd?: string },
+): ChildProcess {
+  const log = openSync(join(logs, name), "a");
+  try {
+    return spawn(program, words, { ...options, stdio: ["ignore", log, log] });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Returns the end of each program's output. */
+async function readLogs(logs: string): Promise<string> {
+  const names = (await readdir(logs)).sort();
+  const ends = names.map(async (name) => {
+    const lines = (await readFile(join(logs, name), "utf8")).trimEnd().split("\n");
+    return `${name}:\n${lines.slice(-shownLines).join("\n")}`;
+  });
+  return (await Promise.all(ends)).join("\n\n");
+}
+
+function startEtcd({ name, folder, port, peerPort }: EtcdPlace, places: readonly EtcdPlace[], logs: string): Program {
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
   const env = {
     PATH: process.env.PATH,
@@ -201,12 +232,12 @@ function startEtcd({ name, folder, port, peerPort }: EtcdPlace, places: readonly
     ETCD_INITIAL_ADVERTISE_PEER_URLS: peer,
     ETCD_INITIAL_CLUSTER: places.map((each) => `${each.name}=http://127.0.0.1:${each.peerPort}`).join(","),
   };
-  return new Program(() => spawn("etcd", [], { stdio: "ignore", env }));
+  return new Program(() => startLogged(["etcd"], { name, logs, env }));
 }
 
 type Paths = Pick<Node, "toPostgres" | "toPatroni" | "toEtcd">;
 
-async function startNode({ name, folder, port, apiPort }: Place, paths: Paths): Promise<Node> {
+async function startNode({ name, folder, port, apiPort }: Place, paths: Paths, logs: string): Promise<Node> {
   const asUser = await makeFolder(folder);
   const data = join(folder, "data");
   const environment = {
@@ -228,8 +259,8 @@ async function startNode({ name, folder, port, apiPort }: Place, paths: Paths): 
     PATRONI_REPLICATION_PASSWORD: password,
   };
   const file = join(repositoryRoot, "deploy/ha/patroni.yml");
-  const [program = "", ...words] = [...asUser, inject("patroni"), file];
-  const patroni = new Program(() => spawn(program, words, { stdio: "ignore", env: environment, cwd: folder }));
+  const command = [...asUser, inject("patroni"), file];
+  const patroni = new Program(() => startLogged(command, { name, logs, env: environment, cwd: folder }));
   const postgres = (): readonly number[] => familyOf(readPid(data));
   return {
     name,
@@ -279,14 +310,20 @@ async function stopNode(node: Node): Promise<void> {
   await until("a node to be gone", () => node.postgres().length === 0);
 }
 
-function startHaproxy(port: number, places: readonly Place[]): Program {
+function startHaproxy(port: number, places: readonly Place[], logs: string): Program {
   const addresses = places.flatMap(({ port: nodePort, apiPort }, index) => [
     [`NODE_${index + 1}`, `127.0.0.1:${nodePort}`],
     [`NODE_${index + 1}_API_PORT`, String(apiPort)],
   ]);
   const env = { PATH: process.env.PATH, POSTGRES_BIND: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) };
   const file = join(repositoryRoot, "deploy/ha/haproxy.cfg");
-  return new Program(() => spawn("haproxy", ["-f", file], { stdio: "ignore", env }));
+  return new Program(() => startLogged(["haproxy", "-f", file], { name: "haproxy", logs, env }));
+}
+
+async function hasVersion(places: readonly EtcdPlace[]): Promise<boolean> {
+  const asked = places.map(async ({ port }) => (await fetch(`http://127.0.0.1:${port}/version`)).text());
+  const answers = await Promise.allSettled(asked);
+  return answers.every((each) => each.status === "fulfilled" && /"etcdcluster":"\d/.test(each.value));
 }
 
 /** Returns undefined while the members disagree or one of them does not answer. */

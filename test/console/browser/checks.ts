@@ -1,4 +1,4 @@
-// What every view must keep: no violation of WCAG in either theme, and no more width than a small screen has.
+// What every view must keep: no violation of WCAG in either theme, and no more width than the screen has.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -21,11 +21,11 @@ async function findViolations(page: Page): Promise<readonly (readonly [rule: str
   }, rules);
 }
 
-/** The width of a small phone, and that of 1280 pixels at a zoom of 400 %. */
-const narrowPx = [360, 320];
+/** The widths of a 4K screen, of a small phone, and of 1280 pixels at a zoom of 400 %. */
+const widthsPx = [3840, 360, 320];
 
 /**
- * Checks the view as it is shown in both themes and on narrow screens, and leaves the page as it was. `known` has the rules that
+ * Checks the view as it is shown in both themes, on a very wide screen and on narrow ones, and leaves the page as it was. `known` has the rules that
  * code of others breaks.
  */
 export async function expectFit(page: Page, what: string, known: readonly string[] = []): Promise<void> {
@@ -37,7 +37,7 @@ export async function expectFit(page: Page, what: string, known: readonly string
     await page.evaluate(nextFrame);
     expect(await findLasting(page, known), `${what}, ${colorScheme}`).toEqual([]);
   }
-  for (const width of narrowPx) {
+  for (const width of widthsPx) {
     await page.setViewportSize({ width, height: 740 });
     // Views that ask for the width of the screen render again in the next frame.
     await page.evaluate(nextFrame);

@@ -8,7 +8,7 @@ import { readStoredChain } from "../../src/engine/log/stored-chain.ts";
 import type { CompletedEnd } from "../../src/engine/runs/driver.ts";
 import { endRun } from "../../src/engine/runs/terminal.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
-import { findRun, lockRun, requeueRun, setTurn } from "../../src/engine/storage/run.ts";
+import { findRun, lockRun, requeueRun, setTurn, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-start.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { isUniqueViolation } from "../../src/platform/database/errors.ts";
@@ -198,7 +198,8 @@ export async function takeOver(run: ModelRun, world: LogWorld, site: Site): Prom
   const { db } = world.store;
   const owner = (await findRun(db, run.id))?.owner ?? "";
   await until("the lease to be taken", async () => {
-    await db.transaction().execute(takeExpiredReplica);
+    const { serverStart } = await wakeDueRuns(db);
+    await db.transaction().execute((trx) => takeExpiredReplica(trx, serverStart));
     return (await db.selectFrom("replica").select("id").where("id", "=", owner).execute()).length === 0;
   });
   await db.transaction().execute((trx) => requeueRun(trx, { id: run.id, takeover: true }));

@@ -4,7 +4,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Lease } from "../../src/engine/runs/lease.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
-import { lockOwnRun } from "../../src/engine/storage/run.ts";
+import { lockOwnRun, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { type ClockReading, SyncedClock } from "../../src/platform/base/synced-clock.ts";
 import type { Db } from "../../src/platform/database/database.ts";
@@ -112,6 +112,7 @@ test("a replica that is writing is not taken over, and one that was taken over c
   const { db } = await openStore();
   const id = await addReplica(db);
   const own = { id: (await addRun(db, { owner: id })).id, replicaId: id };
+  const { serverStart } = await wakeDueRuns(db);
   await db.transaction().execute(async (writing) => {
     expect(await lockOwnRun(writing, own)).toMatchObject({ id: own.id, is_held: true });
     // As another replica sees it: the lease expires while the write is under way.
@@ -121,10 +122,12 @@ test("a replica that is writing is not taken over, and one that was taken over c
         .set({ lease_until: new Date(0) })
         .where("id", "=", id)
         .execute();
-      expect(await takeExpiredReplica(taking)).toBeUndefined();
+      expect(await takeExpiredReplica(taking, serverStart)).toBeUndefined();
     });
   });
   await endLease(db, id);
-  expect(await db.transaction().execute(takeExpiredReplica)).toBe(id);
+  const take = (start: string) => db.transaction().execute((taking) => takeExpiredReplica(taking, start));
+  expect(await take("of a server before this one")).toBeUndefined();
+  expect(await take(serverStart)).toBe(id);
   expect(await db.transaction().execute((trx) => lockOwnRun(trx, own))).toMatchObject({ is_held: false });
 });

@@ -71,10 +71,10 @@ export class Reaper {
   }
 
   async #pass(): Promise<void> {
-    await this.#wakeRuns();
+    const serverStart = await this.#wakeRuns();
     await this.#queuePendingRuns();
     if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) {
-      await this.#reapReplicas();
+      await this.#reapReplicas(serverStart);
     }
     await this.#forEachBatch(
       (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
@@ -90,9 +90,9 @@ export class Reaper {
    * Wakes parked runs. This is the first statement of a pass, so it also detects an outage. After an outage every lease has
    * expired, so the replicas get time to renew before the others are reaped. They need that time too when this replica saw no
    * outage but another server: a promoted standby has old leases, and only the owner of a run knows what it had acknowledged.
-   * A replica that is only slow itself delays nothing.
+   * A replica that is only slow itself delays nothing. Returns when the server started.
    */
-  async #wakeRuns(): Promise<void> {
+  async #wakeRuns(): Promise<string> {
     const { clock, db, leaseMs, wakeup } = this.#options;
     const askedAtMs = clock.monotonicMs();
     const { count, serverStart } = await wakeDueRuns(db);
@@ -107,6 +107,7 @@ export class Reaper {
       failpoint("wake.committed");
       wakeup.publish({ topic: "queue", key: "", value: 0 });
     }
+    return serverStart;
   }
 
   async #queuePendingRuns(): Promise<void> {
@@ -123,9 +124,9 @@ export class Reaper {
     } while (queued.length === runsPerTransactionMax);
   }
 
-  async #reapReplicas(): Promise<void> {
+  async #reapReplicas(serverStart: string): Promise<void> {
     for (;;) {
-      const replicaId = await this.#options.db.transaction().execute(takeExpiredReplica);
+      const replicaId = await this.#options.db.transaction().execute((trx) => takeExpiredReplica(trx, serverStart));
       if (replicaId === undefined) {
         return;
       }

@@ -31,13 +31,15 @@ export async function renewReplica(db: Db, args: { id: string; leaseMs: number }
 
 /**
  * Deletes one replica with an expired lease and returns its id. Skips a replica that another transaction deletes, or that is
- * just writing. Returns undefined when there is nothing to delete.
+ * just writing. Returns undefined when there is nothing to delete, and on a server that started at another time: its replicas
+ * first have to get time to renew.
  */
-export async function takeExpiredReplica(trx: Transaction): Promise<string | undefined> {
+export async function takeExpiredReplica(trx: Transaction, serverStart: string): Promise<string | undefined> {
   const expired = await trx
     .selectFrom("replica")
     .select("id")
     .where("lease_until", "<", sql<Date>`now()`)
+    .where(sql<string>`pg_postmaster_start_time()::text`, "=", serverStart)
     .orderBy("lease_until")
     .limit(1)
     .forUpdate()

@@ -14,6 +14,7 @@ import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
+import { More } from "../ui/more.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
 
@@ -36,7 +37,7 @@ export default function CallbacksView() {
   const asked = parameters.get("state") ?? "";
   const name = asked in states ? (asked as StateName) : undefined;
   const state = name === undefined ? StatusCallback_State.UNSPECIFIED : states[name][0];
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(
+  const list = useInfiniteQuery(
     CallbackService.method.listCallbacks,
     { state, pageSize: 50, pageToken: "" },
     {
@@ -44,6 +45,7 @@ export default function CallbacksView() {
       refetchInterval: refreshMs,
     },
   );
+  const { data, error, refetch } = list;
   const nowMs = useNow();
   const rows = useRowKeys<HTMLUListElement>();
   const callbacks = data?.pages.flatMap((page) => page.callbacks);
@@ -91,11 +93,7 @@ export default function CallbacksView() {
           ))}
         </ul>
       )}
-      {hasNextPage && (
-        <button type="button" className="button" onClick={() => void fetchNextPage()}>
-          Older callbacks
-        </button>
-      )}
+      <More list={list}>Older callbacks</More>
     </div>
   );
 }

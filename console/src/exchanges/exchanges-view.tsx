@@ -12,6 +12,7 @@ import { formatAge, formatTime, msOf } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { More } from "../ui/more.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { ExchangeLabel } from "./exchange-label.tsx";
 import { OneExchange } from "./one-exchange.tsx";
@@ -28,7 +29,7 @@ export default function ExchangesView({ params }: { readonly params: Readonly<Re
 }
 
 function List() {
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(
+  const list = useInfiniteQuery(
     ExchangeService.method.listExchanges,
     { pageSize: 50, pageToken: "" },
     {
@@ -36,6 +37,7 @@ function List() {
       refetchInterval: refreshMs,
     },
   );
+  const { data, error, refetch } = list;
   const nowMs = useNow();
   const rows = useRowKeys<HTMLUListElement>();
   const exchanges = data?.pages.flatMap((page) => page.exchanges);
@@ -55,11 +57,7 @@ function List() {
           ))}
         </ul>
       )}
-      {hasNextPage && (
-        <button type="button" className="button" onClick={() => void fetchNextPage()}>
-          Older exchanges
-        </button>
-      )}
+      <More list={list}>Older exchanges</More>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { More } from "../ui/more.tsx";
 import { BanButton, isSameWallet } from "./ban-button.tsx";
 import { type Members, useContracts } from "./forum-data.ts";
 
@@ -126,7 +127,8 @@ function describeCredential({ credentialTime, credentialRevokeTime }: ManagedAge
 }
 
 function Contracts({ communityId }: { readonly communityId: string }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useContracts(communityId);
+  const list = useContracts(communityId);
+  const { data, error, refetch } = list;
   const contracts = data?.pages.flatMap((page) => page.contracts);
   return (
     <>
@@ -155,13 +157,7 @@ function Contracts({ communityId }: { readonly communityId: string }) {
           ))}
         </ul>
       )}
-      {hasNextPage && (
-        <div className="actions">
-          <button type="button" className="button" onClick={() => void fetchNextPage()}>
-            More contracts
-          </button>
-        </div>
-      )}
+      <More list={list}>More contracts</More>
     </>
   );
 }

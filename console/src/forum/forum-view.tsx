@@ -10,6 +10,7 @@ import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { useStore } from "../lib/store.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { More } from "../ui/more.tsx";
 import { EmptyState, Loading } from "../ui/notice.tsx";
 import { useCommunities } from "./forum-data.ts";
 import { CommunityLabel } from "./labels.tsx";
@@ -47,7 +48,8 @@ function Sheet({ children }: { readonly children: ReactNode }) {
 }
 
 function Communities() {
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useCommunities();
+  const listed = useCommunities();
+  const { data, error, refetch } = listed;
   const nowMs = useNow();
   const list = useRowKeys<HTMLUListElement>();
   const communities = data?.pages.flatMap((page) => page.communities);
@@ -79,11 +81,7 @@ function Communities() {
           })}
         </ul>
       )}
-      {hasNextPage && (
-        <button type="button" className="button" onClick={() => void fetchNextPage()}>
-          More communities
-        </button>
-      )}
+      <More list={listed}>More communities</More>
     </Sheet>
   );
 }

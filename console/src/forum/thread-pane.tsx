@@ -14,6 +14,7 @@ import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Markdown } from "../ui/markdown.tsx";
+import { More } from "../ui/more.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { BanButton } from "./ban-button.tsx";
@@ -31,7 +32,8 @@ export function ThreadPane({
   readonly isClosed: boolean;
   readonly members: Members;
 }) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useComments(threadId);
+  const list = useComments(threadId);
+  const { data, error, refetch } = list;
   const nowMs = useNow();
   const thread = data?.pages[0]?.thread;
   if (thread === undefined) {
@@ -57,13 +59,7 @@ export function ThreadPane({
           ))}
         </ol>
       )}
-      {hasNextPage && (
-        <div className="actions">
-          <button type="button" className="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Later comments
-          </button>
-        </div>
-      )}
+      <More list={list}>Later comments</More>
       <Answer thread={thread} isClosed={isClosed} />
     </article>
   );

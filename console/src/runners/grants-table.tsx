@@ -8,6 +8,7 @@ import { formatCount } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
+import { TableHead } from "../ui/table-head.tsx";
 import { firstPage, useAllPages } from "./all-pages.ts";
 import { refreshMs } from "./describe.ts";
 import { compareGrants, type GrantRow, isDifference, type Stored, type Terms, type Verdict } from "./grants.ts";
@@ -38,14 +39,7 @@ export function GrantsTable({
       <p>{summaryOf(rows)}</p>
       <table className="data-table">
         <caption className="unseen">Requested and granted</caption>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            <th scope="col">Manifest</th>
-            <th scope="col">Binding</th>
-            <th scope="col">Why not, or when</th>
-          </tr>
-        </thead>
+        <TableHead names={["Operation", "Manifest", "Binding", "Why not, or when"]} />
         <tbody>
           {rows.map((row) => (
             <Row key={`${row.kind} ${row.operations.join(" ")} ${row.verdict}`} row={row} />

@@ -16,8 +16,10 @@ import { formatAge, formatCount, formatTime, msOf, shortId } from "../lib/format
 import { inPages } from "../lib/pages.ts";
 import { withParameter } from "../lib/parameters.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { More } from "../ui/more.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
+import { TableHead } from "../ui/table-head.tsx";
 import { refreshMs } from "./describe.ts";
 
 const options = { ...inPages, refetchInterval: refreshMs };
@@ -73,11 +75,7 @@ export function Records({ runnerId, bindingId }: { readonly runnerId: string; re
                 None of the newest {formatCount(listed.length)} runs of the runner is of this binding.
               </p>
             )}
-            {list.hasNextPage && (
-              <button type="button" className="button" onClick={() => void list.fetchNextPage()}>
-                Older runs
-              </button>
-            )}
+            <More list={list}>Older runs</More>
           </div>
           <div className="form">
             {runId !== undefined && <Verdicts key={`verdicts ${runId}`} runId={runId} />}
@@ -158,13 +156,7 @@ function Verdicts({ runId }: { readonly runId: string }) {
       {verdicts?.length === 0 && <p className="hint">None: every result is in the log as it arrived.</p>}
       {verdicts !== undefined && verdicts.length > 0 && (
         <table className="data-table" aria-label="Results">
-          <thead>
-            <tr>
-              <th scope="col">Result</th>
-              <th scope="col">Disposition</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
+          <TableHead names={["Result", "Disposition", "Why"]} />
           <tbody>
             {verdicts.map((verdict, index) => (
               <VerdictRow key={index} verdict={verdict} />
@@ -172,11 +164,7 @@ function Verdicts({ runId }: { readonly runId: string }) {
           </tbody>
         </table>
       )}
-      {list.hasNextPage && (
-        <button type="button" className="button" onClick={() => void list.fetchNextPage()}>
-          Later results
-        </button>
-      )}
+      <More list={list}>Later results</More>
     </>
   );
 }
@@ -225,11 +213,7 @@ function Audit({
           {list.hasNextPage && ` among the newest ${formatCount(all?.length ?? 0)}`}.
         </p>
       )}
-      {list.hasNextPage && (
-        <button type="button" className="button" onClick={() => void list.fetchNextPage()}>
-          Older requests
-        </button>
-      )}
+      <More list={list}>Older requests</More>
     </>
   );
 }

@@ -11,7 +11,9 @@ import { formatAge, formatTime, msOf } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { More } from "../ui/more.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
+import { TableHead } from "../ui/table-head.tsx";
 import { capabilitiesOf, eventTypesOf, kindOf, refreshMs, scopeOf } from "./describe.ts";
 import { bindingPath, localText, runnerPath } from "./names.ts";
 import { BindingState, RunnerState } from "./states.tsx";
@@ -38,11 +40,7 @@ export function RunnerLists() {
         </EmptyState>
       )}
       {listed !== undefined && listed.length > 0 && <Runners runners={listed} />}
-      {runners.hasNextPage && (
-        <button type="button" className="button" onClick={() => void runners.fetchNextPage()}>
-          More runners
-        </button>
-      )}
+      <More list={runners}>More runners</More>
       <h2>Bindings</h2>
       {bindings.error !== null && <Failure error={bindings.error} onRetry={() => void bindings.refetch()} />}
       {bound === undefined && bindings.error === null && <Loading what="bindings" />}
@@ -52,11 +50,7 @@ export function RunnerLists() {
         </EmptyState>
       )}
       {bound !== undefined && bound.length > 0 && <Bindings bindings={bound} />}
-      {bindings.hasNextPage && (
-        <button type="button" className="button" onClick={() => void bindings.fetchNextPage()}>
-          More bindings
-        </button>
-      )}
+      <More list={bindings}>More bindings</More>
     </div>
   );
 }
@@ -65,15 +59,7 @@ function Runners({ runners }: { readonly runners: readonly Runner[] }) {
   const nowMs = useNow();
   return (
     <table className="data-table" aria-label="Runners">
-      <thead>
-        <tr>
-          {["Runner", "State", "Kind", "Protocol", "Capabilities", "Registered"].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead names={["Runner", "State", "Kind", "Protocol", "Capabilities", "Registered"]} />
       <tbody>
         {runners.map((runner) => {
           const registered = msOf(runner.updateTime) ?? nowMs;
@@ -104,15 +90,7 @@ function Bindings({ bindings }: { readonly bindings: readonly Binding[] }) {
   const nowMs = useNow();
   return (
     <table className="data-table" aria-label="Bindings">
-      <thead>
-        <tr>
-          {["Binding", "State", "Runner or agent", "Events", "Scope", "Changed"].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead names={["Binding", "State", "Runner or agent", "Events", "Scope", "Changed"]} />
       <tbody>
         {bindings.map((binding) => {
           const changed = msOf(binding.updateTime) ?? nowMs;

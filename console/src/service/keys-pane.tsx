@@ -13,6 +13,7 @@ import { useRowKeys } from "../lib/rows.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
+import { More } from "../ui/more.tsx";
 import { EmptyState, Loading } from "../ui/notice.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
@@ -24,7 +25,7 @@ export function KeysPane() {
   const [client] = useParameter("client");
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<ApiKey | undefined>(undefined);
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(
+  const list = useInfiniteQuery(
     AuthService.method.listApiKeys,
     { clientId: client, pageSize: 50, pageToken: "" },
     {
@@ -33,6 +34,7 @@ export function KeysPane() {
       refetchInterval: refreshMs,
     },
   );
+  const { data, error, refetch } = list;
   const keys = data?.pages.flatMap(({ apiKeys }) => apiKeys);
   return (
     <>
@@ -49,11 +51,7 @@ export function KeysPane() {
       {keys?.length === 0 &&
         (client === "" ? <Empty /> : <p className="hint">{visibleText(client)} has no key here.</p>)}
       {keys !== undefined && keys.length > 0 && <Table keys={keys} onRevoke={setRevoked} />}
-      {hasNextPage && (
-        <button type="button" className="button" onClick={() => void fetchNextPage()}>
-          Older keys
-        </button>
-      )}
+      <More list={list}>Older keys</More>
       {isCreating && (
         <CreateKeyDialog client={client} onCreated={() => void refetch()} onClose={() => setCreating(false)} />
       )}

@@ -11,6 +11,7 @@ import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
+import { TableHead } from "../ui/table-head.tsx";
 
 export function SettingsPane() {
   const { data, error, refetch } = useQuery(SystemService.method.listSettings, {}, adminQuery);
@@ -88,15 +89,7 @@ function Table({ settings }: { readonly settings: readonly Setting[] }) {
   return (
     <table ref={rows} className="rows settings">
       <caption className="unseen">Settings</caption>
-      <thead>
-        <tr>
-          {["Setting", "Value", "Default", "Origin"].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead names={["Setting", "Value", "Default", "Origin"]} />
       {[...sections].map(([section, those]) => (
         <tbody key={section}>
           <tr className="section">

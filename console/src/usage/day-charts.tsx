@@ -3,6 +3,7 @@
 import { useMemo, useState } from "react";
 import { formatCount, formatDay, formatExactCost, formatShort } from "../lib/format.ts";
 import { Icon } from "../ui/icon.tsx";
+import { TableHead } from "../ui/table-head.tsx";
 import { Chart } from "./chart.tsx";
 import { type Amounts, noAmounts, sumBy, type Usage } from "./usage-data.ts";
 
@@ -59,15 +60,7 @@ function DayTable({ days, amounts }: { readonly days: readonly string[]; readonl
   return (
     <table className="numbers">
       <caption className="unseen">Usage by day, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Day</th>
-          <th scope="col">Runs</th>
-          <th scope="col">Input</th>
-          <th scope="col">Output</th>
-          <th scope="col">Cost</th>
-        </tr>
-      </thead>
+      <TableHead names={["Day", "Runs", "Input", "Output", "Cost"]} />
       <tbody>
         {days
           .map((day, index) => ({ day, ...(amounts[index] ?? noAmounts) }))

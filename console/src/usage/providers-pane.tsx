@@ -9,6 +9,7 @@ import { formatCount, formatCountdown, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
+import { TableHead } from "../ui/table-head.tsx";
 import { refreshMs } from "./usage-data.ts";
 
 export function ProvidersPane() {
@@ -130,13 +131,7 @@ function KnownModels() {
         </p>
         <table className="numbers">
           <caption className="unseen">Known models</caption>
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">Provider</th>
-              <th scope="col">Context</th>
-            </tr>
-          </thead>
+          <TableHead names={["Model", "Provider", "Context"]} />
           <tbody>
             {models.map(({ name, provider, contextTokens }) => (
               <tr key={name}>

@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import { shownMs } from "../../platform/database/time.ts";
+import { serverStart, shownMs } from "../../platform/database/time.ts";
 
 /** Inserts a replica with a lease. Returns the time of the database's clock, in milliseconds. */
 export async function insertReplica(db: Db, args: { id: string; leaseMs: number }): Promise<number> {
@@ -34,12 +34,12 @@ export async function renewReplica(db: Db, args: { id: string; leaseMs: number }
  * just writing. Returns undefined when there is nothing to delete, and on a server that started at another time: its replicas
  * first have to get time to renew.
  */
-export async function takeExpiredReplica(trx: Transaction, serverStart: string): Promise<string | undefined> {
+export async function takeExpiredReplica(trx: Transaction, askedServerStart: string): Promise<string | undefined> {
   const expired = await trx
     .selectFrom("replica")
     .select("id")
     .where("lease_until", "<", sql<Date>`now()`)
-    .where(sql<string>`pg_postmaster_start_time()::text`, "=", serverStart)
+    .where(serverStart, "=", askedServerStart)
     .orderBy("lease_until")
     .limit(1)
     .forUpdate()

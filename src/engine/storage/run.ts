@@ -4,6 +4,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { serverStart } from "../../platform/database/time.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
@@ -213,27 +214,20 @@ export async function parkForApprovals(trx: Transaction, args: { id: string; rea
     ) as waits where run.id = ${args.id}`.execute(trx);
 }
 
-/** What `wakeDueRuns` did, and which server answered. */
-export interface WokenRuns {
-  readonly count: number;
-  /** When the database server started. Another value means that it was restarted, or that another server took its place. */
-  readonly serverStart: string;
-}
-
-/** Queues the waiting runs whose time has come. */
-export async function wakeDueRuns(db: Db): Promise<WokenRuns> {
-  const { rows } = await sql<WokenRuns>`
-    with woken as (
-      update run set status = 'queued', wait_reason = null, wake_at = now()
-      where status = 'waiting' and wake_at <= now()
-      returning id
+/** Queues the waiting runs whose time has come. Returns how many, and which server answered. */
+export async function wakeDueRuns(db: Db): Promise<{ readonly count: number; readonly serverStart: string }> {
+  return await db
+    .with("woken", (query) =>
+      query
+        .updateTable("run")
+        .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+        .where("status", "=", literal("waiting"))
+        .where("wake_at", "<=", sql<Date>`now()`)
+        .returning("id"),
     )
-    select count(*) as count, pg_postmaster_start_time()::text as "serverStart" from woken`.execute(db);
-  const [row] = rows;
-  if (row === undefined) {
-    throw new Error("the database gave no answer about waiting runs");
-  }
-  return row;
+    .selectFrom("woken")
+    .select(({ fn }) => [fn.countAll<number>().as("count"), serverStart.as("serverStart")])
+    .executeTakeFirstOrThrow();
 }
 
 /** Queues one waiting run, whether its time has come or not. Returns false when the run does not wait. */

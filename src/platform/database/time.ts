@@ -6,6 +6,12 @@ import type { Db } from "./database.ts";
 /** The milliseconds since 1970 when the statement runs, regardless of when its transaction began. */
 export const shownMs: RawBuilder<number> = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;
 
+/**
+ * When the database server started: the same text in all its connections and their time zones. Another value means that the server
+ * was restarted, or that another server took its place.
+ */
+export const serverStart: RawBuilder<string> = sql<string>`extract(epoch from pg_postmaster_start_time())::text`;
+
 /** Returns the time of the database's clock, in milliseconds since 1970. */
 export async function readTimeMs(db: Db): Promise<number> {
   const { rows } = await sql<{ shownMs: number }>`select ${shownMs} as "shownMs"`.execute(db);

@@ -19,5 +19,8 @@ const caches = XDG_CACHE_HOME || (HOME && join(HOME, ".cache"));
 if (NODE_COMPILE_CACHE === undefined && caches) {
   module.enableCompileCache(join(caches, "runnel"));
 }
+// At its natural end, Node waits for its handles to be closed, and after broken HTTP/2 connections that wait may never end and use a
+// whole core (seen with 24.21). All work is done by then.
+process.once("beforeExit", () => process.exit());
 const { runCli } = await import("./cli/cli.ts");
 await runCli(process.argv);

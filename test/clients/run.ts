@@ -29,6 +29,9 @@ const chosen = cases.filter(({ group, name }) => {
 const [command, ...args] = positionals;
 const atATime = Number(values["at-a-time"]);
 
+// As in src/main.ts: Node may never end by itself after broken HTTP/2 connections.
+process.once("beforeExit", () => process.exit());
+
 if (values.help) {
   process.stdout.write(usage);
 } else if (values.list) {

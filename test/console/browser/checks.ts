@@ -25,8 +25,8 @@ async function findViolations(page: Page): Promise<readonly (readonly [rule: str
 const widthsPx = [3840, 360, 320];
 
 /**
- * Checks the view as it is shown in both themes, on a very wide screen and on narrow ones, and leaves the page as it was. `known` has the rules that
- * code of others breaks.
+ * Checks the view as it is shown in both themes, on a very wide screen and on narrow ones, and leaves the page as it was. `known`
+ * has the rules that code of others breaks.
  */
 export async function expectFit(page: Page, what: string, known: readonly string[] = []): Promise<void> {
   const size = page.viewportSize();

@@ -45,9 +45,17 @@ describe.skipIf(python === "")("the client for Python", () => {
     expect(stdout.toString()).toBe("cancelled\n");
   });
 
+  test("leaves no call of a stream that failed to the end of the interpreter", async () => {
+    const [port] = await findFreePorts(1);
+    const program = join(import.meta.dirname, "python-client/calls_left.py");
+    const { stdout } = await runProgram(python, [program, `http://127.0.0.1:${port}`], { environment });
+    expect(stdout.toString()).toBe("DEADLINE_EXCEEDED\nUNAVAILABLE\n0\n");
+  });
+
   test("pleases ruff and mypy, with the adapter and the programs of the tests", { timeout: longMs }, async () => {
     const runner = join(import.meta.dirname, "runners/python-client/runner.py");
-    const programs = [subject, runner, join(import.meta.dirname, "python-client/cancel.py")];
+    const own = ["cancel.py", "calls_left.py"].map((name) => join(import.meta.dirname, "python-client", name));
+    const programs = [subject, runner, ...own];
     for (const words of [["format", "--check"], ["check"]]) {
       await runTool("ruff", [...words, client, adapter]);
       await runTool("ruff", [...words, "--config", settings, ...programs]);

@@ -75,7 +75,11 @@ class Attempts:
         """Returns how long to wait before the next attempt, at most until the deadline."""
         left = self.left()
         if self._is_final(error):
-            raise error
+            try:
+                raise error
+            finally:
+                # The traceback has this frame: with the error in it, both would stay until they are collected.
+                del error
         self._last = error
         delay = self._delay if error.retry_after is None else error.retry_after
         self._delay = min(self._delay * 2, DELAY_MAX_SECONDS)

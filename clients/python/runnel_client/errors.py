@@ -54,7 +54,13 @@ class RunnelError(Exception):
 
 
 def from_grpc(error: grpc.RpcError) -> RunnelError:
-    """Reads the error of grpc or grpc.aio."""
+    """Reads the error of grpc or grpc.aio.
+
+    The error of a stream is the call itself, and its traceback leads back to the call. Such a circle stays until the interpreter
+    ends, and the call's finaliser may then wait for ever, for a lock that a stopped thread of grpc holds. So the traceback is cut
+    off, and the new error of a stream is raised outside of the handler, where it does not refer to the call.
+    """
+    error.__traceback__ = None
     status = _read_status(error)
     info = _find(status, ErrorInfo)
     refused = _find(status, BadRequest)

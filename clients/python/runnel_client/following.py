@@ -28,13 +28,17 @@ class Stop:
 
     def cancel(self) -> None:
         self._event.set()
-        if self._call is not None:
-            self._call.cancel()
+        call = self._call
+        if call is not None:
+            call.cancel()
 
     def hold(self, call: Any) -> None:
         self._call = call
         if self._event.is_set():
             call.cancel()
+
+    def release(self) -> None:
+        self._call = None
 
     def check(self) -> None:
         if self._event.is_set():
@@ -110,7 +114,7 @@ def read_log(
             failure = RunnelError(grpc.StatusCode.UNAVAILABLE, str(gap))
         except RunnelError as error:
             stop.check()
-            failure = error
+            failure = error.with_traceback(None)
         stop.sleep(attempts.wait_after(failure))
 
 
@@ -127,8 +131,11 @@ def _read_stream(
             if response is None:
                 return
             yield from reading.take(response.results)
+        return
     except grpc.RpcError as error:
-        raise (silent(transport.idle_timeout) if silence.is_over else from_grpc(error)) from error
+        failure = from_grpc(error)
     finally:
         silence.stop()
+        stop.release()
         call.cancel()
+    raise silent(transport.idle_timeout) if silence.is_over else failure

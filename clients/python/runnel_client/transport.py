@@ -59,10 +59,13 @@ class BlockingTransport:
         call = self.open(method, request, timeout)
         try:
             yield from call
+            return
         except grpc.RpcError as error:
-            raise from_grpc(error) from error
+            failure = from_grpc(error)
         finally:
             call.cancel()
+            del call
+        raise failure
 
     def open(self, method: Method, request: Message, timeout: float | None) -> Any:
         """Opens a stream: an iterator of grpc with `cancel`."""

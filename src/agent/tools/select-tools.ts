@@ -164,7 +164,7 @@ function openRemoteTool(
     throw refuse(`invalid callback.base_url: ${problem}`, "callback.base_url");
   }
   if (!canSign(client)) {
-    throw refuse("its calls cannot be signed: give the client a key in auth.api_keys, or set auth.hmac_secret");
+    throw refuse("its calls cannot be signed: give the client a key in auth.api_keys");
   }
   const schema = readSchema(parameters, leftMs);
   if ("problem" in schema) {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 import { type ClientKey, type Config, isAuthConfigured } from "../config/keys.ts";
-import { keyedClient, sharedClient } from "./caller.ts";
+import { clientIdOf, keyedClient, sharedClient } from "./caller.ts";
 
 /** The client whose signature a request must carry. */
 export interface Signer {
@@ -62,12 +62,13 @@ export class KeyRing {
   }
 
   /**
-   * Returns the secret that signs requests to a client: the client's first key, otherwise the shared secret, otherwise
-   * undefined. API keys in the database are hashes and cannot sign.
+   * Returns the secret that signs requests to a client: the first key of a client with keys in the settings, and the shared
+   * secret for a client of the shared realm. Otherwise undefined: API keys in the database are hashes and cannot sign, and the
+   * shared secret would give their clients' receivers a signature by a secret that others hold.
    */
   findCallbackSecret(client: string): string | undefined {
-    const own = [...this.#keysByClient].find(([id]) => keyedClient(id) === client);
-    return own?.[1][0] ?? this.#sharedSecrets[0];
+    const id = clientIdOf(client);
+    return client === sharedClient(id) ? this.#sharedSecrets[0] : this.#keysByClient.get(id)?.[0];
   }
 
   /** False when no admin token is configured. */

@@ -1,10 +1,12 @@
 // Signs the requests that the service sends to clients, with the rule and the secrets that clients use themselves (v1 of the
-// Agent Runner document). A signature is valid once: every attempt needs a new one.
+// Agent Runner document). A signature is valid once: every attempt needs a new one. The prefix of its nonce makes it invalid as
+// a request to the service.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { newNonce } from "../base/ids.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { ownNoncePrefix } from "./signature.ts";
 
 /** Returns the headers that prove to a client that the body comes from this service. */
 export type SignRequest = (client: string, body: string) => Readonly<Record<string, string>>;
@@ -19,7 +21,7 @@ export interface SignRequestOptions {
 export function createSignRequest({ keyRing, clock }: SignRequestOptions): SignRequest {
   return (client, body) => {
     const timestamp = String(Math.floor(clock.nowMs() / 1_000));
-    const nonce = newNonce();
+    const nonce = `${ownNoncePrefix}${newNonce()}`;
     const secret = keyRing.findCallbackSecret(client);
     const headers = { "x-timestamp": timestamp, "x-nonce": nonce };
     if (secret === undefined) {

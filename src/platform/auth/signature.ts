@@ -5,6 +5,12 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 
+/**
+ * The prefix of the nonces in requests that the service signs. Their v1 text has the same form as that of a client's request, so
+ * their receiver could send them back. Therefore no request with such a nonce is valid, for any client and in any scheme.
+ */
+export const ownNoncePrefix = "from-runnel-";
+
 /** The maximum difference between a request's timestamp and our clock, which is the database's, in either direction. */
 const timestampToleranceSeconds = 120;
 
@@ -43,7 +49,7 @@ export function readSignature(headers: SignatureHeaders, nowMs: number): Signatu
     throw new Fault("CREDENTIALS_MISSING", "missing signature, timestamp, or nonce");
   }
   // Checked before any MAC: with a dot in the nonce, one text could be read as two different requests.
-  if (!/^[A-Za-z0-9_-]{8,128}$/.test(nonce)) {
+  if (!/^[A-Za-z0-9_-]{8,128}$/.test(nonce) || nonce.startsWith(ownNoncePrefix)) {
     throw new Fault("NONCE_INVALID", "invalid nonce");
   }
   // Only one spelling is valid: Number() would accept exponents, signs and blanks.

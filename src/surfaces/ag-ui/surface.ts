@@ -53,7 +53,8 @@ export function createAgUiSurface(options: AgUiOptions) {
     owns: (path: string): boolean => path.startsWith(`${base}/`),
     describe: (requestTarget: string, httpMethod: string) => {
       const target = findTarget(splitRequestTarget(requestTarget).path, httpMethod);
-      return { method: target && methods[target.action], isLong: true };
+      const takesBody = target?.action === "run" || target?.action === "connect";
+      return { method: target && methods[target.action], isLong: true, takesBody };
     },
     handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);

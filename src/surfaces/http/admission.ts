@@ -40,6 +40,8 @@ export interface AccessRules {
   /** True when the method needs no credentials. */
   readonly isPublic: boolean;
   readonly bodyBytesMax: number;
+  /** False when nothing reads the body. A signed request must then have none: its signature would cover what has no meaning. */
+  readonly takesBody: boolean;
   /** True when the query may contain a ticket. */
   readonly takesTicket: boolean;
   /** True when the method needs the admin token. */
@@ -52,7 +54,7 @@ export interface AccessRules {
 export async function admit(request: Request, rules: AccessRules, options: AdmissionOptions): Promise<Admitted> {
   let body: Buffer | undefined;
   const readContents = async (): Promise<readonly Buffer[]> => {
-    body ??= await options.bodies.read(request, rules.bodyBytesMax);
+    body ??= await options.bodies.read(request, rules.takesBody ? rules.bodyBytesMax : 0);
     return contentsOf(body, request.headers["content-type"] ?? "");
   };
   try {

@@ -23,7 +23,7 @@ export class UnverifiedBodies {
   readonly #large = new Room(allLargeBytesMax);
 
   /**
-   * Reads the body of a request. Rejects when the sender leaves, with Fault BODY_TOO_LARGE, or with OVERLOADED when the body
+   * Reads the body of a request; `bytesMax` is 0 for a call without a body. Rejects when the sender leaves, with Fault BODY_TOO_LARGE, or with OVERLOADED when the body
    * was dropped in favor of others.
    */
   async read(request: Request, bytesMax: number): Promise<Buffer> {
@@ -157,5 +157,8 @@ export function contentsOf(body: Buffer, contentType: string): readonly Buffer[]
 const envelopePrefixBytes = 5;
 
 function tooLarge(bytesMax: number): Fault {
+  if (bytesMax === 0) {
+    return new Fault("INVALID_ARGUMENT", "the call reads no body: sign and send the request without one");
+  }
   return new Fault("BODY_TOO_LARGE", `the request body is larger than ${bytesMax} bytes`);
 }

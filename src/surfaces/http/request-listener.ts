@@ -48,6 +48,8 @@ export interface Described {
   readonly method: DescMethod | undefined;
   /** True for an answer that may take as long as a run. */
   readonly isLong?: boolean;
+  /** False when nothing reads the request's body. */
+  readonly takesBody?: boolean;
 }
 
 /** Options of the request listener. */
@@ -140,8 +142,9 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   const path = request.url?.split("?", 1)[0] ?? "";
   const rpc = rpcs.get(path);
   const surface = visit.surfaces.find((each) => each.owns(path)) ?? visit.rest;
-  const described: Described = rpc ?? surface.describe(request.url ?? "", request.method ?? "");
-  const { method, isLong = false } = described;
+  const described: Described =
+    rpc === undefined ? surface.describe(request.url ?? "", request.method ?? "") : describeRpc(rpc, request);
+  const { method, isLong = false, takesBody = true } = described;
   if (!isLong) {
     boundAnswer(response, method, visit);
   }
@@ -150,6 +153,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
     {
       isPublic: isPublic(method, path),
       bodyBytesMax: rpc === undefined ? bodyBytesMax : messageBytesMax + envelopeBytesMax,
+      takesBody,
       takesTicket: method !== undefined && accessOf(method) === Access.READER,
       needsAdmin: method !== undefined && accessOf(method) === Access.ADMIN,
       isFrequent: method !== undefined && isFrequent(method),
@@ -175,6 +179,11 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
       ...(body !== undefined && { body }),
     });
   }
+}
+
+/** Connect's GET has its message in the query. */
+function describeRpc({ method }: UniversalHandler, request: Request): Described {
+  return { method, takesBody: request.method !== "GET" };
 }
 
 /** The prefix of an envelope, and reserve for a message that compression made longer. */

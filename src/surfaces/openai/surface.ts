@@ -35,6 +35,7 @@ export interface OpenAiOptions {
 interface Route {
   readonly httpMethod: string;
   readonly pattern: RegExp;
+  readonly takesBody: boolean;
   /** The method of the contract whose name access logs and metrics show. */
   readonly method: DescMethod;
   readonly answer: (visit: Visit, id: string) => Promise<void>;
@@ -60,7 +61,8 @@ const routes: readonly Route[] = [
 ];
 
 function route(httpMethod: string, path: string, method: DescMethod, answer: Route["answer"]): Route {
-  return { httpMethod, pattern: new RegExp(`^${path.replace("{id}", "([^/]+)")}$`), method, answer };
+  const takesBody = httpMethod === "POST" && !path.includes("{id}");
+  return { httpMethod, pattern: new RegExp(`^${path.replace("{id}", "([^/]+)")}$`), takesBody, method, answer };
 }
 
 /** The first segments of OpenAI's paths. This service has the first four; it has other paths below `/v1/threads`. */
@@ -73,7 +75,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
     owns: (path: string): boolean => ownPaths.test(path),
     describe: (requestTarget: string, httpMethod: string) => {
       const found = findRoute(splitRequestTarget(requestTarget).path, httpMethod);
-      return { method: found?.route.method, isLong: true };
+      return { method: found?.route.method, isLong: true, takesBody: found?.route.takesBody ?? true };
     },
     handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);

@@ -54,6 +54,8 @@ export interface RestDescription {
   /** Undefined when the request fits no route. */
   readonly method: DescMethod | undefined;
   readonly errorBody: ErrorBody;
+  /** False when the route takes no body. */
+  readonly takesBody: boolean;
 }
 
 /** The REST surface. */
@@ -75,8 +77,9 @@ export function createRestGateway(options: RestGatewayOptions): RestGateway {
   return {
     describe: (requestTarget, httpMethod) => {
       const match = router.find(httpMethod, splitRequestTarget(requestTarget).path);
-      const method = match.kind === "found" ? match.target.method : undefined;
-      return { method, errorBody: profileOf(match).errorBody };
+      const target = match.kind === "found" ? match.target : undefined;
+      const takesBody = target === undefined || target.body.kind !== "none";
+      return { method: target?.method, errorBody: profileOf(match).errorBody, takesBody };
     },
     handle: async (request, response, call = {}) => {
       ignoreWriteErrors(response);

@@ -107,7 +107,9 @@ function readJson(
     const given = readFieldJson(message, body.field, text, profile);
     fillUpdateMask(message, httpMethod === "PUT" ? ["*"] : given.filter(isChangeable).map(({ name }) => name));
   } else {
-    readMessageJson(message, text, profile);
+    // A body that can add nothing is read strictly: a lenient reader would accept a signed body that was meant for another call.
+    const addsNothing = body.kind === "whole" && body.optional;
+    readMessageJson(message, text, { lenient: profile.lenient && !addsNothing });
   }
 }
 

@@ -24,6 +24,16 @@ export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
 }
 
+/** Returns the error of a text that is nested deeper than `depthMax`. */
+export function tooDeep(depthMax: number): JsonTextError {
+  return new JsonTextError(`nested deeper than ${depthMax} levels`);
+}
+
+/** Returns the error of a text with more values than `valuesMax`. */
+export function tooManyValues(valuesMax: number): JsonTextError {
+  return new JsonTextError(`more than ${valuesMax} values`);
+}
+
 /** Limits of the parser. */
 export interface JsonTextOptions {
   /** Ignores all text after the first value. */
@@ -85,8 +95,11 @@ function compareKeys({ key: a }: JsonMember, { key: b }: JsonMember): number {
 /** The maximum nesting. Protobuf parsers stop at this depth too; the parser recurses, so the limit protects its stack. */
 export const jsonDepthMax = 100;
 
-/** The maximum number of values: about 20 MB of nodes. A body of 10 MiB could otherwise grow to half a gigabyte of nodes. */
-const jsonValuesMax = 250_000;
+/**
+ * The maximum number of values; a member of an object is one. They take about 20 MB as nodes. A body of 10 MiB could otherwise
+ * become half a gigabyte.
+ */
+export const jsonValuesMax = 250_000;
 
 const unit = {
   space: 0x20,
@@ -118,8 +131,9 @@ class Reader {
   readonly #hasControls: boolean;
   #at = 0;
   #values = 0;
-  /** The offset of the first backslash after the last searched place. */
+  /** The offset of the first backslash and of the first quote after the last searched place. */
   #backslash = -1;
+  #quote = -1;
 
   constructor(text: string, options: JsonTextOptions) {
     const { ignoreTrailing = false, depthMax = jsonDepthMax, valuesMax = jsonValuesMax } = options;
@@ -147,7 +161,7 @@ class Reader {
   #readValue(depth: number): JsonNode {
     this.#values += 1;
     if (this.#values > this.#valuesMax) {
-      throw new JsonTextError(`more than ${this.#valuesMax} values`);
+      throw tooManyValues(this.#valuesMax);
     }
     switch (this.#text.charCodeAt(this.#at)) {
       case unit.openBrace:
@@ -199,7 +213,7 @@ class Reader {
   /** Returns true when the object or array that opens here is empty; its closing character is then consumed. */
   #opensEmpty(depth: number, close: number): boolean {
     if (depth > this.#depthMax) {
-      throw new JsonTextError(`nested deeper than ${this.#depthMax} levels`);
+      throw tooDeep(this.#depthMax);
     }
     this.#at += 1;
     this.#skipSpace();
@@ -232,10 +246,10 @@ class Reader {
   /** Returns the offset of the closing quote. The character after a backslash never ends the string. */
   #findStringEnd(start: number): number {
     for (let at = start; ; ) {
-      const end = this.#text.indexOf('"', at);
+      const end = this.#findQuote(at);
       const backslash = this.#findBackslash(at);
-      if (end === -1) {
-        this.#at = this.#text.length;
+      if (end === this.#text.length) {
+        this.#at = end;
         throw this.#unexpected();
       }
       if (backslash >= end) {
@@ -245,13 +259,27 @@ class Reader {
     }
   }
 
-  /** Searches again only after the last found backslash is passed. */
+  // Both search again only after the last found place is passed. So the whole text is searched once for each, however many escapes
+  // a string has.
+
   #findBackslash(start: number): number {
     if (this.#backslash < start) {
-      const at = this.#text.indexOf("\\", start);
-      this.#backslash = at === -1 ? this.#text.length : at;
+      this.#backslash = this.#find("\\", start);
     }
     return this.#backslash;
+  }
+
+  #findQuote(start: number): number {
+    if (this.#quote < start) {
+      this.#quote = this.#find('"', start);
+    }
+    return this.#quote;
+  }
+
+  /** Returns the length of the text when it has no such character. */
+  #find(character: string, start: number): number {
+    const at = this.#text.indexOf(character, start);
+    return at === -1 ? this.#text.length : at;
   }
 
   #decode(start: number, end: number): string {

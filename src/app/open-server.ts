@@ -21,7 +21,7 @@ import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
 import { openConsole } from "../surfaces/console/surface.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
-import { UnverifiedBodies } from "../surfaces/http/request-body.ts";
+import { Bodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
 import { createOpenAiSurface } from "../surfaces/openai/surface.ts";
 import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
@@ -100,7 +100,6 @@ export async function openServer(
     methods,
     services,
     feeds,
-    bodyBytesMax: config.serverMaxBodyBytes,
     reportError,
   });
   const metricsPort = await openMetricsPort(config, metrics, closers);
@@ -112,13 +111,11 @@ export async function openServer(
     surfaces: [
       createOpenAiSurface({
         methods,
-        bodyBytesMax: config.serverMaxBodyBytes,
         clock,
         reportError: (error) => events.requestFailed({ method: "OpenAI", error }),
       }),
       createAgUiSurface({
         methods,
-        bodyBytesMax: config.serverMaxBodyBytes,
         reportError: (error) => events.requestFailed({ method: "AG-UI", error }),
       }),
     ],
@@ -141,7 +138,9 @@ export async function openServer(
         runTokens: core.runTokens,
         acceptV1: config.authHmacV1,
       }),
-      bodies: new UnverifiedBodies(),
+      clock,
+      unverifiedBodies: new Bodies(),
+      bodies: new Bodies(),
       callerRate: rateOf(config.rateLimitRps),
       frequentRate: rateOf(config.rateLimitRps, 100),
       failureRate: rateOf(config.rateLimitFailuresRps),

@@ -293,7 +293,7 @@ describe("a request body", () => {
     ["announced", "content-length: 2000\r\n\r\n"],
     ["streamed", `transfer-encoding: chunked\r\n\r\n3e8\r\n${"x".repeat(1000)}\r\n3e8\r\n`],
   ])("over the limit, %s, is 413, and the connection closes without the rest", async (_, rest) => {
-    await using server = await startRestServer({ gateway: { bodyBytesMax: 1000 } });
+    await using server = await startRestServer({ bodyBytesMax: 1000 });
     const socket = connectSocket(server.port, "127.0.0.1");
     socket.write(`POST /v1/sessions HTTP/1.1\r\nhost: x\r\n${rest}${rest.endsWith("3e8\r\n") ? "y" : ""}`);
     const answer = Buffer.concat(await Array.fromAsync<Buffer>(socket)).toString();
@@ -303,7 +303,7 @@ describe("a request body", () => {
   });
 
   test("over the limit is 413 over HTTP/2, and its stream ends without the rest", async () => {
-    await using server = await startRestServer({ http2: true, gateway: { bodyBytesMax: 1000 } });
+    await using server = await startRestServer({ http2: true, bodyBytesMax: 1000 });
     const session = connectHttp2(server.url);
     const stream = session.request({ ":method": "POST", ":path": "/v1/sessions" });
     const seen: unknown[] = [];
@@ -320,7 +320,7 @@ describe("a request body", () => {
   test("at the limit is accepted", async () => {
     const body = '{"agent":{"name":"a"}}';
     await using server = await startRestServer({
-      gateway: { bodyBytesMax: body.length },
+      bodyBytesMax: body.length,
       sessions: { createSession: () => ({}) },
     });
     const response = await fetch(`${server.url}/v1/sessions`, { method: "POST", body });

@@ -33,7 +33,8 @@ async function ask(
 ): Promise<[number, string]> {
   await using server = await startRestServer({
     own: { service: serviceOf(method, options.lenient), methods: { Do: answer } },
-    gateway: { bodyBytesMax: 1_000, reportError: (error) => options.reported?.push(error) },
+    bodyBytesMax: 1_000,
+    gateway: { reportError: (error) => options.reported?.push(error) },
     ...(options.call && { call: options.call }),
   });
   const response = await fetch(`${server.url}/v1/things/t${options.query ?? ""}`, init);

@@ -185,20 +185,20 @@ test("the gateway names the method of a request before it reads the body", () =>
   expect(gateway.describe("/v1/runs/x:cancel?a=b", "POST")).toEqual({
     method: RunService.method.cancelRun,
     errorBody: ErrorBody.RUNNEL,
-    takesBody: true,
+    reader: { kind: "text" },
   });
   expect(gateway.describe("/v1/sessions/s/stream", "GET")).toEqual({
     method: SessionService.method.streamSession,
     errorBody: ErrorBody.BARE,
-    takesBody: false,
+    reader: { kind: "none" },
   });
   expect(gateway.describe("/v1/runs/x:cancel", "GET")).toEqual({
     method: undefined,
     errorBody: ErrorBody.RUNNEL,
-    takesBody: true,
+    reader: { kind: "request" },
   });
   expect(gateway.describe("/v1/runs/%ZZ", "GET").method).toBe(RunService.method.getRun);
   for (const path of ["/", "*", "", "/runnel.v1.RunService/GetRun"]) {
-    expect(gateway.describe(path, "GET")).toEqual({ method: undefined, errorBody: ErrorBody.BARE, takesBody: true });
+    expect(gateway.describe(path, "GET")).toEqual({ method: undefined, errorBody: ErrorBody.BARE, reader: { kind: "request" } });
   }
 });

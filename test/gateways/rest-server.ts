@@ -8,8 +8,9 @@ import type { HandlerContext, Interceptor, ServiceImpl } from "@connectrpc/conne
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { part } from "../../src/api/protocol.ts";
-import type { Fault } from "../../src/platform/base/fault.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
 import { createLocalMethods } from "../../src/platform/base/local-methods.ts";
+import { Bodies } from "../../src/surfaces/http/request-body.ts";
 import { createRestGateway, type RestCall, type RestGatewayOptions } from "../../src/surfaces/rest/gateway.ts";
 import type { RestRequest, RestResponse } from "../../src/surfaces/rest/respond.ts";
 
@@ -21,6 +22,7 @@ export interface RestServerSpec {
   readonly interceptors?: readonly Interceptor[];
   readonly gateway?: Partial<RestGatewayOptions>;
   readonly call?: RestCall;
+  readonly bodyBytesMax?: number;
   /** Refuses every request with this fault, as the server does before a call. */
   readonly refusal?: Fault;
   readonly http2?: boolean;
@@ -41,6 +43,8 @@ export interface RestServer extends AsyncDisposable {
   readonly port: number;
 }
 
+const bodyBytesMax = 10 * 1_048_576;
+
 export async function startRestServer(spec: RestServerSpec): Promise<RestServer> {
   const parts = [
     part(SessionService, spec.sessions ?? {}),
@@ -57,9 +61,26 @@ export async function startRestServer(spec: RestServerSpec): Promise<RestServer>
       response.setHeader(name, value);
     }
     if (spec.refusal === undefined) {
-      void gateway.handle(request, response, spec.call);
+      void answer(request, response);
     } else {
       gateway.refuse(request, response, spec.refusal);
+    }
+  };
+  const bodies = new Bodies();
+  const answer = async (request: RestRequest, response: RestResponse): Promise<void> => {
+    const { reader } = gateway.describe(request.url ?? "", request.method ?? "");
+    if (reader.kind !== "text") {
+      await gateway.handle(request, response, spec.call);
+      return;
+    }
+    try {
+      const { bytes, release } = await bodies.read(request, spec.bodyBytesMax ?? bodyBytesMax);
+      release();
+      await gateway.handle(request, response, { body: bytes, ...spec.call });
+    } catch (error) {
+      if (error instanceof Fault) {
+        gateway.refuse(request, response, error);
+      }
     }
   };
   const server: Server | Http2Server = spec.http2 === true ? createHttp2Server(listener) : createServer(listener);

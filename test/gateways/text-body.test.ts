@@ -200,7 +200,7 @@ describe("a body of plain text", () => {
   test("may not be compressed, nor larger than the limit for bodies", async () => {
     const packed = await ask({ type: "text/plain", body: "x", headers: { "content-encoding": "gzip" } });
     expect(packed).toMatchObject({ status: 415, json: { reason: "MEDIA_TYPE_UNSUPPORTED" } });
-    const server = { gateway: { bodyBytesMax: 10 } };
+    const server = { bodyBytesMax: 10 };
     expect(await ask({ type: "text/plain", body: "0123456789", server })).toMatchObject({ status: 200 });
     const large = await ask({ type: "text/plain", body: "0123456789a", server });
     expect(large).toMatchObject({ status: 413, json: { reason: "BODY_TOO_LARGE" } });

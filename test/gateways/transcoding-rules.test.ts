@@ -220,7 +220,7 @@ describe("a request that is refused", () => {
 
   test("because its body is over the limit, before it is parsed", async () => {
     const { status, calls } = await ask("POST", "/v1/things", `${" ".repeat(100)}{}`, {
-      gateway: { bodyBytesMax: 100 },
+      bodyBytesMax: 100,
     });
     expect([status, calls]).toEqual([413, []]);
   });

@@ -57,6 +57,25 @@ export class RateLimit {
     this.#fullAtMs.set(kept, fullAtMs + this.#intervalMs);
   }
 
+  /**
+   * Takes more tokens for a call that was admitted, ahead of time when the bucket has fewer. Returns the milliseconds until the
+   * bucket would have had them. Takes nothing and throws RATE_LIMITED when that would be more than `waitMsMax`.
+   */
+  takeAhead(key: string, tokens: number, waitMsMax: number): number {
+    if (this.#intervalMs === 0 || tokens === 0) {
+      return 0;
+    }
+    const nowMs = this.#clock.monotonicMs();
+    const kept = this.#keep(key, nowMs);
+    const fullAtMs = Math.max(this.#fullAtMs.get(kept) ?? nowMs, nowMs) + tokens * this.#intervalMs;
+    const waitMs = Math.max(fullAtMs - nowMs - this.#toleranceMs - this.#intervalMs, 0);
+    if (waitMs > waitMsMax) {
+      throw new Fault("RATE_LIMITED", this.#message, { retryAfterMs: waitMs });
+    }
+    this.#fullAtMs.set(kept, fullAtMs);
+    return waitMs;
+  }
+
   /** Returns the key itself, or the shared key when there is no space for it. */
   #keep(key: string, nowMs: number): string {
     if (this.#fullAtMs.size < keysMax || this.#fullAtMs.has(key)) {

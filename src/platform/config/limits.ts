@@ -2,3 +2,6 @@
 
 /** The maximum size of a message. Generated clients refuse larger ones by default. */
 export const messageBytesMax = 4 * 1_048_576;
+
+/** The maximum size of a body from a caller without credentials: their calls have texts of a few thousand characters. */
+export const publicBodyBytesMax = 1_048_576;

@@ -9,8 +9,9 @@ import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
 import type { LocalMethods } from "../../platform/base/local-methods.ts";
+import { jsonReader, noReader } from "../http/body-weight.ts";
 import { Calls } from "../in-process/calls.ts";
-import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
+import { assertUncompressed, decodeBody } from "../rest/body.ts";
 import { signalOf } from "../rest/departure.ts";
 import { isUnexpected } from "../rest/failure.ts";
 import type { RestCall } from "../rest/gateway.ts";
@@ -24,7 +25,6 @@ import { type AgUiCall, answerConnect, answerRun, sendAll, stopThread } from "./
 export interface AgUiOptions {
   /** All methods of the core. */
   readonly methods: LocalMethods;
-  readonly bodyBytesMax: number;
   /** Reports every unexpected error. */
   readonly reportError: (error: unknown) => void;
 }
@@ -53,8 +53,8 @@ export function createAgUiSurface(options: AgUiOptions) {
     owns: (path: string): boolean => path.startsWith(`${base}/`),
     describe: (requestTarget: string, httpMethod: string) => {
       const target = findTarget(splitRequestTarget(requestTarget).path, httpMethod);
-      const takesBody = target?.action === "run" || target?.action === "connect";
-      return { method: target && methods[target.action], isLong: true, takesBody };
+      const isRead = target?.action === "run" || target?.action === "connect";
+      return { method: target && methods[target.action], isLong: true, reader: isRead ? jsonReader : noReader };
     },
     handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);
@@ -63,7 +63,7 @@ export function createAgUiSurface(options: AgUiOptions) {
       const signal = signalOf(response);
       const calls = new Calls(options.methods, { headers, signal, contextValues });
       try {
-        await answer(request, response, calls, { ...options, ...call });
+        await answer(request, response, calls, call);
       } catch (error) {
         if (error instanceof RunRefused) {
           await sendAll(response, [runError(error.code, error.message)]);
@@ -86,7 +86,7 @@ async function answer(
   request: RestRequest,
   response: RestResponse,
   calls: Calls,
-  { body, sink, bodyBytesMax }: Pick<AgUiOptions, "bodyBytesMax"> & RestCall,
+  { body, sink }: RestCall,
 ): Promise<void> {
   const target = findTarget(splitRequestTarget(request.url ?? "").path, request.method ?? "");
   if (target === undefined) {
@@ -110,7 +110,7 @@ async function answer(
     throw new Fault("PRESET_NOT_FOUND", `there is no preset "${target.agent}": see ${base}/info`);
   }
   assertUncompressed(request);
-  const input = readRunInput(decodeBody(body ?? (await readBody(request, bodyBytesMax)), false));
+  const input = readRunInput(decodeBody(body ?? new Uint8Array(), false));
   const lastEventId = request.headers["last-event-id"];
   const call: AgUiCall = {
     calls,

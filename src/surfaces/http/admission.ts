@@ -1,23 +1,30 @@
-// Admits a request or returns the fault that refuses it: authentication, then rate limits.
+// Admits a request or returns the fault that refuses it: authentication, then rate limits, then the body.
 //
 // A1  Credentials are checked before anything is counted. A valid one is never refused because of other callers at its address.
 // A2  A failed attempt counts for its network. Beyond the rate the answer is RATE_LIMITED.
+// A3  Nothing is built from a body before its caller is known and its values are counted. A large body counts as several calls
+//     of its caller, and waits until the rate permits them.
 
 import { Code } from "@connectrpc/connect";
 import type { Authenticator } from "../../platform/auth/authenticate.ts";
 import type { Admission, Caller } from "../../platform/auth/caller.ts";
 import type { FairTurns } from "../../platform/auth/fair-turns.ts";
 import type { RateLimit } from "../../platform/auth/rate-limit.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { Fault, reasons } from "../../platform/base/fault.ts";
+import { type BodyReader, callsOfBytes, callsOfValues, isReadAhead } from "./body-weight.ts";
 import { readClientId, readCredentials, takeTicket } from "./credentials.ts";
 import { addressOf, networkOf } from "./network.ts";
-import { contentsOf, type UnverifiedBodies } from "./request-body.ts";
+import { type Bodies, contentsOf, type HeldBody } from "./request-body.ts";
 import type { Request } from "./rpc.ts";
 
 /** The authenticator and the rate limits. */
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
-  readonly bodies: UnverifiedBodies;
+  readonly clock: Clock;
+  /** Bodies that have to be read before their caller is known, and those of known callers. */
+  readonly unverifiedBodies: Bodies;
+  readonly bodies: Bodies;
   /** The rate limit of each client. */
   readonly callerRate: RateLimit;
   /** The rate limit of each client for frequent calls, those that programs make all the time. */
@@ -31,7 +38,7 @@ export interface AdmissionOptions {
 /** The admission of a request. */
 export interface Admitted {
   readonly admission: Admission;
-  /** The body, when a signature check had to read it. */
+  /** The body, unless its reader reads it. */
   readonly body: Buffer | undefined;
 }
 
@@ -40,8 +47,8 @@ export interface AccessRules {
   /** True when the method needs no credentials. */
   readonly isPublic: boolean;
   readonly bodyBytesMax: number;
-  /** False when nothing reads the body. A signed request must then have none: its signature would cover what has no meaning. */
-  readonly takesBody: boolean;
+  /** A signed request that nothing reads must have no body: its signature would cover what has no meaning. */
+  readonly reader: BodyReader;
   /** True when the query may contain a ticket. */
   readonly takesTicket: boolean;
   /** True when the method needs the admin token. */
@@ -52,23 +59,43 @@ export interface AccessRules {
 
 /** Authenticates the caller and counts the call. Returns a `Fault` as part of the admission; throws only other errors. */
 export async function admit(request: Request, rules: AccessRules, options: AdmissionOptions): Promise<Admitted> {
-  let body: Buffer | undefined;
-  const readContents = async (): Promise<readonly Buffer[]> => {
-    body ??= await options.bodies.read(request, rules.takesBody ? rules.bodyBytesMax : 0);
-    return contentsOf(body, request.headers["content-type"] ?? "");
-  };
+  const { reader, isFrequent, bodyBytesMax } = rules;
+  let held: HeldBody | undefined;
+  const read = async (bodies: Bodies): Promise<HeldBody> =>
+    (held ??= await bodies.read(request, reader.kind === "none" ? 0 : bodyBytesMax));
   try {
-    const caller = await identify(request, rules, options, readContents);
-    const rate = rules.isFrequent ? options.frequentRate : options.callerRate;
-    rate.take(rateKey(caller, request));
-    return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body };
+    const caller = await identify(request, rules, options, async () => {
+      const { bytes } = await read(options.unverifiedBodies);
+      return contentsOf(bytes, request.headers["content-type"] ?? "");
+    });
+    const rate = isFrequent ? options.frequentRate : options.callerRate;
+    const key = rateKey(caller, request);
+    rate.take(key);
+    if (held !== undefined || isReadAhead(request, reader)) {
+      const { bytes, dropped } = await read(options.bodies);
+      const pay = async (calls: number): Promise<void> => {
+        const waitMs = rate.takeAhead(key, calls, bodyWaitMsMax);
+        if (waitMs > 0) {
+          await options.clock.sleep(waitMs, dropped);
+          dropped?.throwIfAborted();
+        }
+      };
+      await pay(callsOfBytes(bytes));
+      await pay(await callsOfValues(bytes, reader, request));
+    }
+    return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body: held?.bytes };
   } catch (error) {
     if (error instanceof Fault) {
-      return { admission: { fault: error }, body };
+      return { admission: { fault: error }, body: held?.bytes };
     }
     throw error;
+  } finally {
+    held?.release();
   }
 }
+
+/** The maximum wait of a body: a client waits this long for an answer, and a proxy keeps the connection. */
+const bodyWaitMsMax = 10_000;
 
 async function identify(
   request: Request,

@@ -1,11 +1,13 @@
-// Reads bodies before their senders are authenticated, with a limit for each body and for all together.
+// Reads bodies of requests, with a limit for each body and for all together.
 //
-// B1  The memory for bodies is limited, regardless of what clients send.
+// B1  The memory for bodies is limited, regardless of what clients send: for bodies that arrive, and for those that wait for
+//     their turn.
 // B2  Beyond the limit the body with the oldest progress is dropped, not the one that arrives. So a body that stalls or
 //     trickles makes room for bodies that complete.
 // B3  Small bodies and large bodies have separate limits, so that neither kind displaces the other.
 
 import { Fault } from "../../platform/base/fault.ts";
+import { messageBytesMax } from "../../platform/config/limits.ts";
 import type { Request } from "./rpc.ts";
 
 /** The maximum size of a small body. Most calls have less. Such a body takes a few packets, so it is held for moments only. */
@@ -17,30 +19,52 @@ const allLargeBytesMax = 64 * 1_048_576;
 /** Fewer bytes than this at once are no progress, so a body that trickles ages. */
 const progressBytes = 16_384;
 
-/** Reads bodies of unauthenticated senders within the limits. */
-export class UnverifiedBodies {
+/** A body that was read. Its bytes count for the limits until it is released or dropped. */
+export interface HeldBody {
+  readonly bytes: Buffer;
+  /** Aborted, with Fault OVERLOADED, when the body is dropped in favor of others. Undefined for a body that needs no limit. */
+  readonly dropped: AbortSignal | undefined;
+  release(): void;
+}
+
+/** Reads bodies within the limits. */
+export class Bodies {
   readonly #small = new Room(allSmallBytesMax);
   readonly #large = new Room(allLargeBytesMax);
 
   /**
-   * Reads the body of a request; `bytesMax` is 0 for a call without a body. Rejects when the sender leaves, with Fault BODY_TOO_LARGE, or with OVERLOADED when the body
-   * was dropped in favor of others.
+   * Reads the body of a request; `bytesMax` is 0 for a call without a body. Rejects when the sender leaves, with Fault
+   * BODY_TOO_LARGE, or with OVERLOADED when the body was dropped in favor of others.
    */
-  async read(request: Request, bytesMax: number): Promise<Buffer> {
-    if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
+  async read(request: Request, bytesMax: number): Promise<HeldBody> {
+    const length = Number(request.headers["content-length"] ?? Number.NaN);
+    if (length > bytesMax) {
       throw tooLarge(bytesMax);
     }
+    const whole = takeWhole(request, length);
+    if (whole !== undefined) {
+      return { bytes: whole, dropped: undefined, release: () => undefined };
+    }
+    const isEnveloped = isEnvelopedType(request.headers["content-type"] ?? "");
     const { promise: isOver, resolve: end, reject: fail } = Promise.withResolvers<void>();
+    const dropping = new AbortController();
     const body = new Body(() => {
-      fail(new Fault("OVERLOADED", "too many large requests at once: try again", { retryAfterMs: 1_000 }));
+      const fault = new Fault("OVERLOADED", "too many large requests at once: try again", { retryAfterMs: 1_000 });
+      fail(fault);
+      dropping.abort(fault);
     });
     const take = (chunk: Uint8Array): void => {
       if (body.bytes + chunk.byteLength > bytesMax) {
         body.leave();
         fail(tooLarge(bytesMax));
-      } else {
-        body.add(chunk);
-        body.stayIn(body.bytes > smallBytesMax ? this.#large : this.#small);
+        return;
+      }
+      const isFirst = body.bytes < envelopePrefixBytes;
+      body.add(chunk);
+      body.stayIn(body.bytes > smallBytesMax ? this.#large : this.#small);
+      if (isEnveloped && isFirst && claimedBytes(body.chunks) > messageBytesMax) {
+        body.leave();
+        fail(tooLarge(messageBytesMax));
       }
     };
     // Also called after each complete body, before this function goes on; an error costs as much as half of a small request.
@@ -52,12 +76,29 @@ export class UnverifiedBodies {
     request.on("data", take).once("end", end).once("error", fail).once("close", leave);
     try {
       await isOver;
-      return Buffer.concat(body.chunks, body.bytes);
+      const bytes = Buffer.concat(body.chunks, body.bytes);
+      return { bytes, dropped: dropping.signal, release: () => body.leave() };
+    } catch (error) {
+      body.leave();
+      throw error;
     } finally {
       request.off("data", take).off("end", end).off("error", fail).off("close", leave);
-      body.leave();
     }
   }
+}
+
+/** Returns the body when all of it has arrived with the head, as small bodies over HTTP/1.1 do. */
+function takeWhole(request: Request, length: number): Buffer | undefined {
+  if (request.readableLength !== length || "stream" in request) {
+    return undefined;
+  }
+  const whole: Buffer | null = request.read();
+  if (whole?.byteLength !== length) {
+    return undefined;
+  }
+  // The end follows without another read, but the connection waits until the request is consumed.
+  request.resume();
+  return whole;
 }
 
 class Body {
@@ -145,16 +186,27 @@ class Room {
  * message.
  */
 export function contentsOf(body: Buffer, contentType: string): readonly Buffer[] {
-  const isEnveloped = /^application\/(?:grpc|connect\+)/i.test(contentType);
   const isOnePlainMessage =
-    isEnveloped &&
+    isEnvelopedType(contentType) &&
     body.length >= envelopePrefixBytes &&
     body[0] === 0 &&
     body.readUInt32BE(1) === body.length - envelopePrefixBytes;
   return isOnePlainMessage ? [body, body.subarray(envelopePrefixBytes)] : [body];
 }
 
-const envelopePrefixBytes = 5;
+/** The prefix of an envelope: a byte of flags and the size of the message. */
+export const envelopePrefixBytes = 5;
+
+/** Whether a body of this type holds its message in an envelope. */
+export function isEnvelopedType(contentType: string): boolean {
+  return /^application\/(?:grpc|connect\+)/i.test(contentType);
+}
+
+/** Returns the size that the envelope claims for its message; 0 while its prefix is incomplete. */
+function claimedBytes(chunks: readonly Uint8Array[]): number {
+  const first = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  return first.byteLength < envelopePrefixBytes ? 0 : first.readUInt32BE(1);
+}
 
 function tooLarge(bytesMax: number): Fault {
   if (bytesMax === 0) {

@@ -13,10 +13,11 @@ import { isFrequent } from "../../platform/base/frequent.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import { TimeLimit } from "../../platform/base/time-limit.ts";
 import { setTraceParent } from "../../platform/base/trace-parent.ts";
-import { messageBytesMax } from "../../platform/config/limits.ts";
+import { messageBytesMax, publicBodyBytesMax } from "../../platform/config/limits.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { type AdmissionOptions, admit } from "./admission.ts";
 import { openAnswerSink } from "./answer-sink.ts";
+import type { BodyReader } from "./body-weight.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { answerProbe, type Probes } from "./probes.ts";
@@ -48,8 +49,8 @@ export interface Described {
   readonly method: DescMethod | undefined;
   /** True for an answer that may take as long as a run. */
   readonly isLong?: boolean;
-  /** False when nothing reads the request's body. */
-  readonly takesBody?: boolean;
+  /** What reads the request's body. */
+  readonly reader: BodyReader;
 }
 
 /** Options of the request listener. */
@@ -138,13 +139,13 @@ function answerDocument(request: Request, response: Response, { documents }: Vis
 }
 
 async function answerCall(request: Request, response: Response, visit: Visit): Promise<void> {
-  const { rpcs, exchange, bodyBytesMax } = visit;
+  const { rpcs, exchange } = visit;
   const path = request.url?.split("?", 1)[0] ?? "";
   const rpc = rpcs.get(path);
   const surface = visit.surfaces.find((each) => each.owns(path)) ?? visit.rest;
   const described: Described =
     rpc === undefined ? surface.describe(request.url ?? "", request.method ?? "") : describeRpc(rpc, request);
-  const { method, isLong = false, takesBody = true } = described;
+  const { method, isLong = false, reader } = described;
   if (!isLong) {
     boundAnswer(response, method, visit);
   }
@@ -152,8 +153,8 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
     request,
     {
       isPublic: isPublic(method, path),
-      bodyBytesMax: rpc === undefined ? bodyBytesMax : messageBytesMax + envelopeBytesMax,
-      takesBody,
+      bodyBytesMax: bodyLimitOf(rpc !== undefined, method, visit),
+      reader,
       takesTicket: method !== undefined && accessOf(method) === Access.READER,
       needsAdmin: method !== undefined && accessOf(method) === Access.ADMIN,
       isFrequent: method !== undefined && isFrequent(method),
@@ -181,9 +182,21 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   }
 }
 
-/** Connect's GET has its message in the query. */
 function describeRpc({ method }: UniversalHandler, request: Request): Described {
-  return { method, takesBody: request.method !== "GET" };
+  // Connect's GET has its message in the query.
+  const reader: BodyReader =
+    request.method === "GET"
+      ? { kind: "none" }
+      : method.methodKind === "unary" || method.methodKind === "server_streaming"
+        ? { kind: "message", method }
+        : { kind: "request" };
+  return { method, reader };
+}
+
+function bodyLimitOf(isRpc: boolean, method: DescMethod | undefined, { bodyBytesMax }: Visit): number {
+  const bytesMax = isRpc ? messageBytesMax + envelopeBytesMax : bodyBytesMax;
+  const isOpenToAll = method !== undefined && accessOf(method) === Access.PUBLIC;
+  return isOpenToAll ? Math.min(bytesMax, publicBodyBytesMax) : bytesMax;
 }
 
 /** The prefix of an envelope, and reserve for a message that compression made longer. */

@@ -24,7 +24,7 @@ const sessions = SessionService.method;
 /** `POST /v1/chat/completions`. */
 export async function createChatCompletion(visit: Visit): Promise<void> {
   const { calls } = visit;
-  const asked = readRequest(await readFields(visit));
+  const asked = readRequest(readFields(visit));
   const { agent, messages, workDir, model } = asked;
   const requestId = idempotencyKeyOf(visit);
   const { sessionId } = await calls.call(sessions.createSession, { agent: newAgent, workDir, requestId });

@@ -18,7 +18,7 @@ const sessions = SessionService.method;
 
 /** `POST /v1/conversations`. */
 export async function createConversation(visit: Visit): Promise<void> {
-  const request = await readFields(visit);
+  const request = readFields(visit);
   const metadata = readMetadata(request);
   request.assertAllRead();
   const { sessionId } = await visit.calls.call(sessions.createSession, {

@@ -21,7 +21,7 @@ const runs = RunService.method;
 
 /** `POST /v1/responses`. */
 export async function createResponse(visit: Visit): Promise<void> {
-  const asked = readRequest(await readFields(visit));
+  const asked = readRequest(readFields(visit));
   const { runId, sessionId } = await start(visit, asked);
   const origin = await requireOrigin(visit.calls, runId, sessionId);
   if (asked.isStream) {

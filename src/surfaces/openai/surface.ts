@@ -9,6 +9,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
 import type { LocalMethods } from "../../platform/base/local-methods.ts";
+import { type BodyReader, jsonReader, noReader } from "../http/body-weight.ts";
 import { Calls } from "../in-process/calls.ts";
 import { signalOf } from "../rest/departure.ts";
 import { isReason } from "../rest/failure.ts";
@@ -26,7 +27,6 @@ import type { Visit } from "./visit.ts";
 export interface OpenAiOptions {
   /** All methods of the core. */
   readonly methods: LocalMethods;
-  readonly bodyBytesMax: number;
   readonly clock: Clock;
   /** Reports every unexpected error. */
   readonly reportError: (error: unknown) => void;
@@ -35,7 +35,7 @@ export interface OpenAiOptions {
 interface Route {
   readonly httpMethod: string;
   readonly pattern: RegExp;
-  readonly takesBody: boolean;
+  readonly reader: BodyReader;
   /** The method of the contract whose name access logs and metrics show. */
   readonly method: DescMethod;
   readonly answer: (visit: Visit, id: string) => Promise<void>;
@@ -61,8 +61,8 @@ const routes: readonly Route[] = [
 ];
 
 function route(httpMethod: string, path: string, method: DescMethod, answer: Route["answer"]): Route {
-  const takesBody = httpMethod === "POST" && !path.includes("{id}");
-  return { httpMethod, pattern: new RegExp(`^${path.replace("{id}", "([^/]+)")}$`), takesBody, method, answer };
+  const reader = httpMethod === "POST" && !path.includes("{id}") ? jsonReader : noReader;
+  return { httpMethod, pattern: new RegExp(`^${path.replace("{id}", "([^/]+)")}$`), reader, method, answer };
 }
 
 /** The first segments of OpenAI's paths. This service has the first four; it has other paths below `/v1/threads`. */
@@ -75,7 +75,7 @@ export function createOpenAiSurface(options: OpenAiOptions) {
     owns: (path: string): boolean => ownPaths.test(path),
     describe: (requestTarget: string, httpMethod: string) => {
       const found = findRoute(splitRequestTarget(requestTarget).path, httpMethod);
-      return { method: found?.route.method, isLong: true, takesBody: found?.route.takesBody ?? true };
+      return { method: found?.route.method, isLong: true, reader: found?.route.reader ?? noReader };
     },
     handle: async (request: RestRequest, response: RestResponse, call: RestCall = {}): Promise<void> => {
       response.on("error", () => undefined);
@@ -108,10 +108,10 @@ async function answer(request: RestRequest, response: RestResponse, parts: Parts
     const message = `Unknown request URL: ${request.method} ${path}. This service has: ${there}.`;
     throw new ApiError(404, { message, code: "unknown_url" });
   }
-  const { methods, signal, clock, bodyBytesMax, body, sink, contextValues = createContextValues() } = parts;
+  const { methods, signal, clock, body, sink, contextValues = createContextValues() } = parts;
   const { headers } = request;
   const calls = new Calls(methods, { headers, signal, contextValues });
-  const visit = { request, response, sink, calls, query: new URLSearchParams(query), body, bodyBytesMax, clock };
+  const visit = { request, response, sink, calls, query: new URLSearchParams(query), body, clock };
   await found.route.answer(visit, found.id);
 }
 

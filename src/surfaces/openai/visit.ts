@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Calls } from "../in-process/calls.ts";
-import { assertUncompressed, decodeBody, readBody } from "../rest/body.ts";
+import { assertUncompressed, decodeBody } from "../rest/body.ts";
 import { endStream, type RestRequest, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
 import type { StreamedAnswer } from "../rest/streamed-answer.ts";
 import { invalid, invalidBody } from "./errors.ts";
@@ -13,16 +13,15 @@ export interface Visit extends StreamedAnswer {
   readonly request: RestRequest;
   readonly calls: Calls;
   readonly query: URLSearchParams;
-  /** The body when it was already read. */
+  /** Undefined for an empty body. */
   readonly body: Uint8Array | undefined;
-  readonly bodyBytesMax: number;
   readonly clock: Clock;
 }
 
 /** Reads the body as a JSON object. */
-export async function readFields({ request, body, bodyBytesMax }: Visit): Promise<Fields> {
+export function readFields({ request, body = new Uint8Array() }: Visit): Fields {
   assertUncompressed(request);
-  const text = decodeBody(body ?? (await readBody(request, bodyBytesMax)), false);
+  const text = decodeBody(body, false);
   if (text.trim() === "") {
     return new Fields({});
   }

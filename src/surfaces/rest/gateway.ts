@@ -9,7 +9,7 @@ import type { Feed } from "../../platform/base/feed.ts";
 import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
-import { restBodyBytesMax } from "./body.ts";
+import type { BodyReader } from "../http/body-weight.ts";
 import { signalOf } from "./departure.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
@@ -33,8 +33,6 @@ export interface RestGatewayOptions {
   readonly services: readonly DescService[];
   /** Feeds for streams of these services, which are faster than the handlers. */
   readonly feeds?: readonly Feed[];
-  /** The maximum size of a request body in bytes. */
-  readonly bodyBytesMax?: number;
   /** Reports every unexpected error. The caller sees only "internal error". */
   readonly reportError?: (error: unknown) => void;
 }
@@ -43,7 +41,7 @@ export interface RestGatewayOptions {
 export interface RestCall {
   /** Passed to the handler, for instance with the caller's identity. */
   readonly contextValues?: ContextValues;
-  /** The body when it was already read, for instance to check its signature. */
+  /** The body; undefined for an empty one. */
   readonly body?: Uint8Array;
   /** Writes directly into the body of the response, for readers of streams that are in step. */
   readonly sink?: Sink<Uint8Array>;
@@ -54,8 +52,8 @@ export interface RestDescription {
   /** Undefined when the request fits no route. */
   readonly method: DescMethod | undefined;
   readonly errorBody: ErrorBody;
-  /** False when the route takes no body. */
-  readonly takesBody: boolean;
+  /** What reads the request's body. */
+  readonly reader: BodyReader;
 }
 
 /** The REST surface. */
@@ -72,14 +70,13 @@ export interface RestGateway {
  * Creates the gateway. Throws Fault CONFIG_INVALID for an invalid rule, a message without a JSON form, or a missing handler.
  */
 export function createRestGateway(options: RestGatewayOptions): RestGateway {
-  const { bodyBytesMax = restBodyBytesMax, reportError = () => undefined } = options;
+  const { reportError = () => undefined } = options;
   const router = createRouter(options.services.flatMap((service) => compileRoutes(service, options)));
   return {
     describe: (requestTarget, httpMethod) => {
       const match = router.find(httpMethod, splitRequestTarget(requestTarget).path);
       const target = match.kind === "found" ? match.target : undefined;
-      const takesBody = target === undefined || target.body.kind !== "none";
-      return { method: target?.method, errorBody: profileOf(match).errorBody, takesBody };
+      return { method: target?.method, errorBody: profileOf(match).errorBody, reader: readerOf(target) };
     },
     handle: async (request, response, call = {}) => {
       ignoreWriteErrors(response);
@@ -91,7 +88,7 @@ export function createRestGateway(options: RestGatewayOptions): RestGateway {
         answerOtherMethod(request, response, match.allowed);
       } else {
         const { target, capture } = match;
-        await answer({ target, request, response, call, query, capture, bodyBytesMax, reportError });
+        await answer({ target, request, response, call, query, capture, reportError });
       }
     },
     refuse: (request, response, fault) => {
@@ -118,6 +115,14 @@ function profileOf(match: RouteMatch<Target>): RestProfile {
   }
 }
 
+/** A request without a route has no reader, and its answer does not depend on its body. */
+function readerOf(target: Target | undefined): BodyReader {
+  if (target === undefined) {
+    return { kind: "request" };
+  }
+  return { kind: target.body.kind === "none" ? "none" : "text" };
+}
+
 /** Ignores errors of the response. They come from a client that leaves, and the `close` event already reports it. */
 function ignoreWriteErrors(response: RestResponse): void {
   response.on("error", () => undefined);
@@ -142,7 +147,6 @@ interface Visit {
   readonly call: RestCall;
   readonly query: string;
   readonly capture: () => ReadonlyMap<string, string>;
-  readonly bodyBytesMax: number;
   readonly reportError: (error: unknown) => void;
 }
 
@@ -160,11 +164,11 @@ async function answer(visit: Visit): Promise<void> {
 }
 
 async function call(visit: Visit, signal: AbortSignal): Promise<void> {
-  const { target, request, response, query, bodyBytesMax } = visit;
+  const { target, request, response, query } = visit;
   const { body, sink, contextValues = createContextValues() } = visit.call;
   const { headers } = request;
-  const source: InputSource = { query, variables: visit.capture(), body, bodyBytesMax };
-  const { message, notes } = await readInput(target, request, source);
+  const source: InputSource = { query, variables: visit.capture(), body };
+  const { message, notes } = readInput(target, request, source);
   setRestCallNotes(contextValues, notes);
   const options = { headers, signal, contextValues };
   const { events } = target;

@@ -8,7 +8,7 @@ import { FieldBehavior, field_behavior } from "#gen/google/api/field_behavior_pb
 import { Fault } from "../../platform/base/fault.ts";
 import { readFieldJson, readMessageJson } from "../../platform/base/json/read.ts";
 import type { RestCallNotes } from "../../platform/base/rest-call.ts";
-import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body.ts";
+import { assertJsonType, assertUncompressed, decodeBody } from "./body.ts";
 import { fillHttpBody } from "./http-body.ts";
 import { assignHeaders, assignPath, assignQuery } from "./params.ts";
 import type { RestRequest } from "./respond.ts";
@@ -20,9 +20,8 @@ import { decodeText, isPlainText } from "./text-body.ts";
 export interface InputSource {
   readonly query: string;
   readonly variables: ReadonlyMap<string, string>;
-  /** The body when it was already read. */
+  /** Undefined for an empty body. */
   readonly body: Uint8Array | undefined;
-  readonly bodyBytesMax: number;
 }
 
 /** The input message, and the notes for the handler. */
@@ -32,7 +31,7 @@ export interface Input {
 }
 
 /** Reads the input of a call. Throws the fault of an invalid request, except body faults that the handler reports itself. */
-export async function readInput(target: Target, request: RestRequest, source: InputSource): Promise<Input> {
+export function readInput(target: Target, request: RestRequest, source: InputSource): Input {
   const { input } = target.method;
   let message = reflect(input);
   const lastEventId = String(request.headers["last-event-id"] ?? "");
@@ -40,7 +39,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
   let notes: RestCallNotes = { httpMethod, target: url, ...(lastEventId !== "" && { isReconnect: true }) };
   let binding: Binding = target;
   if (target.body.kind !== "none") {
-    const rawBody = source.body ?? (await readBody(request, source.bodyBytesMax));
+    const rawBody = source.body ?? new Uint8Array();
     const textField = findTextField(target, request);
     binding = textField === undefined ? target : bindText(target, textField);
     const inputFault = fillBody(message, target, textField, request, rawBody);

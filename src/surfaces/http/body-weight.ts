@@ -1,0 +1,150 @@
+// Counts the values of a body before anything is built from it, and says how many calls a body counts as. Both bound the work that
+// one request can cause: a parser needs more time for a value than for a hundred bytes.
+
+import type { DescMethod } from "@bufbuild/protobuf";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { Fault } from "../../platform/base/fault.ts";
+import { scanJson } from "../../platform/base/json/scan.ts";
+import { JsonTextError, jsonValuesMax } from "../../platform/base/json/text.ts";
+import { MessageValuesError, scanMessage } from "../../platform/base/message-values.ts";
+import { atOnce, byTurns } from "../../platform/base/steps.ts";
+import { messageBytesMax } from "../../platform/config/limits.ts";
+import { envelopePrefixBytes, isEnvelopedType } from "./request-body.ts";
+import type { Request } from "./rpc.ts";
+
+/** Who reads a body, and how. */
+export type BodyReader =
+  /** Nothing reads it. */
+  | { readonly kind: "none" }
+  /** A reader that has limits of its own for the values in a text. */
+  | { readonly kind: "text" }
+  /** A reader of JSON without such limits. */
+  | { readonly kind: "json" }
+  /** A handler of connect, which parses a message in the encoding of the content type. */
+  | { readonly kind: "message"; readonly method: DescMethod }
+  /** A reader that takes the request itself, such as the handler of a stream of messages. */
+  | { readonly kind: "request" };
+
+/** For calls that read no body. */
+export const noReader: BodyReader = { kind: "none" };
+/** For surfaces that parse JSON by themselves. */
+export const jsonReader: BodyReader = { kind: "json" };
+
+const compressions = [compressionGzip, compressionBrotli];
+
+/** A body up to this size counts as one call, and is read in one go. */
+const lightBytesMax = 65_536;
+/** A larger body counts as one more call for this many bytes: reading them takes as long as a small call. */
+const bytesPerCall = 262_144;
+/** And as one more call for this many values. */
+const valuesPerCall = 4_096;
+
+/**
+ * Whether a body is read and weighed before its reader is called. A small message of connect needs neither, unless it may be
+ * compressed.
+ */
+export function isReadAhead({ headers }: Request, reader: BodyReader): boolean {
+  switch (reader.kind) {
+    case "none":
+    case "request":
+      return false;
+    case "text":
+    case "json":
+      return true;
+    case "message":
+      return !(Number(headers["content-length"]) <= lightBytesMax) || encodingOf(headers) !== undefined;
+    default:
+      return reader satisfies never;
+  }
+}
+
+function encodingOf(headers: Request["headers"]): string | undefined {
+  const isEnveloped = isEnvelopedType(headers["content-type"] ?? "");
+  const encoding = isEnveloped
+    ? (headers["grpc-encoding"] ?? headers["connect-content-encoding"])
+    : headers["content-encoding"];
+  return encoding === undefined || encoding === "identity" ? undefined : String(encoding);
+}
+
+/** Returns the number of calls that the bytes of a body count as, beside the one that each request is. */
+export function callsOfBytes({ byteLength }: Buffer): number {
+  return Math.floor(byteLength / bytesPerCall);
+}
+
+/**
+ * Returns the number of calls that the values of a body count as. Throws Fault INVALID_ARGUMENT when its values are more or
+ * deeper than its reader may meet.
+ */
+export async function callsOfValues(body: Buffer, reader: BodyReader, { headers }: Request): Promise<number> {
+  const contentType = headers["content-type"] ?? "";
+  const encoding = encodingOf(headers);
+  const isCounted = reader.kind === "message" || reader.kind === "json" || reader.kind === "text";
+  if (!isCounted || (reader.kind !== "message" && encoding !== undefined)) {
+    // Readers of text refuse a compressed body by its header.
+    return 0;
+  }
+  const texts = reader.kind === "message" ? await openMessages(body, contentType, encoding) : [body];
+  let values = 0;
+  for (const text of texts) {
+    const counting = countValues(text, reader, contentType);
+    if (text.byteLength > lightBytesMax) {
+      values += await byTurns(counting);
+    } else if (reader.kind === "json") {
+      values += atOnce(counting);
+    }
+  }
+  return Math.floor(values / valuesPerCall);
+}
+
+function* countValues(text: Buffer, reader: BodyReader, contentType: string): Generator<void, number> {
+  try {
+    if (reader.kind === "message" && !/json\b/i.test(contentType)) {
+      return yield* scanMessage(reader.method.input, text);
+    }
+    return isPlainText(contentType) && reader.kind === "text" ? 0 : yield* scanJson(text);
+  } catch (error) {
+    if (reader.kind === "text" && error instanceof JsonTextError) {
+      return jsonValuesMax;
+    }
+    if (error instanceof JsonTextError || error instanceof MessageValuesError) {
+      throw new Fault("INVALID_ARGUMENT", `invalid request body: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function isPlainText(contentType: string): boolean {
+  return /^text\/plain\b/i.test(contentType);
+}
+
+/**
+ * Returns the messages of a body without envelopes and compression. Leaves out what cannot be opened: connect reports it.
+ */
+async function openMessages(body: Buffer, contentType: string, encoding: string | undefined): Promise<Buffer[]> {
+  if (!isEnvelopedType(contentType)) {
+    return await open(body, encoding);
+  }
+  const messages: Buffer[] = [];
+  for (let at = 0; at + envelopePrefixBytes <= body.byteLength; ) {
+    const isCompressed = ((body[at] ?? 0) & compressedFlag) !== 0;
+    const start = at + envelopePrefixBytes;
+    at = start + body.readUInt32BE(at + 1);
+    messages.push(...(await open(body.subarray(start, at), isCompressed ? encoding : undefined)));
+  }
+  return messages;
+}
+
+const compressedFlag = 1;
+
+async function open(bytes: Buffer, encoding: string | undefined): Promise<Buffer[]> {
+  if (encoding === undefined) {
+    return [bytes];
+  }
+  const compression = compressions.find(({ name }) => name === encoding);
+  try {
+    const opened = await compression?.decompress(bytes, messageBytesMax);
+    return opened === undefined ? [] : [Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)];
+  } catch {
+    return [];
+  }
+}

@@ -263,7 +263,10 @@ test("the log gets increments of chunks, without repeated text", () => {
   expect(chunks[0]?.source).toBeUndefined();
   expect(chunks).toMatchObject([
     { content: "Hello", isFinal: false, replacesText: false },
-    { content: ", you", source: '{"mood":"calm"}' },
+    {
+      content: ", you",
+      source: '{"role":"assistant","name":null,"is_final":false,"msg_sequence":0,"mood":"calm"}',
+    },
     { content: "", isFinal: true },
     { content: "Goodbye" },
     { content: "Good evening" },

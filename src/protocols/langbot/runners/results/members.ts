@@ -51,11 +51,15 @@ export class Members {
     return this.#hasMore;
   }
 
-  /** Returns the wanted members that are not null as a JSON object. Undefined when all are missing. */
-  select(isWanted: (name: string) => boolean): string | undefined {
-    const wanted = this.#node.members.filter(({ key, value }) => value.kind !== "null" && isWanted(key.value));
-    const printed = wanted.map(({ key, value }) => `${JSON.stringify(key.value)}:${compactJson(this.#text, value)}`);
-    return printed.length === 0 ? undefined : `{${printed.join(",")}}`;
+  /** Whether all members fulfil the condition. */
+  every(isTrue: (name: string, value: JsonNode) => boolean): boolean {
+    return this.#node.members.every(({ key, value }) => isTrue(key.value, value));
+  }
+
+  /** Returns the wanted members as a JSON object, as they were written, without white space. */
+  select(isWanted: (name: string, value: JsonNode) => boolean): string {
+    const members = this.#node.members.filter(({ key, value }) => isWanted(key.value, value));
+    return compactJson(this.#text, { ...this.#node, members });
   }
 
   /** The names of members that were not read, fit to be shown. */

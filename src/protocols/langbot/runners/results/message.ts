@@ -1,8 +1,9 @@
 // Parses messages and their chunks as runners write them (LangBot AgentRunner Protocol v1, §7.2).
 //
 // G1  Nothing of a message is lost: the fields have all of it, or `source` has the whole message as it was written.
-// G2  `source` of a chunk has only the members without a field. It never has the text, which many runners repeat in each chunk.
-//     A null counts as a missing member.
+// G2  Nothing of a chunk is lost: the fields have all of it, or `source` has the chunk as it was written, without the text that
+//     `content` holds. Many runners repeat all text in each chunk. A null of a known member counts as missing, because Python's
+//     dumps are full of them.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -17,6 +18,7 @@ import {
   ToolCallSchema,
 } from "#gen/runnel/v1/message_pb.js";
 import { contentText } from "../../../../engine/sessions/message-text.ts";
+import type { JsonNode } from "../../../../platform/base/json/text.ts";
 import { type Members, PayloadFault } from "./members.ts";
 
 /** Parses a message. Throws PayloadFault when it is invalid. */
@@ -47,20 +49,37 @@ function readMessageContent(members: Members): Message["content"] {
 export function readChunk(members: Members): MessageChunk {
   const toolCalls = readCalls(members);
   const holdsCalls = toolCalls.length === 0 || !members.hasMore;
-  const content = readContent(members);
+  const content = contentText(readContent(members));
   for (const name of messageOnly) {
     members.findText(name);
   }
   return create(MessageChunkSchema, {
     role: members.label("role"),
-    content: contentText(content),
+    content,
     allContent: members.findText("all_content"),
     isFinal: members.findFlag("is_final") ?? false,
     msgSequence: members.findInteger("msg_sequence", { min: -(2 ** 31), max: 2 ** 31 - 1 }) ?? 0,
     toolCalls,
     providerSpecificFields: members.findJson("provider_specific_fields"),
-    source: members.select((name) => isBeyondFields(name, { holdsCalls, content })),
+    source: readSource(members, holdsCalls),
   });
+}
+
+/** Returns the chunk without its text; undefined when the fields hold all of it. */
+function readSource(members: Members, holdsCalls: boolean): string | undefined {
+  const isHeld = (name: string, value: JsonNode) => {
+    switch (name) {
+      case "content":
+        return isOnlyText(value);
+      case "tool_calls":
+        return holdsCalls;
+      default:
+        return chunkFields.has(name) || (value.kind === "null" && messageOnly.includes(name));
+    }
+  };
+  return members.every(isHeld)
+    ? undefined
+    : members.select((name, value) => name !== "all_content" && !(name === "content" && isOnlyText(value)));
 }
 
 /** The members of a message that a chunk has no field for. They are checked, and kept in `source`. */
@@ -68,16 +87,35 @@ const messageOnly = ["name", "tool_call_id", "resp_message_id"];
 
 const chunkFields = new Set(["role", "all_content", "is_final", "msg_sequence", "provider_specific_fields"]);
 
-function isBeyondFields(name: string, held: { holdsCalls: boolean; content: Message["content"] }): boolean {
-  switch (name) {
-    case "content":
-      return held.content.case === "parts" && held.content.value.elements.some(({ type }) => type !== "text");
-    case "tool_calls":
-      return !held.holdsCalls;
+/** Whether the joined text is all of a chunk's content. Half of a surrogate pair is not: a field cannot have it. */
+function isOnlyText(content: JsonNode): boolean {
+  switch (content.kind) {
+    case "string":
+      return content.value.isWellFormed();
+    case "array":
+      return content.items.every(isTextPart);
     default:
-      return !chunkFields.has(name);
+      return content.kind === "null";
   }
 }
+
+function isTextPart(part: JsonNode): boolean {
+  return (
+    part.kind === "object" &&
+    part.members.every(({ key, value }) => {
+      switch (key.value) {
+        case "type":
+          return value.kind === "string" && value.value === "text";
+        case "text":
+          return isOnlyText(value);
+        default:
+          return value.kind === "null" && otherParts.has(key.value);
+      }
+    })
+  );
+}
+
+const otherParts = new Set(["image_url", "image_base64", "file_url", "file_base64", "file_name"]);
 
 function readContent(members: Members): Message["content"] {
   const node = members.findValue("content");

@@ -93,6 +93,13 @@ const oddInboxes: readonly OddInbox[] = [
     what: "a byte order mark inside",
     text: "x\n\ufeff[MESSAGE]\nhi\n[/MESSAGE]\n",
     results: [],
+    shows: "[FAILED] PARSE_ERROR: unrecognised: line 2 looks like MESSAGE with the invisible character U+FEFF",
+  },
+  {
+    what: "a quoted answer",
+    text: '> [CREATE_FILE path="a"]\n> x\n> [/CREATE_FILE]\n>\n> [DONE]\n> all\n> [/DONE]\n',
+    results: [],
+    shows: '[FAILED] PARSE_ERROR: unrecognised: line 1 looks like CREATE_FILE behind the quote mark ">"',
   },
   ...["2147483648", "-2147483649", "1,000", "0x1", "1.0", "", "one", "\u0661"].map((value) => ({
     what: `the line ${JSON.stringify(value)}`,

@@ -45,7 +45,11 @@ const attribute = fc
 
 const plainTag = name.map((each) => `[${each}]`);
 const fileTag = fc
-  .tuple(fc.constantFrom("[", "[", "[", "[ ", "\\[", "**["), name, fc.array(attribute, { maxLength: 4 }))
+  .tuple(
+    fc.constantFrom("[", "[", "[", "[ ", "\\[", "**[", "> [", "［", "&#91;"),
+    name,
+    fc.array(attribute, { maxLength: 4 }),
+  )
   .chain(([open, each, attributes]) =>
     fc
       .constantFrom("]", "]", "]", " ]", "/]", "", "] x", "]]", "]**")

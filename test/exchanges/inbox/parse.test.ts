@@ -58,13 +58,13 @@ describe("lines", () => {
   });
 
   test.each(["\ufeff", "\u200b", "\u180e", "\0"])("%j is not white space", (other) => {
-    expect(parseInbox(`${other}[DONE]\nx\n[/DONE]`)).toEqual([]);
+    expect(parseInbox(`${other}[DONE]\nx\n[/DONE]`)).toMatchObject([{ type: "PARSE_ERROR" }]);
     expect(parseInbox(`[DONE]\n${other}x\n[/DONE]`)).toEqual([done(`${other}x`)]);
   });
 
   test("a tag must be alone on its line", () => {
     expect(parseInbox('say [READ_FILE path="a"]')).toEqual([]);
-    expect(parseInbox('- [READ_FILE path="a"]\n> [READ_FILE path="a"]\n`[READ_FILE path="a"]`')).toEqual([]);
+    expect(parseInbox('- [READ_FILE path="a"]\n`[READ_FILE path="a"]`')).toEqual([]);
   });
 
   test("two tags on one line are one tag, and the last path wins", () => {

@@ -129,7 +129,17 @@ const printable: fc.Arbitrary<Executable> = fc.oneof(
   fc.record({ type: fc.constant("MESSAGE" as const), text: anyLines.map(trim) }),
   fc.record({ type: fc.constant("DONE" as const), message: anyLines.map(trim) }),
 );
-const prose = fc.constantFrom("", "Then:", "```", "- [DONE]", "[x]", "=== CONTEXT ===", "[/DONE]", "\ufeff[DONE]");
+const prose = fc.constantFrom(
+  "",
+  "Then:",
+  "```",
+  "- [DONE]",
+  "[x]",
+  "=== CONTEXT ===",
+  "[/DONE]",
+  "> [x]",
+  "\ufeff[x]",
+);
 
 function print(command: Executable): string {
   const { type } = command;

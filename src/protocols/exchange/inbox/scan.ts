@@ -7,7 +7,7 @@
 import type { Command } from "../command.ts";
 import { dropBlanks, endOfLine, findLine, lineNumberAt, skipBlanks } from "./lines.ts";
 import { makeCommand, parseError } from "./make-command.ts";
-import { explainNearMiss } from "./near-miss.ts";
+import { explainNearMiss, findQuotedSection } from "./near-miss.ts";
 import { closingTagOf, commandNames, hasBody, readTag, type Tag } from "./tag.ts";
 
 /** The outcome of a scan. */
@@ -16,6 +16,8 @@ export interface Scan {
   readonly commands: Command[];
   /** The error of the first line that was probably meant as a command. */
   nearMiss: Command | undefined;
+  /** True inside an outbox that mail or a chat has quoted. Its tags were not meant as commands. */
+  isInQuotedOutbox: boolean;
   /** True when the last block has no closing tag. */
   isOpen: boolean;
   /** The number of commands that appeared in the order of the document. */
@@ -26,7 +28,14 @@ export interface Scan {
 
 /** Scans the blocks from `start`, where a line begins. */
 export function scanBlocks(text: string, start = 0): Scan {
-  const scan: Scan = { commands: [], nearMiss: undefined, isOpen: false, inOrder: 0, hasPlaceholders: false };
+  const scan: Scan = {
+    commands: [],
+    nearMiss: undefined,
+    isInQuotedOutbox: false,
+    isOpen: false,
+    inOrder: 0,
+    hasPlaceholders: false,
+  };
   let next: number;
   for (let at = start; at < text.length && !scan.isOpen; at = next) {
     const lineEnd = endOfLine(text, at);
@@ -46,20 +55,26 @@ export function scanBlocks(text: string, start = 0): Scan {
 }
 
 const openingBracket = 0x5b;
-const backslash = 0x5c;
-const asterisk = 0x2a;
 
-/** Returns true for the first character of a tag. A backslash or an asterisk begins a tag that was written as Markdown. */
+/** Returns false for a letter and for most other characters that begin a line of prose: none of them begins a near miss. */
 function mayBeginTag(code: number): boolean {
-  return code === openingBracket || code === backslash || code === asterisk;
+  return code < 0x20 || code >= 0x7f || beginners.has(code);
 }
 
+/** A tag, and marks that Markdown, mail and HTML put before one. */
+const beginners = new Set([..."[\\*>&+-0123456789"].map((character) => character.charCodeAt(0)));
+
 function noteNearMiss(scan: Scan, text: string, start: number, end: number): void {
-  if (scan.nearMiss === undefined) {
-    const said = explainNearMiss(text, start, end);
-    if (said !== undefined) {
-      scan.nearMiss = parseError(`unrecognised: line ${lineNumberAt(text, start)} ${said}`);
-    }
+  if (scan.nearMiss !== undefined) {
+    return;
+  }
+  const section = findQuotedSection(text, start, end);
+  if (section !== undefined) {
+    scan.isInQuotedOutbox = section !== "PROMPT";
+  }
+  const said = explainNearMiss(text, { start, end, ignoresQuotes: scan.isInQuotedOutbox });
+  if (said !== undefined) {
+    scan.nearMiss = parseError(`unrecognised: line ${lineNumberAt(text, start)} ${said}`);
   }
 }
 

@@ -1919,7 +1919,7 @@ export const comments = new Map(
  ],
  [
   "runnel.exchange.v1.CommandResult.output",
-  "Output of the command, at most 4,000 UTF-16 code units, or details of a failure."
+  "Output of the command, at most 4,000 UTF-16 code units; details of a failure; or a note on what else an edit changed."
  ],
  [
   "runnel.exchange.v1.CommandResult.success",

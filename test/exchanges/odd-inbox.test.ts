@@ -23,7 +23,7 @@ const ok = (type: string, summary: string): string => `OK ${type}: ${summary}`;
 const failed = (type: string, summary: string): string => `FAILED ${type}: ${summary}`;
 const wrong = (summary: string): string => failed("PARSE_ERROR", summary);
 
-const files = { "here.txt": "1\n2\n", "folder/inner.txt": "inner\n" };
+const files = { "here.txt": "1\n2\n", "folder/inner.txt": "inner\n", "crlf.txt": "\ufeff1\r\n2" };
 const marked = '[CREATE_FILE path="never.txt"]\nnever\n[/CREATE_FILE]\n';
 const notIntegers = wrong("EDIT_FILE start_line/end_line must be integers");
 const outside = (type: string, path: string) => failed(type, `REJECTED: Path is outside workspace: '${path}'`);
@@ -112,6 +112,14 @@ const oddInboxes: readonly OddInbox[] = [
     results: ["0-1", "2-1", "3-3", "-2147483648-2147483647"].map((range) =>
       failed("EDIT_FILE", `Invalid line range ${range} for file with 2 lines`),
     ),
+  },
+  {
+    what: "an edit of a file with CRLF line ends",
+    text: '[EDIT_FILE path="crlf.txt" start_line="1" end_line="1"]\nx\n[/EDIT_FILE]\n',
+    results: [ok("EDIT_FILE", "Edited 'crlf.txt' lines 1-1")],
+    files: { "crlf.txt": "x\n2\n" },
+    shows:
+      "lines 1-1\n  Output: note: the edit also turned CRLF line ends into LF, dropped the byte order mark, added a final newline\n",
   },
   {
     what: "an empty path",

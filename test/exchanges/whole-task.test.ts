@@ -123,7 +123,7 @@ test("each step is in the log, and the run ends with the person's summary", asyn
       "3.1",
       "EDIT_FILE",
       { path: "src/greet.sh", start_line: 3, end_line: 3, content: 'echo "Hello, world"' },
-      "Edited 'src/greet.sh' lines 3-3",
+      "Edited 'src/greet.sh' lines 3-3\nnote: the edit also added a final newline",
     ),
     ...call("3.2", "RUN_COMMAND", build, "Ran 'sh build.sh' (exit code 0)\nbuilding\nbuilt\n"),
     waiting(4),

@@ -92,7 +92,7 @@ class CommandResult(_Message):
     summary: _str
     """Summary in one sentence, as the next outbox shows it."""
     output: _str
-    """Output of the command, at most 4,000 UTF-16 code units, or details of a failure."""
+    """Output of the command, at most 4,000 UTF-16 code units; details of a failure; or a note on what else an edit changed."""
     def __init__(self, *, type: _str | None = ..., success: _bool | None = ..., summary: _str | None = ..., output: _str | None = ...) -> None: ...
 
 class ParsedCommand(_Message):

@@ -45,6 +45,8 @@ export interface CommandResult {
 export interface Trace {
   readonly before?: string;
   readonly after?: string;
+  /** The output of a successful edit, which the changed file no longer shows. */
+  readonly note?: string;
 }
 
 /** The maximum number of commands in one inbox, errors included. */

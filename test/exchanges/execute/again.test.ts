@@ -18,9 +18,19 @@ const interrupted = "an earlier attempt was interrupted, and the file has change
 describe("EDIT_FILE", () => {
   test("the trace holds the hashes of the file before and after", async () => {
     const { area, trace, read } = setStage();
+    area.write("f", "1\n2\n");
+    expect(await trace(edit)).toEqual({ before: sha256("1\n2\n"), after: sha256("1\nX\nY\n") });
+    expect(read("f")).toBe("1\n2\n");
+  });
+
+  test("the result of an interrupted edit says what else it changed, before and after the write", async () => {
+    const { area, trace, again } = setStage();
     area.write("f", "1\r\n2");
-    expect(await trace(edit)).toEqual({ before: sha256("1\r\n2"), after: sha256("1\nX\nY\n") });
-    expect(read("f")).toBe("1\r\n2");
+    const kept = await trace(edit);
+    const output = "note: the edit also turned CRLF line ends into LF, added a final newline";
+    expect(kept).toEqual({ before: sha256("1\r\n2"), after: sha256("1\nX\nY\n"), note: output });
+    expect(await again(edit, kept)).toEqual({ ...edited, output });
+    expect(await again(edit, kept)).toEqual({ ...edited, output });
   });
 
   test.each(["../f", "/etc/passwd", "none", "", "dir", "a\0b", "short", "latin1"])(

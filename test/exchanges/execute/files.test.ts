@@ -76,6 +76,29 @@ describe("EDIT_FILE", () => {
     expect(read("f")).toBe("1\na\nb\nc\n");
   });
 
+  test.each([
+    ["1\r\n2\r\n", "turned CRLF line ends into LF"],
+    ["1\n2\r\n", "turned CRLF line ends into LF"],
+    ["1\r2\r", "turned CR line ends into LF"],
+    ["\uFEFF1\n2\n", "dropped the byte order mark"],
+    ["1\n2", "added a final newline"],
+    ["\uFEFF1\r\n2", "turned CRLF line ends into LF, dropped the byte order mark, added a final newline"],
+  ])("says what else changed in %j", async (before, changed) => {
+    const { area, run, read } = setStage();
+    area.write("f", before);
+    const output = `note: the edit also ${changed}`;
+    expect(await run(edit("f", 2, 2))).toEqual({ ...ok("EDIT_FILE", "Edited 'f' lines 2-2"), output });
+    expect(read("f")).toBe("1\nX\n");
+    expect(await run(edit("f", 2, 2))).toEqual(ok("EDIT_FILE", "Edited 'f' lines 2-2"));
+  });
+
+  test("says nothing of line ends and marks that the new content brings", async () => {
+    const { area, run, read } = setStage();
+    area.write("f", "1\n2\n");
+    expect(await run(edit("f", 1, 1, "\uFEFFa\rb"))).toEqual(ok("EDIT_FILE", "Edited 'f' lines 1-1"));
+    expect(read("f")).toBe("\uFEFFa\rb\n2\n");
+  });
+
   test("cannot delete lines: empty content is one empty line", async () => {
     const { area, run, read } = setStage();
     area.write("f", "1\n2\n3");

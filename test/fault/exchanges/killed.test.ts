@@ -186,7 +186,10 @@ function expectedFirst(fate: Fate): { type: string; success: boolean; summary: s
   const done = (type: string, summary: string) => ({ type, success: true, summary, output: "" });
   return [
     done("CREATE_FILE", "Created 'notes.txt'"),
-    done("EDIT_FILE", "Edited 'notes.txt' lines 1-1"),
+    {
+      ...done("EDIT_FILE", "Edited 'notes.txt' lines 1-1"),
+      output: "note: the edit also added a final newline",
+    },
     done("DELETE_FILE", "Deleted 'old.txt'"),
     expectedRun(fate) as ReturnType<typeof done>,
     done("READ_FILE", "Queued 'notes.txt' for next outbox"),
@@ -212,7 +215,7 @@ function expectTold(person: Person, fate: Fate): void {
   notes.txt (12 bytes)
 ${hasJail && fate !== "not begun" ? "  ran.txt (4 bytes)\n" : ""}
 ## Previous Command Results
-${results.map(({ type, success, summary }) => `[${success ? "OK" : "FAILED"}] ${type}: ${summary}`).join("\n")}
+${results.map(showResult).join("\n")}
 
 ## Requested File Contents
 --- notes.txt ---
@@ -224,6 +227,10 @@ two
 === PROMPT ===
 Continue working on the task based on the results above. If the task is complete, send [DONE] with a summary.
 `);
+}
+
+function showResult({ type, success, summary, output }: ReturnType<typeof expectedFirst>[number]): string {
+  return `[${success ? "OK" : "FAILED"}] ${type}: ${summary}${output === "" ? "" : `\n  Output: ${output}`}`;
 }
 
 /** The log is exactly that of an exchange without failures. */

@@ -193,7 +193,7 @@ export declare type CommandResult = Message<"runnel.exchange.v1.CommandResult"> 
   summary: string;
 
   /**
-   * Output of the command, at most 4,000 UTF-16 code units, or details of a failure.
+   * Output of the command, at most 4,000 UTF-16 code units; details of a failure; or a note on what else an edit changed.
    *
    * @generated from field: string output = 4;
    */

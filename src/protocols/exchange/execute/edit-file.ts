@@ -40,12 +40,16 @@ export async function traceEdit(command: EditFile, context: ToolContext): Promis
     await using file = opened;
     const content = await readContent(file.handle, context.signal);
     const made = makeEdit(command, content);
-    return "bytes" in made ? { before: digestOf(content), after: digestOf(made.bytes) } : {};
+    if (!("bytes" in made)) {
+      return {};
+    }
+    const note = made.said.output;
+    return { before: digestOf(content), after: digestOf(made.bytes), ...(note !== "" && { note }) };
   });
 }
 
 function makeEdit(command: EditFile, content: Buffer): Made<CommandResult> {
-  const { type, path, startLine, endLine } = command;
+  const { type, startLine, endLine } = command;
   if (content.length > fileBytesMax) {
     return { unchanged: refuseFor(command, `file too large (max ${fileBytesMax} bytes)`) };
   }
@@ -61,8 +65,24 @@ function makeEdit(command: EditFile, content: Buffer): Made<CommandResult> {
   const bytes = Buffer.from(edited.text);
   return bytes.length > fileBytesMax
     ? { unchanged: refuseFor(command, contentTooLarge(bytes.length)) }
-    : { bytes, said: succeed(type, `Edited '${shorten(path)}' lines ${startLine}-${endLine}`) };
+    : { bytes, said: succeedEdit(command, noteChanges(content, decoded.text)) };
 }
+
+function succeedEdit({ type, path, startLine, endLine }: EditFile, note: string): CommandResult {
+  return succeed(type, `Edited '${shorten(path)}' lines ${startLine}-${endLine}`, note);
+}
+
+/** Says what an edit changes besides its lines, as the document's own program does; empty when it changes nothing else. */
+function noteChanges(content: Buffer, text: string): string {
+  const changes = [
+    ...(text.includes("\r") ? [`turned ${text.includes("\r\n") ? "CRLF" : "CR"} line ends into LF`] : []),
+    ...(content.toString("utf8", 0, 3) === byteOrderMark ? ["dropped the byte order mark"] : []),
+    ...(text.endsWith("\n") || text.endsWith("\r") ? [] : ["added a final newline"]),
+  ];
+  return changes.length === 0 ? "" : `note: the edit also ${changes.join(", ")}`;
+}
+
+const byteOrderMark = "\ufeff";
 
 /**
  * Resumes an attempt with an unknown outcome. The digest of the file shows the outcome, unless another process changed the
@@ -70,8 +90,7 @@ function makeEdit(command: EditFile, content: Buffer): Made<CommandResult> {
  */
 function resume(command: EditFile, digest: string, made: Made<CommandResult>, again: Trace): Made<CommandResult> {
   if (digest === again.after) {
-    const { type, path, startLine, endLine } = command;
-    return { unchanged: succeed(type, `Edited '${shorten(path)}' lines ${startLine}-${endLine}`) };
+    return { unchanged: succeedEdit(command, again.note ?? "") };
   }
   // An empty trace means that the edit was going to be refused, so nothing was done.
   const isAsBefore = digest === again.before || (again.before === undefined && "unchanged" in made);

@@ -7,7 +7,7 @@ import { Fault } from "../../platform/base/fault.ts";
 import { scanJson } from "../../platform/base/json/scan.ts";
 import { JsonTextError, jsonValuesMax } from "../../platform/base/json/text.ts";
 import { MessageValuesError, scanMessage } from "../../platform/base/message-values.ts";
-import { atOnce, byTurns } from "../../platform/base/steps.ts";
+import { byTurns } from "../../platform/base/steps.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
 import { envelopePrefixBytes, isEnvelopedType } from "./request-body.ts";
 import type { Request } from "./rpc.ts";
@@ -32,12 +32,12 @@ export const jsonReader: BodyReader = { kind: "json" };
 
 const compressions = [compressionGzip, compressionBrotli];
 
-/** A body up to this size counts as one call, and is read in one go. */
-const lightBytesMax = 65_536;
-/** A larger body counts as one more call for this many bytes: reading them takes as long as a small call. */
+/** A body counts as one more call for this many bytes: reading them takes as long as a small call. */
 const bytesPerCall = 262_144;
 /** And as one more call for this many values. */
 const valuesPerCall = 4_096;
+/** A body up to this size has fewer values: the smallest has a byte, and a comma or a tag before the next. */
+const lightBytesMax = 2 * valuesPerCall;
 
 /**
  * Whether a body is read and weighed before its reader is called. A small message of connect needs neither, unless it may be
@@ -86,11 +86,8 @@ export async function callsOfValues(body: Buffer, reader: BodyReader, { headers 
   const texts = reader.kind === "message" ? await openMessages(body, contentType, encoding) : [body];
   let values = 0;
   for (const text of texts) {
-    const counting = countValues(text, reader, contentType);
-    if (text.byteLength > lightBytesMax) {
-      values += await byTurns(counting);
-    } else if (reader.kind === "json") {
-      values += atOnce(counting);
+    if (text.byteLength > lightBytesMax || reader.kind === "json") {
+      values += await byTurns(countValues(text, reader, contentType));
     }
   }
   return Math.floor(values / valuesPerCall);

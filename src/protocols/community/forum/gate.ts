@@ -42,6 +42,8 @@ export interface AdmittedWrite {
 
 /** The maximum size of a body. Bodies are texts of a few thousand characters. */
 const forumBodyBytesMax = 1_048_576;
+/** A larger body is parsed only for a sender with a valid credential: parsing it takes longer than finding the credential. */
+const lightBodyBytesMax = 65_536;
 /** The maximum difference between the clocks of a runner and this service. */
 const timeWindowMs = 120_000;
 
@@ -63,6 +65,9 @@ export async function admitWrite(deps: GateDeps, sent: AgentProof, request: Boun
   }
   if (proof.agentId === "") {
     throw missing("Missing x-agent-id");
+  }
+  if (request.body.byteLength > lightBodyBytesMax) {
+    requireCaller(await findForumCaller(deps.db, claimOf(proof)), version);
   }
   const body = readBody(request.body);
   const fault = findTimeFault(deps.clock, proof, version) ?? (body instanceof Fault ? body : undefined);

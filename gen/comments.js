@@ -6955,7 +6955,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.CreateSessionRequest.work_dir",
-  "Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must be outside the directories of the system, of the service and of other sessions. Where the operator lists directories, it must be in one of these."
+  "Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other sessions."
  ],
  [
   "runnel.v1.CreateSessionResponse",

@@ -37,15 +37,27 @@ export function defineDev(command: Command): void {
     });
 }
 
-/** Returns the sources with the defaults of `dev`. The host is loopback, unless the command line sets another one. */
+/**
+ * Returns the sources with the defaults of `dev`. The host is loopback, unless the command line sets another one. Callers on
+ * this machine may name any directory, as the user of this machine may.
+ */
 function devSources(flags: ServerFlags, sources: ConfigSources): ConfigSources {
-  const saysHost = flags.host !== undefined || flags.set?.some((each) => each.startsWith("server.host=")) === true;
+  const host = flags.host ?? flags.set?.findLast((each) => each.startsWith(setHost))?.slice(setHost.length);
+  const isLocal = loopbackHosts.has(host ?? loopback);
   return {
     ...sources,
-    flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
-    defaults: { ...sources.table.devDefaults, consoleEnabled: true, logLevel: "warn", serverDrainSeconds: 1 },
+    flags: { ...sources.flags, ...(host === undefined && { serverHost: loopback }) },
+    defaults: {
+      ...sources.table.devDefaults,
+      consoleEnabled: true,
+      logLevel: "warn",
+      serverDrainSeconds: 1,
+      ...(isLocal && { sessionsWorkDirs: ["/"] }),
+    },
   };
 }
+
+const setHost = "server.host=";
 
 /** Reads the settings. Another host than loopback needs credentials. */
 function readDevConfig(sources: ConfigSources): Config {

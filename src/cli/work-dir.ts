@@ -16,7 +16,7 @@ export async function withWorkDir<T>(path: string, asJson: boolean, call: () => 
   try {
     return await call();
   } catch (error) {
-    if (!isRefused(error) || existsSync(path)) {
+    if (!isMissing(error) || existsSync(path)) {
       throw error;
     }
     if (!mayAsk(asJson) || !(await askYesNo(`${path} does not exist. Create it?`))) {
@@ -42,7 +42,8 @@ function makeDirectory(path: string): void {
   }
 }
 
-function isRefused(error: unknown): boolean {
+/** Returns false when the service would refuse the directory also if it existed. */
+function isMissing(error: unknown): boolean {
   const { violations = [] } = error instanceof ConnectError && isExplained(error) ? explain(error) : {};
-  return violations.some(({ field }) => field === "work_dir");
+  return violations.some(({ field, description }) => field === "work_dir" && description.startsWith("not accessible"));
 }

@@ -12,7 +12,7 @@ test("a root of work directories that is created later, below a link, is hidden 
   onTestFinished(() => rmSync(base, { recursive: true }));
   mkdirSync(join(base, "disk"));
   symlinkSync(join(base, "disk"), join(base, "link"));
-  const flags = { sessionsWorkRoot: join(base, "link/data/work") };
+  const flags = { sessionsWorkRoot: join(base, "link/data/work"), sessionsWorkDirs: ["/"] };
   const config = loadConfig({}, flags);
   const dirs = openWorkDirs(config, []);
   const { workDir } = await dirs.open({ id: "s1", client: "app" }, undefined);

@@ -124,6 +124,14 @@ test("a missing --work-dir is made when a person agrees; a program gets a usage 
   expect(made.stdout).toContain("✓ completed");
 });
 
+test("a --work-dir that the service refuses by its settings is never made", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_SESSIONS_WORK_DIRS: "" });
+  const missing = join(await ownFolder(), "new");
+  const { code, stderr } = await runCommand(["run", "hi", "--work-dir", missing, "--url", url]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("sessions.work_dirs (RUNNEL_SESSIONS_WORK_DIRS)");
+});
+
 test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues", async () => {
   const service = await startProcess({ DATABASE_URL: await testDatabase() });
   const { run, runId } = await startLongRun(service);

@@ -1,5 +1,6 @@
 // `serve`, `dev` and `migrate`: how they start, what they print, and how they end.
 
+import { realpathSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -145,6 +146,7 @@ test("dev listens on loopback despite file and environment, and elsewhere only w
   const usual = await lineOf([]);
   expect(usual).toMatch(/^\s*Runnel is ready on http:\/\/127\.0\.0\.1:/);
   expect(usual).toMatch(/callers +on this machine need no credentials/);
+  expect(usual).toContain(`"work_dir":"${realpathSync(directory)}"`);
   for (const words of [
     ["--host", "127.0.0.2"],
     ["--set", "server.host=127.0.0.2"],
@@ -152,6 +154,7 @@ test("dev listens on loopback despite file and environment, and elsewhere only w
     const said = await lineOf(words, { RUNNEL_AUTH_HMAC_SECRET: "a secret of this test" });
     expect(said).toMatch(/^\s*Runnel is ready on http:\/\/127\.0\.0\.2:/);
     expect(said).toMatch(/callers +need credentials/);
+    expect(said).not.toContain("work_dir");
     const { code, stderr } = await runCommand(["dev", "--port", "0", ...words], { environment, directory });
     expect(code).toBe(1);
     expect(stderr).toMatch(

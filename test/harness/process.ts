@@ -57,6 +57,7 @@ export async function startProcess(
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_POOL_SIZE: "4",
       RUNNEL_RUNS_LEASE_MS: "1000",
+      RUNNEL_SESSIONS_WORK_DIRS: "/",
       RUNNEL_DEFAULTS_MODEL: "demo",
       RUNNEL_PROVIDERS_RETRY_BASE_MS: "10",
       ...environment,

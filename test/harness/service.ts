@@ -126,7 +126,10 @@ async function makeWorkRoot(): Promise<string> {
   return workRoot;
 }
 
-/** Small pools, so that many services fit on one Postgres; a free port; no long waits at the end. */
+/**
+ * Small pools, so that many services fit on one Postgres; a free port; no long waits at the end; sessions may name the folders of
+ * tests.
+ */
 function testSources(environment: Environment, flags: Partial<Config>): ConfigSources {
   const defaults = {
     serverHost: "127.0.0.1",
@@ -138,6 +141,7 @@ function testSources(environment: Environment, flags: Partial<Config>): ConfigSo
     databasePoolSize: 4,
     retryBaseMs: 10,
     defaultModel: "demo",
+    sessionsWorkDirs: ["/"],
   };
   return sourcesOf(environment, { ...defaults, ...flags });
 }

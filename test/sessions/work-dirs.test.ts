@@ -8,7 +8,7 @@ import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
 
 const session = { id: "s1", client: "app" };
 
-function openHouse(permitted: (base: string) => readonly string[] = () => []) {
+function openHouse(permitted: (base: string) => readonly string[] = () => ["/"]) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));
   onTestFinished(() => rmSync(base, { recursive: true }));
   for (const name of ["data/work", "program/src", "projects/one", "other"]) {

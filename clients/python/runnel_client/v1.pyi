@@ -1775,8 +1775,8 @@ class CreateSessionRequest(_Message):
     work_dir: _str
     """
     Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
-    be outside the directories of the system, of the service and of other sessions. Where the operator lists directories, it
-    must be in one of these.
+    be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other
+    sessions.
     """
     agent: Agent
     """Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent."""

@@ -28,8 +28,8 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
 
   /**
    * Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
-   * be outside the directories of the system, of the service and of other sessions. Where the operator lists directories, it
-   * must be in one of these.
+   * be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other
+   * sessions.
    *
    * @generated from field: string work_dir = 2;
    */

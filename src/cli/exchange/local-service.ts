@@ -56,7 +56,7 @@ function readLocalConfig(sources: ConfigSources, root: string, apiKey: string): 
     authApiKeys: [{ client, key: apiKey }],
     databaseUrl: "",
     databaseDir: join(root, ".runnel"),
-    sessionsWorkDirs: [],
+    sessionsWorkDirs: ["/"],
   };
 }
 

@@ -1,6 +1,6 @@
 // The directories that tools work in. A session has its own directory, unless it names one. It may not name:
 //
-// D1  a directory of the system or of the service, or one outside the operator's list, if a list is set.
+// D1  a directory of the system or of the service, or one outside the operator's list.
 // D2  a directory of another session.
 //
 // Both are checked when the session is created and again before its tools work: a link on the way may have changed by then.
@@ -21,7 +21,7 @@ export interface WorkDirsOptions {
   readonly root: string;
   /** Files and directories of the service: no session may work there or see them. */
   readonly reserved: readonly string[];
-  /** Directories below which sessions may name one; empty permits any other directory. */
+  /** Directories that sessions may name, each with those in it. */
   readonly permitted: readonly string[];
 }
 
@@ -103,6 +103,9 @@ export class WorkDirs {
     if (!isAbsolute(named) || named.includes("\0")) {
       throw invalidField("work_dir", "must be an absolute path");
     }
+    if (this.#permitted.length === 0) {
+      throw invalidField("work_dir", noneListed);
+    }
     const real = await findDirectory(named);
     const why = this.#whyNot(real);
     if (why !== undefined) {
@@ -121,10 +124,14 @@ export class WorkDirs {
     if (this.hidden.some((place) => isWithin(real, place))) {
       return "belongs to the service";
     }
-    const isPermitted = this.#permitted.length === 0 || this.#permitted.some((place) => isWithin(real, place));
+    const isPermitted = this.#permitted.some((place) => isWithin(real, place));
     return isPermitted ? undefined : "is outside the directories that this service permits";
   }
 }
+
+const noneListed =
+  "not permitted: this service lists no directory that sessions may name; leave work_dir out to get a new one, or ask its " +
+  "operator to list directories in sessions.work_dirs (RUNNEL_SESSIONS_WORK_DIRS)";
 
 /** A directory below one of these belongs to the system. */
 const systemPlaces = [

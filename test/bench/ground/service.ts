@@ -50,6 +50,7 @@ export async function startService({
       RUNNEL_LOG_LEVEL: "warn",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_DIR: home.databaseDirectory,
+      RUNNEL_SESSIONS_WORK_DIRS: "/",
       // The hosts of callers are processes of this machine.
       RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
       // The limits are off: the bench measures the cost of work, not of its refusal.

@@ -58,10 +58,10 @@ export const sessionKeys = {
     path: "sessions.work_dirs",
     item: /^\/[^,\0]*$/,
     expected: "absolute paths, separated by commas",
-    fallbackAbout: "anywhere",
+    fallbackAbout: "none, and `/` in `runnel dev` on loopback",
     about:
       "Directories that sessions may name as their `work_dir`, each with its subdirectories, separated by commas. Those of the system " +
-      "and of the service are never among them.",
+      "and of the service are never among them. Without one, each session works in a directory of its own.",
   }),
   runsSlots: integer({
     path: "runs.slots",

@@ -31,8 +31,8 @@ type CreateSessionRequest struct {
 	// Id of the new session; when it is unset, the service chooses one.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
-	// be outside the directories of the system, of the service and of other sessions. Where the operator lists directories, it
-	// must be in one of these.
+	// be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other
+	// sessions.
 	WorkDir string `protobuf:"bytes,2,opt,name=work_dir,json=workDir,proto3" json:"work_dir,omitempty"`
 	// Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent.
 	Agent *Agent `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`

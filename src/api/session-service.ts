@@ -175,7 +175,7 @@ async function insertNewSession(
   own: { readonly id?: string; readonly fork?: Uint8Array } = {},
 ): Promise<CreateSessionResponse> {
   if (request.workDir !== "") {
-    await deps.workDirs.check(request.workDir);
+    await deps.workDirs.check(request.workDir, client);
   }
   checkCallback(request.callback, deps.egress);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;

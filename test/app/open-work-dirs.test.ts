@@ -14,11 +14,26 @@ test("a root of work directories that is created later, below a link, is hidden 
   symlinkSync(join(base, "disk"), join(base, "link"));
   const flags = { sessionsWorkRoot: join(base, "link/data/work"), sessionsWorkDirs: ["/"] };
   const config = loadConfig({}, flags);
+  const session = { id: "s1", client: "key/app" };
   const dirs = openWorkDirs(config, []);
-  const { workDir } = await dirs.open({ id: "s1", client: "app" }, undefined);
+  const { workDir } = await dirs.open(session, undefined);
   expect(workDir.startsWith(join(base, "disk/data/work/"))).toBe(true);
   for (const named of [workDir, join(base, "disk/data/work"), join(base, "link/data/work")]) {
-    await expect(dirs.check(named)).rejects.toThrow("belongs to the service");
+    await expect(dirs.check(named, session.client)).rejects.toThrow("belongs to the service");
   }
-  await dirs.check(join(base, "link"));
+  await dirs.check(join(base, "link"), session.client);
+});
+
+test("{client} in a listed directory is a whole name", () => {
+  const read = (list: string) => loadConfig({ RUNNEL_SESSIONS_WORK_DIRS: list }).sessionsWorkDirs;
+  expect(read("/srv/{client}, /srv/{client}/in,/srv/{x}")).toEqual(["/srv/{client}", "/srv/{client}/in", "/srv/{x}"]);
+  for (const list of [
+    "/srv/a-{client}",
+    "/srv/{client}{client}",
+    "/srv/{client}.d",
+    "{client}",
+    "/srv,/srv/{client}x",
+  ]) {
+    expect(() => read(list)).toThrow("with {client} only as a whole name");
+  }
 });

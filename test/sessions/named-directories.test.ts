@@ -1,7 +1,10 @@
 // Which directories clients may name for their sessions, by every door of a real service.
 
+import { mkdirSync, statSync, symlinkSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Door, doors, openPlace, startNamed } from "./named-directories.ts";
+
+const given = { refusal: undefined };
 
 describe.each(doors)("$name, without listed directories", ({ create }: Door) => {
   test("refuses every named directory, whether it exists or not, and says which setting lists them", async () => {
@@ -14,6 +17,48 @@ describe.each(doors)("$name, without listed directories", ({ create }: Door) => 
       );
       expect(field).toMatch(/work_dir$/);
     }
-    expect(await create(service, "tenant-a", "")).toEqual({ refusal: undefined });
+    expect(await create(service, "tenant-a", "")).toEqual(given);
+  });
+});
+
+describe.each(doors)("$name, with a directory for each client", ({ create }: Door) => {
+  test("makes the client's tree when it is named first, and takes what is in it", async () => {
+    const place = openPlace();
+    const service = await startNamed([place.at("work/{client}")]);
+    const own = place.at("work/key-tenant-a");
+    expect(await create(service, "tenant-a", own)).toEqual(given);
+    expect(statSync(own).mode & 0o777).toBe(0o700);
+    mkdirSync(`${own}/project`);
+    symlinkSync("project", `${own}/link`);
+    symlinkSync(place.at("."), place.at("way"));
+    for (const named of [`${own}/project`, `${own}/link`, place.at("way/work/key-tenant-a/project")]) {
+      expect({ named, ...(await create(service, "tenant-a", named)) }).toEqual({ named, ...given });
+    }
+  });
+
+  test("refuses what leads into the tree of another client, with one text whether it exists or not", async () => {
+    const place = openPlace("work/key-tenant-a/project", "work/key-tenant-b");
+    const service = await startNamed([place.at("work/{client}")]);
+    symlinkSync(place.at("work/key-tenant-a"), place.at("work/key-tenant-b/theirs"));
+    const texts = new Set<string>();
+    for (const name of [
+      "work/key-tenant-a",
+      "work/key-tenant-a/project",
+      "work/key-tenant-a/missing",
+      "work/key-tenant-b/../key-tenant-a/project",
+      "work/key-tenant-b/theirs",
+      "work/key-tenant-b/theirs/project",
+      "work/key-tenant-b/theirs/missing",
+      "work/{client}",
+      "work/shared-tenant-b",
+      "work",
+    ]) {
+      const named = place.at(name);
+      const { refusal = "" } = await create(service, "tenant-b", named);
+      texts.add(refusal.replace(named, "D"));
+    }
+    expect([...texts]).toEqual([
+      `invalid work_dir: not permitted: D is outside the directories that this service permits; name ${place.at("work/key-tenant-b")} or a directory in it, or leave work_dir out to get a new one`,
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
 
-const session = { id: "s1", client: "app" };
+const session = { id: "s1", client: "key/app" };
 
 function openHouse(permitted: (base: string) => readonly string[] = () => ["/"]) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));
@@ -24,7 +24,7 @@ describe("a session may not name", () => {
     "the system's %s",
     async (named) => {
       const message = /^invalid work_dir: not permitted: \S+ belongs to the system; name a/;
-      await expect(openHouse().dirs.check(named)).rejects.toThrow(message);
+      await expect(openHouse().dirs.check(named, session.client)).rejects.toThrow(message);
     },
   );
 
@@ -32,7 +32,7 @@ describe("a session may not name", () => {
     const { at, dirs } = openHouse();
     const { workDir } = await dirs.open(session, undefined);
     for (const named of [at("program"), at("program/src"), at("data"), at("data/work"), workDir]) {
-      await expect(dirs.check(named)).rejects.toThrow(
+      await expect(dirs.check(named, session.client)).rejects.toThrow(
         /not permitted: .* belongs to the service; name another directory/,
       );
     }
@@ -41,17 +41,19 @@ describe("a session may not name", () => {
   test("a link to a forbidden directory", async () => {
     const { at, dirs } = openHouse();
     symlinkSync(at("program"), at("other/link"));
-    await expect(dirs.check(at("other/link"))).rejects.toThrow("belongs to the service");
-    await expect(dirs.check(at("other/link/src"))).rejects.toThrow("belongs to the service");
+    await expect(dirs.check(at("other/link"), session.client)).rejects.toThrow("belongs to the service");
+    await expect(dirs.check(at("other/link/src"), session.client)).rejects.toThrow("belongs to the service");
   });
 
   test("a directory outside of the operator's list", async () => {
     const { at, dirs } = openHouse((base) => [join(base, "projects")]);
-    await dirs.check(at("projects"));
-    await dirs.check(at("projects/one"));
+    await dirs.check(at("projects"), session.client);
+    await dirs.check(at("projects/one"), session.client);
     mkdirSync(at("projects2"));
     for (const named of [at("other"), at("projects2"), at(".")]) {
-      await expect(dirs.check(named)).rejects.toThrow(/is outside the directories that this service permits/);
+      await expect(dirs.check(named, session.client)).rejects.toThrow(
+        /is outside the directories that this service permits/,
+      );
     }
   });
 });
@@ -64,7 +66,7 @@ describe("tools work", () => {
     expect(place.workDir.startsWith(at("data/work/"))).toBe(true);
     expect(statSync(place.workDir).mode & 0o777).toBe(0o700);
     expect(place.hidden).toEqual([at("program"), at("settings.yaml")]);
-    expect((await dirs.open({ ...session, client: "other" }, undefined)).workDir).not.toBe(place.workDir);
+    expect((await dirs.open({ ...session, client: "key/other" }, undefined)).workDir).not.toBe(place.workDir);
     await dirs.remove(session);
     expect(isThere(place.workDir)).toBe(false);
   });

@@ -6,10 +6,12 @@
 // Both are checked when the session is created and again before its tools work: a link on the way may have changed by then.
 
 import { createHash } from "node:crypto";
-import { mkdir, open, realpath, stat } from "node:fs/promises";
+import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { Fault, invalidField } from "../../platform/base/fault.ts";
 import { give, isRoot } from "../../platform/base/owner.ts";
+import { clientDirectory } from "./client-directory.ts";
+import { findDirectory, reach } from "./find-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import { sessionOwner } from "./session-owner.ts";
 import { isWithin } from "./within.ts";
@@ -21,7 +23,7 @@ export interface WorkDirsOptions {
   readonly root: string;
   /** Files and directories of the service: no session may work there or see them. */
   readonly reserved: readonly string[];
-  /** Directories that sessions may name, each with those in it. */
+  /** Directories that sessions may name, each with those in it. `{client}` means the directory of the session's client. */
   readonly permitted: readonly string[];
 }
 
@@ -30,28 +32,30 @@ export class WorkDirs {
   readonly #root: string;
   /** Paths that no session may see, also in a directory that it names. */
   readonly hidden: readonly string[];
-  readonly #permitted: readonly string[];
+  /** Directories that every client may name. */
+  readonly #shared: readonly string[];
+  /** Listed paths that lead each client to a directory of its own. */
+  readonly #trees: readonly string[];
 
   constructor({ root, reserved, permitted }: WorkDirsOptions) {
     this.#root = root;
     this.hidden = [...reserved, root];
-    this.#permitted = permitted;
+    this.#shared = permitted.filter((place) => !place.includes(clientMark));
+    this.#trees = permitted.filter((place) => place.includes(clientMark));
   }
 
   /**
    * Checks a directory that a client names. Uses the words of the Agent Runner document where it has some.
    * @throws Fault INVALID_ARGUMENT when tools cannot or may not work in it.
    */
-  async check(named: string): Promise<void> {
-    await this.#locate(named);
+  async check(named: string, client: string): Promise<void> {
+    await this.#locate(named, client);
   }
 
-  /** Returns whether sessions may name a directory. */
+  /** Returns whether sessions of every client may name a directory. */
   async isPermitted(named: string): Promise<boolean> {
-    return await this.#locate(named).then(
-      () => true,
-      () => false,
-    );
+    const real = await reach(named);
+    return isIn(real, this.#shared) && this.#ownerOf(real) === undefined;
   }
 
   /**
@@ -64,7 +68,7 @@ export class WorkDirs {
     }
     const hidden = this.hidden;
     try {
-      return { workDir: named, realPath: await this.#locate(named), hidden };
+      return { workDir: named, realPath: await this.#locate(named, session.client), hidden };
     } catch (error) {
       if (error instanceof Fault) {
         return { workDir: named, realPath: named, hidden, refusal: error.message };
@@ -80,15 +84,10 @@ export class WorkDirs {
 
   async #openOwn(session: OwnedSession): Promise<WorkPlace> {
     const own = this.#ownOf(session);
-    // When the service is root, commands run as another user, who has to enter this directory.
-    await mkdir(dirname(own), { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
-    await mkdir(own, { recursive: true, mode: 0o700 });
+    await makePrivate(own);
     // Bash refuses a directory that is reached by a link, and the operator's root may be one.
     const realPath = await realpath(own);
-    if (isRoot()) {
-      await using directory = await open(realPath);
-      await give(directory, sessionOwner);
-    }
+    await giveToSessions(realPath);
     // The directory lies inside a hidden one, so the hidden ones around it are left out.
     return { workDir: realPath, realPath, hidden: this.hidden.filter((place) => !isWithin(realPath, place)) };
   }
@@ -98,35 +97,59 @@ export class WorkDirs {
     return join(this.#root, createHash("sha256").update(client).digest("hex").slice(0, 16), id);
   }
 
-  /** Returns the real path of a named directory. */
-  async #locate(named: string): Promise<string> {
+  /** Returns the real path of a directory that a client names. */
+  async #locate(named: string, client: string): Promise<string> {
     if (!isAbsolute(named) || named.includes("\0")) {
       throw invalidField("work_dir", "must be an absolute path");
     }
-    if (this.#permitted.length === 0) {
+    if (this.#shared.length === 0 && this.#trees.length === 0) {
       throw invalidField("work_dir", noneListed);
     }
+    const trees = this.#trees.map((place) => place.replaceAll(clientMark, () => clientDirectory(client)));
+    const listed = [...this.#shared, ...trees];
+    // Judged before the service looks whether it exists: a refusal tells nothing about the trees of other clients.
+    const reached = await reach(named);
+    if (!isIn(reached, listed)) {
+      throw notPermitted(named, outside, trees);
+    }
+    const tree = trees.find((each) => isWithin(reached, each));
+    if (tree !== undefined) {
+      await makeTree(tree);
+    }
     const real = await findDirectory(named);
-    const why = this.#whyNot(real);
-    if (why !== undefined) {
-      throw invalidField(
-        "work_dir",
-        `not permitted: ${named} ${why}; name another directory, or leave work_dir out to get a new one`,
-      );
+    const owner = this.#ownerOf(real);
+    if (owner !== undefined) {
+      throw notPermitted(named, `belongs to the ${owner}`, trees);
+    }
+    // A link may have changed meanwhile.
+    if (!isIn(real, listed)) {
+      throw notPermitted(named, outside, trees);
     }
     return real;
   }
 
-  #whyNot(real: string): string | undefined {
-    if (real === "/" || systemPlaces.some((place) => isWithin(real, place))) {
-      return "belongs to the system";
+  /** Returns whose directory it is when no session may name it. */
+  #ownerOf(real: string): "system" | "service" | undefined {
+    if (real === "/" || isIn(real, systemPlaces)) {
+      return "system";
     }
-    if (this.hidden.some((place) => isWithin(real, place))) {
-      return "belongs to the service";
-    }
-    const isPermitted = this.#permitted.some((place) => isWithin(real, place));
-    return isPermitted ? undefined : "is outside the directories that this service permits";
+    return isIn(real, this.hidden) ? "service" : undefined;
   }
+}
+
+function isIn(path: string, places: readonly string[]): boolean {
+  return places.some((place) => isWithin(path, place));
+}
+
+/** The place of the client's directory in a listed path. */
+const clientMark = "{client}";
+
+const outside = "is outside the directories that this service permits";
+
+/** Returns the fault of a refused directory. `trees` are those of the caller. */
+function notPermitted(named: string, why: string, [tree]: readonly string[]): Fault {
+  const other = tree === undefined ? "name another directory" : `name ${tree} or a directory in it`;
+  return invalidField("work_dir", `not permitted: ${named} ${why}; ${other}, or leave work_dir out to get a new one`);
 }
 
 const noneListed =
@@ -155,24 +178,23 @@ interface OwnedSession {
   readonly client: string;
 }
 
-async function findDirectory(path: string): Promise<string> {
-  const found = await Promise.all([stat(path), realpath(path)]).catch((error: unknown) => {
-    throw invalidField("work_dir", `not accessible: stat ${path}: ${describe(error)}`);
-  });
-  const [stats, real] = found;
-  if (!stats.isDirectory()) {
-    throw invalidField("work_dir", "not a directory");
-  }
-  return real;
+/** Makes a directory that only the service may enter. Returns the first directory that it made, if it made any. */
+async function makePrivate(path: string): Promise<string | undefined> {
+  // When the service is root, commands run as another user, who has to enter this directory.
+  await mkdir(dirname(path), { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
+  return await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-function describe(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOENT") {
-    return "no such file or directory";
+/** Makes the tree of a client. One that is there may be the operator's, and stays as it is. */
+async function makeTree(path: string): Promise<void> {
+  if ((await makePrivate(path)) !== undefined) {
+    await giveToSessions(path);
   }
-  if (code === "EACCES") {
-    return "permission denied";
+}
+
+async function giveToSessions(path: string): Promise<void> {
+  if (isRoot()) {
+    await using directory = await open(path);
+    await give(directory, sessionOwner);
   }
-  return String(code ?? "unknown error");
 }

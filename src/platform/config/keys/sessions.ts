@@ -56,12 +56,12 @@ export const sessionKeys = {
   }),
   sessionsWorkDirs: list({
     path: "sessions.work_dirs",
-    item: /^\/[^,\0]*$/,
-    expected: "absolute paths, separated by commas",
+    item: /^\/(?:(?!\{client\})[^,\0]|(?<=\/)\{client\}(?=\/|$))*$/,
+    expected: "absolute paths, separated by commas, with {client} only as a whole name",
     fallbackAbout: "none, and `/` in `runnel dev` on loopback",
     about:
       "Directories that sessions may name as their `work_dir`, each with its subdirectories, separated by commas. Those of the system " +
-      "and of the service are never among them. Without one, each session works in a directory of its own.",
+      "and of the service are never among them. Replaces `{client}` with a name of each client's own. Without a list, each session works in a directory of its own.",
   }),
   runsSlots: integer({
     path: "runs.slots",

@@ -153,7 +153,7 @@ async function newExchange(
   context: HandlerContext,
 ): Promise<NewExchangeRequest> {
   if (workDir !== "") {
-    await workDirs.check(workDir);
+    await workDirs.check(workDir, clientOf(context));
   }
   return {
     client: clientOf(context),

@@ -6955,7 +6955,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.CreateSessionRequest.work_dir",
-  "Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other sessions."
+  "Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other sessions. A directory that a client names is its own for good: no other client may name it, one in it or one around it."
  ],
  [
   "runnel.v1.CreateSessionResponse",

@@ -134,17 +134,17 @@ export async function createSession(
     requestSchema: CreateSessionRequestSchema,
     responseSchema: CreateSessionResponseSchema,
   };
-  const { requestId, fork } = request;
+  const { requestId, fork, workDir } = request;
   // Most inserts are a single statement, which needs no transaction.
   const response =
-    requestId === "" && fork === undefined
+    requestId === "" && fork === undefined && workDir === ""
       ? await insertNewSession(deps.db, deps, client, request)
       : await deps.db
           .transaction()
           .execute((trx) =>
             answerOnce(trx, call, () =>
               fork === undefined
-                ? insertNewSession(trx, deps, client, request)
+                ? insertInPlace(trx, deps, client, request)
                 : insertFork(trx, deps, client, { ...request, fork }),
             ),
           );
@@ -162,21 +162,40 @@ async function insertFork(
   const { agent, callback } = origin;
   const id = newUuid(deps.clock.nowMs());
   const asked = { ...request, ...(agent && { agent }), ...(callback && { callback }) };
-  const response = await insertNewSession(trx, deps, client, asked, { id, fork: origin.encoded });
+  const response = await insertInPlace(trx, deps, client, asked, { id, fork: origin.encoded });
   await copyMessages(trx, origin, id);
   return response;
 }
 
+/** Inserts a session that may name a directory. */
+async function insertInPlace(
+  trx: Transaction,
+  deps: ServiceDeps,
+  client: string,
+  request: NewSessionRequest,
+  own?: OwnValues,
+): Promise<CreateSessionResponse> {
+  if (request.workDir !== "") {
+    await deps.workDirs.claim(trx, request.workDir, client);
+  }
+  return await insertNewSession(trx, deps, client, request, own);
+}
+
+type NewSessionRequest = Pick<CreateSessionRequest, "sessionId" | "workDir" | "agent" | "callback" | "annotations">;
+
+interface OwnValues {
+  readonly id: string;
+  readonly fork: Uint8Array;
+}
+
+/** Inserts a session whose directory, if it names one, is the client's. */
 async function insertNewSession(
   db: Db | Transaction,
   deps: ServiceDeps,
   client: string,
-  request: Pick<CreateSessionRequest, "sessionId" | "workDir" | "agent" | "callback" | "annotations">,
-  own: { readonly id?: string; readonly fork?: Uint8Array } = {},
+  request: NewSessionRequest,
+  own?: OwnValues,
 ): Promise<CreateSessionResponse> {
-  if (request.workDir !== "") {
-    await deps.workDirs.check(request.workDir, client);
-  }
   checkCallback(request.callback, deps.egress);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
   const callbackUrl = callbackUrlOf(request.callback, deps.config.callbackBaseUrl);

@@ -159,7 +159,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     signRequest,
     closers,
   };
-  const workDirs = openWorkDirs(config, secretFilesOf(sources));
+  const workDirs = openWorkDirs(config, secretFilesOf(sources), connections.db);
   const lease: Lease = new Lease({
     db: connections.control,
     clock,

@@ -5,16 +5,19 @@ import { fileURLToPath } from "node:url";
 import { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import { resolveExisting } from "../platform/base/owner.ts";
 import { packageRoot } from "../platform/base/package-root.ts";
-import type { Config } from "../platform/config/keys.ts";
+import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
+import type { Db } from "../platform/database/database.ts";
 
-/** Opens the work directories. `secretFiles` are the files that settings with secrets came from. */
-export function openWorkDirs(config: Config, secretFiles: readonly string[]): WorkDirs {
+/** Opens the work directories. `secretFiles` are the files that settings with secrets came from, `db` has the claims of clients. */
+export function openWorkDirs(config: Config, secretFiles: readonly string[], db: Db): WorkDirs {
   const key = config.tlsKeyFile === "" ? [] : [config.tlsKeyFile];
   const database = config.databaseUrl === "" ? [config.databaseDir] : [];
   return new WorkDirs({
     root: resolveLinks(workRootOf(config)),
     reserved: [programDirectory, ...database, ...key, ...secretFiles].map(resolveLinks),
     permitted: config.sessionsWorkDirs.map(resolveLinks),
+    // Any caller may claim to be any client while none proves it.
+    claims: isAuthConfigured(config) ? db : undefined,
   });
 }
 

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openWorkDirs } from "../../src/app/open-work-dirs.ts";
 import { loadConfig } from "../../src/app/settings.ts";
+import { openConnections } from "../../src/platform/database/database.ts";
+import { testDatabase } from "../harness/database.ts";
 
 test("a root of work directories that is created later, below a link, is hidden from other sessions by its real path", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));
@@ -15,13 +17,20 @@ test("a root of work directories that is created later, below a link, is hidden 
   const flags = { sessionsWorkRoot: join(base, "link/data/work"), sessionsWorkDirs: ["/"] };
   const config = loadConfig({}, flags);
   const session = { id: "s1", client: "key/app" };
-  const dirs = openWorkDirs(config, []);
+  const connections = openConnections(
+    { connectionString: await testDatabase() },
+    { poolSize: 1, onConnectionError: () => {} },
+  );
+  onTestFinished(connections.close);
+  const dirs = openWorkDirs(config, [], connections.db);
   const { workDir } = await dirs.open(session, undefined);
   expect(workDir.startsWith(join(base, "disk/data/work/"))).toBe(true);
   for (const named of [workDir, join(base, "disk/data/work"), join(base, "link/data/work")]) {
-    await expect(dirs.check(named, session.client)).rejects.toThrow("belongs to the service");
+    expect(await dirs.open(session, named)).toMatchObject({
+      refusal: expect.stringContaining("belongs to the service"),
+    });
   }
-  await dirs.check(join(base, "link"), session.client);
+  expect(await dirs.open(session, join(base, "link"))).toMatchObject({ realPath: join(base, "disk") });
 });
 
 test("{client} in a listed directory is a whole name", () => {

@@ -71,7 +71,7 @@ export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOp
     models,
     dayBudget: new DayBudget({ ...shared, max: dayBudgetOfService(config) }),
     selectTools,
-    workDirs: new WorkDirs({ root: workRoot, reserved: [], permitted: [] }),
+    workDirs: new WorkDirs({ root: workRoot, reserved: [], permitted: [], claims: undefined }),
     hostRate: new RateLimit({ clock: systemClock, requestsPerSecond: 0, burst: 1 }),
   });
   const run = await addRun(db, { client });

@@ -62,7 +62,7 @@ export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoi
     historyMessagesMax: 200,
     isLeaseHeld: () => lease.whyNotHeld() === null,
     findDriver: (name: string) => drivers.find((driver) => driver.name === name),
-    workDirs: new WorkDirs({ root: join(tmpdir(), "runnel-runs"), reserved: [], permitted: [] }),
+    workDirs: new WorkDirs({ root: join(tmpdir(), "runnel-runs"), reserved: [], permitted: [], claims: undefined }),
   };
   const dispatcher: Dispatcher = new Dispatcher({
     db,

@@ -62,3 +62,30 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
     ]);
   });
 });
+
+describe.each(doors)("$name, with directories that clients share", ({ create }: Door) => {
+  test("a directory that a client has named is no other client's, nor one in it, nor one around it", async () => {
+    const place = openPlace("all/a/in", "all/b", "all/a2");
+    const service = await startNamed([place.at("all")]);
+    symlinkSync(place.at("all/a"), place.at("all/link"));
+    expect(await create(service, "tenant-a", place.at("all/a"))).toEqual(given);
+    for (const name of ["a", "a/in", "a/missing", "b/../a", "", "link", "link/in", "link/missing"]) {
+      const named = place.at(`all/${name}`);
+      const { refusal, field } = await create(service, "tenant-b", named);
+      expect({ named, refusal }).toEqual({
+        named,
+        refusal: `invalid work_dir: not permitted: ${named} belongs to another client; name another directory, or leave work_dir out to get a new one`,
+      });
+      expect(field).toMatch(/work_dir$/);
+    }
+    for (const [client, name] of [
+      ["tenant-b", "b"],
+      ["tenant-b", "a2"],
+      ["tenant-a", "a"],
+      ["tenant-a", "a/in"],
+      ["tenant-a", "link"],
+    ] as const) {
+      expect({ name, ...(await create(service, client, place.at(`all/${name}`))) }).toEqual({ name, ...given });
+    }
+  });
+});

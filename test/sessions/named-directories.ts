@@ -73,9 +73,12 @@ export function startNamed(sessionsWorkDirs: readonly string[], flags: Partial<C
   return startService({ sessionsWorkDirs, ...flags });
 }
 
-/** Makes a folder with directories in it; removed with the test. */
+/** One folder for all tests of a file, so that they may share a service, which has it in its settings. */
+const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-named-")));
+
+/** Opens the folder with these directories in it. It is emptied after the test. */
 export function openPlace(...names: readonly string[]) {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-named-")));
+  mkdirSync(base, { recursive: true });
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const at = (name: string): string => join(base, name);
   for (const name of names) {

@@ -1776,7 +1776,7 @@ class CreateSessionRequest(_Message):
     """
     Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
     be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other
-    sessions.
+    sessions. A directory that a client names is its own for good: no other client may name it, one in it or one around it.
     """
     agent: Agent
     """Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent."""

@@ -80,10 +80,20 @@ export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps
 }
 
 async function load(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<LoadedRun> {
-  const { db, clock, events, historyMessagesMax } = deps;
-  return await retryOutages(() => loadRun(db, run, historyMessagesMax), {
+  const { db, historyMessagesMax } = deps;
+  return await throughOutages(() => loadRun(db, run, historyMessagesMax), stop.lost, stop, deps);
+}
+
+/** Repeats `read` until the database answers, the signal is aborted, or the run is handed on. */
+async function throughOutages<T>(
+  read: () => Promise<T>,
+  signal: AbortSignal,
+  stop: Stop,
+  { clock, events }: SuperviseDeps,
+): Promise<T> {
+  return await retryOutages(read, {
     clock,
-    signal: stop.lost,
+    signal,
     onOutage: (error) => {
       if (stop.reason === "handed-on") {
         throw error;
@@ -140,7 +150,8 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
     if (driver.recovery === "resume") {
       await announceRestart(loaded, writer);
     }
-    const openWorkPlace = async () => await deps.workDirs.open(loaded.session, loaded.workDir);
+    const openWorkPlace = () =>
+      throughOutages(() => deps.workDirs.open(loaded.session, loaded.workDir), signal, stop, deps);
     const isHeld = (): boolean => stop.reason !== "lost" && deps.isLeaseHeld();
     const stopReason = (): StopReason | undefined => stop.reason;
     const run = (tryAppend: RunContext["tryAppend"]) =>

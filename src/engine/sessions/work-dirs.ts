@@ -2,14 +2,17 @@
 //
 // D1  a directory of the system or of the service, or one outside the operator's list.
 // D2  a directory of another session.
+// D3  a directory that another client has named, one in it or one around it.
 //
-// Both are checked when the session is created and again before its tools work: a link on the way may have changed by then.
+// All are checked when the session is created and again before its tools work: a link on the way may have changed by then.
 
 import { createHash } from "node:crypto";
 import { mkdir, open, realpath } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Fault, invalidField } from "../../platform/base/fault.ts";
 import { give, isRoot } from "../../platform/base/owner.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { type ClaimState, claimDirectory, type NamedDirectory, readClaim } from "../storage/work-dir-claim.ts";
 import { clientDirectory } from "./client-directory.ts";
 import { findDirectory, reach } from "./find-directory.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -25,6 +28,8 @@ export interface WorkDirsOptions {
   readonly reserved: readonly string[];
   /** Directories that sessions may name, each with those in it. `{client}` means the directory of the session's client. */
   readonly permitted: readonly string[];
+  /** Where the claims of clients are; undefined while clients prove nothing, so that none can own a directory. */
+  readonly claims: Db | undefined;
 }
 
 /** Checks, opens and removes work directories. */
@@ -36,20 +41,26 @@ export class WorkDirs {
   readonly #shared: readonly string[];
   /** Listed paths that lead each client to a directory of its own. */
   readonly #trees: readonly string[];
+  readonly #claims: Db | undefined;
 
-  constructor({ root, reserved, permitted }: WorkDirsOptions) {
+  constructor({ root, reserved, permitted, claims }: WorkDirsOptions) {
     this.#root = root;
     this.hidden = [...reserved, root];
     this.#shared = permitted.filter((place) => !place.includes(clientMark));
     this.#trees = permitted.filter((place) => place.includes(clientMark));
+    this.#claims = claims;
   }
 
   /**
-   * Checks a directory that a client names. Uses the words of the Agent Runner document where it has some.
+   * Gives a client the directory that it names, in the transaction that makes its session. Uses the words of the Agent Runner
+   * document where it has some.
    * @throws Fault INVALID_ARGUMENT when tools cannot or may not work in it.
    */
-  async check(named: string, client: string): Promise<void> {
-    await this.#locate(named, client);
+  async claim(trx: Transaction, named: string, client: string): Promise<void> {
+    const located = await this.#locate(named, client, this.#claims && trx);
+    if (!located.isClaimed) {
+      await claimFree(trx, located);
+    }
   }
 
   /** Returns whether sessions of every client may name a directory. */
@@ -66,9 +77,9 @@ export class WorkDirs {
     if (named === undefined) {
       return await this.#openOwn(session);
     }
-    const hidden = this.hidden;
+    const { hidden } = this;
     try {
-      return { workDir: named, realPath: await this.#locate(named, session.client), hidden };
+      return { workDir: named, realPath: await this.#openNamed(named, session.client), hidden };
     } catch (error) {
       if (error instanceof Fault) {
         return { workDir: named, realPath: named, hidden, refusal: error.message };
@@ -97,35 +108,51 @@ export class WorkDirs {
     return join(this.#root, createHash("sha256").update(client).digest("hex").slice(0, 16), id);
   }
 
-  /** Returns the real path of a directory that a client names. */
-  async #locate(named: string, client: string): Promise<string> {
+  /** Claims it too: an older version may have made the session, and a link may lead elsewhere since then. */
+  async #openNamed(named: string, client: string): Promise<string> {
+    const db = this.#claims;
+    const located = await this.#locate(named, client, db);
+    if (db !== undefined && !located.isClaimed) {
+      await db.transaction().execute((trx) => claimFree(trx, located));
+    }
+    return located.path;
+  }
+
+  /** Finds and judges a directory that a client names. Without `db` no claims count. */
+  async #locate(named: string, client: string, db: Db | Transaction | undefined): Promise<Located> {
     if (!isAbsolute(named) || named.includes("\0")) {
       throw invalidField("work_dir", "must be an absolute path");
     }
-    if (this.#shared.length === 0 && this.#trees.length === 0) {
-      throw invalidField("work_dir", noneListed);
-    }
     const trees = this.#trees.map((place) => place.replaceAll(clientMark, () => clientDirectory(client)));
     const listed = [...this.#shared, ...trees];
-    // Judged before the service looks whether it exists: a refusal tells nothing about the trees of other clients.
+    if (listed.length === 0) {
+      throw invalidField("work_dir", noneListed);
+    }
+    const refuse = (why: string): Fault => notPermitted(named, why, trees);
+    // Judged before the service looks whether it exists: a refusal tells nothing about the files of other clients.
     const reached = await reach(named);
     if (!isIn(reached, listed)) {
-      throw notPermitted(named, outside, trees);
+      throw refuse(outside);
+    }
+    const state = db && (await readStates(db, client, [resolve(named), reached]));
+    if (state === "another's") {
+      throw refuse(anothers);
     }
     const tree = trees.find((each) => isWithin(reached, each));
     if (tree !== undefined) {
       await makeTree(tree);
     }
-    const real = await findDirectory(named);
-    const owner = this.#ownerOf(real);
+    const path = await findDirectory(named);
+    const owner = this.#ownerOf(path);
     if (owner !== undefined) {
-      throw notPermitted(named, `belongs to the ${owner}`, trees);
+      throw refuse(`belongs to the ${owner}`);
     }
     // A link may have changed meanwhile.
-    if (!isIn(real, listed)) {
-      throw notPermitted(named, outside, trees);
+    if (!isIn(path, listed)) {
+      throw refuse(outside);
     }
-    return real;
+    const isClaimed = db === undefined || (state === "own" && path === reached);
+    return { client, path, isClaimed, refuse };
   }
 
   /** Returns whose directory it is when no session may name it. */
@@ -144,6 +171,38 @@ function isIn(path: string, places: readonly string[]): boolean {
 /** The place of the client's directory in a listed path. */
 const clientMark = "{client}";
 
+/** Returns "another's" if one of the paths is, and otherwise the state of the last one. */
+async function readStates(db: Db | Transaction, client: string, paths: readonly string[]): Promise<ClaimState> {
+  let state: ClaimState = "free";
+  for (const path of new Set(paths)) {
+    state = await readClaim(db, { client, path });
+    if (state === "another's") {
+      break;
+    }
+  }
+  return state;
+}
+
+/** A directory that a client names and that no rule of the service keeps from it. */
+interface Located extends NamedDirectory {
+  /** Whether no claim is needed. */
+  readonly isClaimed: boolean;
+  readonly refuse: (why: string) => Fault;
+}
+
+async function claimFree(trx: Transaction, { client, path, refuse }: Located): Promise<void> {
+  if (Buffer.byteLength(path) > claimBytesMax) {
+    throw invalidField("work_dir", `must have at most ${claimBytesMax} bytes without links`);
+  }
+  if (!(await claimDirectory(trx, { client, path }))) {
+    throw refuse(anothers);
+  }
+}
+
+/** Indexes of Postgres take keys of some 2,700 bytes. */
+const claimBytesMax = 2_000;
+
+const anothers = "belongs to another client";
 const outside = "is outside the directories that this service permits";
 
 /** Returns the fault of a refused directory. `trees` are those of the caller. */

@@ -17,6 +17,7 @@ declare module "../../platform/database/schema.ts" {
     receipt_key: ReceiptKeyTable;
     schedule: ScheduleTable;
     approval: ApprovalTable;
+    work_dir_claim: WorkDirClaimTable;
   }
 }
 
@@ -210,5 +211,12 @@ export interface ReceiptKeyTable {
   private_key: Uint8Array;
   public_key: Uint8Array;
   position: GeneratedAlways<number>;
+  create_time: Generated<Date>;
+}
+
+/** A directory that a client has named. */
+export interface WorkDirClaimTable {
+  path: string;
+  client: string;
   create_time: Generated<Date>;
 }

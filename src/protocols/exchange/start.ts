@@ -5,6 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import type { StartRequest } from "../../engine/runs/start.ts";
+import type { WorkDirs } from "../../engine/sessions/work-dirs.ts";
 import { insertSession } from "../../engine/storage/session.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -22,6 +23,7 @@ export const driverName = "text-exchange";
 export interface StartExchangeDeps {
   readonly clock: Clock;
   readonly exchanges: ExchangeLimits;
+  readonly workDirs: WorkDirs;
 }
 
 /** Limits of exchanges. */
@@ -52,16 +54,20 @@ export interface StartedExchange {
 /**
  * Starts an exchange within the transaction that starts its run; `start` is the function that `startRun` passes in. Returns
  * undefined when the id is taken.
- * @throws Fault CONCURRENCY_EXHAUSTED when the client has too many open exchanges.
+ * @throws Fault CONCURRENCY_EXHAUSTED when the client has too many open exchanges, INVALID_ARGUMENT for a work directory that it
+ * may not name.
  */
 export async function startExchange(
   trx: Transaction,
-  { clock, exchanges }: StartExchangeDeps,
+  { clock, exchanges, workDirs }: StartExchangeDeps,
   start: (request: StartRequest) => Promise<string>,
   request: NewExchangeRequest,
 ): Promise<StartedExchange | undefined> {
   const { client, task, workDir, traceParent, imported } = request;
   await admitExchange(trx, client, exchanges.openMax);
+  if (workDir !== undefined) {
+    await workDirs.claim(trx, workDir, client);
+  }
   const id = imported?.id ?? newExchangeId();
   const session = newUuid(clock.nowMs());
   const agent = toBinary(AgentSchema, create(AgentSchema, { name: driverName }));

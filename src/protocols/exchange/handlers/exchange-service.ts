@@ -105,7 +105,7 @@ async function start(
     requestSchema: StartExchangeRequestSchema,
     responseSchema: StartExchangeResponseSchema,
   };
-  const wanted = await newExchange(deps, { task, workDir }, context);
+  const wanted = newExchange({ task, workDir }, context);
   for (let tries = 1; ; tries++) {
     try {
       return await startRun(deps, (trx, startWithin) =>
@@ -136,7 +136,7 @@ async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest
     throw new Fault("INTERNAL", "a request without a session has passed its check");
   }
   const imported = readSession(request.session);
-  const wanted = await newExchange(deps, { task: imported.task, workDir: request.workDir }, context);
+  const wanted = newExchange({ task: imported.task, workDir: request.workDir }, context);
   const started = await startRun(deps, async (trx, startWithin) => {
     const exchange = await startExchange(trx, deps, startWithin, { ...wanted, imported });
     if (exchange === undefined) {
@@ -147,14 +147,10 @@ async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest
   return startToProto(started);
 }
 
-async function newExchange(
-  { workDirs }: ExchangeDeps,
-  { task, workDir }: { task: string; workDir: string },
+function newExchange(
+  { task, workDir }: { readonly task: string; readonly workDir: string },
   context: HandlerContext,
-): Promise<NewExchangeRequest> {
-  if (workDir !== "") {
-    await workDirs.check(workDir, clientOf(context));
-  }
+): NewExchangeRequest {
   return {
     client: clientOf(context),
     task,

@@ -32,7 +32,7 @@ type CreateSessionRequest struct {
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
 	// be in one of the directories that the operator lists, and outside the directories of the system, of the service and of other
-	// sessions.
+	// sessions. A directory that a client names is its own for good: no other client may name it, one in it or one around it.
 	WorkDir string `protobuf:"bytes,2,opt,name=work_dir,json=workDir,proto3" json:"work_dir,omitempty"`
 	// Configuration of the agent. With a preset or a fork: its fields replace those of the preset's or the origin's agent.
 	Agent *Agent `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`

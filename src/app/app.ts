@@ -35,7 +35,7 @@ import { openLog } from "./open-log.ts";
 import type { Address } from "./open-ports.ts";
 import { openRuns, type Runs } from "./open-runs.ts";
 import { openServer } from "./open-server.ts";
-import { openWorkDirs } from "./open-work-dirs.ts";
+import { listedWorkDirs, openWorkDirs } from "./open-work-dirs.ts";
 import { protocols } from "./protocols.ts";
 import { settings } from "./settings.ts";
 
@@ -188,6 +188,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const { leave, ...address } = await openServer(context, { core, runs, protocols: opened, whyUnfit, plainStreams });
   ownAddress.resolve(address);
   events.serverListening(address);
+  events.workDirsListed({ paths: listedWorkDirs(config) });
   return {
     ...address,
     asksForCredentials: isAuthConfigured(config),

@@ -15,10 +15,15 @@ export function openWorkDirs(config: Config, secretFiles: readonly string[], db:
   return new WorkDirs({
     root: resolveLinks(workRootOf(config)),
     reserved: [programDirectory, ...database, ...key, ...secretFiles].map(resolveLinks),
-    permitted: config.sessionsWorkDirs.map(resolveLinks),
+    permitted: listedWorkDirs(config),
     // Any caller may claim to be any client while none proves it.
     claims: isAuthConfigured(config) ? db : undefined,
   });
+}
+
+/** Returns the directories that sessions may name, without links. */
+export function listedWorkDirs({ sessionsWorkDirs }: Config): readonly string[] {
+  return sessionsWorkDirs.map(resolveLinks);
 }
 
 /** Returns the directory that holds the work directories of sessions that name none. */

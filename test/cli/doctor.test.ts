@@ -1,7 +1,7 @@
 // `doctor`: the test really breaks each thing. `doctor` finds it, suggests a fix, and changes nothing.
 
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ interface Check {
   readonly fix?: string;
 }
 
-const inOrder = { RUNNEL_DEFAULTS_MODEL: "demo" };
+const inOrder = { RUNNEL_DEFAULTS_MODEL: "demo", RUNNEL_SESSIONS_WORK_DIRS: "/srv/work/{client}" };
 /** Avoids a port that another service on this machine uses, which is not the subject of these tests. */
 const anyPort = ["--port", "0"];
 
@@ -53,6 +53,7 @@ test("a healthy installation is reported as in order, in text and JSON", async (
     "settings",
     "disk-work",
     "work-root",
+    "work-dirs",
     "open-files",
     "jail",
     "database",
@@ -69,6 +70,25 @@ test("a healthy installation is reported as in order, in text and JSON", async (
   expect(stdout).toMatch(
     new RegExp(`\n\n${checks.length - odd.length} in order, ${odd.length} to look at, 0 wrong\n$`),
   );
+});
+
+test("a list of directories that is empty, or reaches into the system, is worth a look", async () => {
+  const folder = await ownFolder();
+  await symlink("/etc", join(folder, "link"));
+  const look = async (list: string, more: Record<string, string> = {}) =>
+    (await examine({ DATABASE_URL: await testDatabase(), RUNNEL_SESSIONS_WORK_DIRS: list, ...more })).find("work-dirs");
+  const fix = expect.stringContaining("RUNNEL_SESSIONS_WORK_DIRS");
+  const none = expect.stringContaining("none is listed");
+  expect(await look("")).toMatchObject({ outcome: "warn", found: none, fix });
+  expect(await look("", { RUNNEL_AUTH_API_KEYS: "" })).toMatchObject({ outcome: "ok", found: none });
+  for (const path of ["/", "/usr/local/{client}", join(folder, "link/{client}")]) {
+    const found = expect.stringMatching(/^sessions may name directories of the system, or around them: /);
+    expect(await look(`/srv/work/{client},${path}`)).toMatchObject({ outcome: "warn", found, fix });
+  }
+  expect(await look("/srv/work/{client}")).toMatchObject({
+    outcome: "ok",
+    found: "sessions may name /srv/work/{client}",
+  });
 });
 
 test("a database that is down is reported with exit code 1 and without its password", async () => {

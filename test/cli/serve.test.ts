@@ -163,6 +163,20 @@ test("dev listens on loopback despite file and environment, and elsewhere only w
   }
 });
 
+test("serve logs which directories sessions may name", async () => {
+  const pathsWith = async (list: string): Promise<unknown> => {
+    const { log } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_SESSIONS_WORK_DIRS: list });
+    const line = await until("the line", () =>
+      log()
+        .split("\n")
+        .find((each) => each.includes("work_dirs.listed")),
+    );
+    return JSON.parse(line).paths;
+  };
+  expect(await pathsWith("")).toEqual([]);
+  expect(await pathsWith("/srv/a,/srv/{client}")).toEqual(["/srv/a", "/srv/{client}"]);
+});
+
 test("the names of the Agent Runner document work", async () => {
   const serve = await startServe({
     RUNNEL_AUTH_API_KEYS: "",

@@ -11,12 +11,14 @@ import { checkPorts } from "./ports.ts";
 import { checkProviders } from "./providers.ts";
 import { checkSettings } from "./settings.ts";
 import { checkTls } from "./tls.ts";
+import { checkWorkDirs } from "./work-dirs.ts";
 
 const checks: readonly Check[] = [
   { name: "node", about: "Node", look: checkNode },
   { name: "settings", about: "settings", look: checkSettings },
   { name: "disk", about: "free disk", look: checkDisk },
   { name: "work-root", about: "the work root", look: checkWorkRoot },
+  { name: "work-dirs", about: "directories that sessions may name", look: checkWorkDirs },
   { name: "open-files", about: "limits of this process", look: checkOpenFiles },
   { name: "jail", about: "the jail of commands", look: checkJail },
   { name: "database", about: "the database", look: checkDatabase },

@@ -216,7 +216,7 @@ const noneListed =
   "operator to list directories in sessions.work_dirs (RUNNEL_SESSIONS_WORK_DIRS)";
 
 /** A directory below one of these belongs to the system. */
-const systemPlaces = [
+export const systemPlaces = [
   "/bin",
   "/boot",
   "/dev",

@@ -66,6 +66,11 @@ export const catalogue = {
     h2Port: number | undefined;
     metricsPort: number | undefined;
   }>("server.listening", "info", "The service answers at these ports."),
+  workDirsListed: row<{ paths: readonly string[] }>(
+    "work_dirs.listed",
+    "info",
+    "Sessions may name these directories and those in them; without one, each session has its own.",
+  ),
   primaryStarted: row<{ processes: number; metricsPort: number | undefined }>(
     "primary.started",
     "info",

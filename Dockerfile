@@ -50,7 +50,7 @@ RUN groupadd --gid 65532 runnel \
   && install --directory --owner=runnel --group=runnel --mode=0700 /var/lib/runnel
 COPY --from=app /opt/runnel /opt/runnel
 ENV NODE_ENV=production \
-  RUNNEL_SESSIONS_WORK_DIRS=/var/lib/runnel/projects \
+  RUNNEL_SESSIONS_WORK_DIRS=/var/lib/runnel/projects/{client} \
   RUNNEL_SESSIONS_WORK_ROOT=/var/lib/runnel/work
 WORKDIR /var/lib/runnel
 VOLUME /var/lib/runnel

@@ -73,7 +73,10 @@ test("it writes only to its volume, serves the port of the settings, and sets kn
   expect(wordsOfImage("EXPOSE")).toBe(String(keys.serverPort.fallback));
   const environment = environmentOfImage();
   expect(environment[keys.sessionsWorkRoot.variables[0]]).toBe(`${wordsOfImage("VOLUME")}/work`);
-  expect(environment[keys.sessionsWorkDirs.variables[0]]).toBe(`${wordsOfImage("VOLUME")}/projects`);
+  // Each client has its own: clients of one service need not trust each other.
+  const listed = environment[keys.sessionsWorkDirs.variables[0]] ?? "";
+  expect(listed).toBe(`${wordsOfImage("VOLUME")}/projects/{client}`);
+  expect(keys.sessionsWorkDirs.read(listed)).toEqual([listed]);
   expect(Object.keys(environment).filter((name) => /SECRET|KEY|TOKEN|PASSWORD|DATABASE_URL/.test(name))).toEqual([]);
 });
 

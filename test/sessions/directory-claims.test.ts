@@ -1,6 +1,7 @@
 // What a client has named stays its own: in races, after its sessions are gone, on every replica, and after an upgrade.
 
 import { symlinkSync } from "node:fs";
+import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
@@ -8,6 +9,7 @@ import { findSurface } from "../conformance/surfaces.ts";
 import { credentialsOf, testKeys } from "../harness/credentials.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import type { TestService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
 import { agent, type Door, doors, openPlace, startNamed } from "./named-directories.ts";
 
 const [rest, grpc] = doors as [Door, Door];
@@ -71,6 +73,35 @@ test("a session that is refused for another reason claims nothing", async () => 
   const call = api.createSession({ sessionId: "taken", agent, workDir: place.at("all/a") });
   await expect(call).rejects.toThrow("already exists");
   expect(await rest.create(service, "tenant-b", place.at("all/a"))).toEqual({ refusal: undefined });
+});
+
+test("a run waits for claims that the database cannot be asked for, and does not fail", async () => {
+  const place = openPlace("all/a/in");
+  const databaseUrl = await testDatabase();
+  const service = await startNamed([place.at("all")], { databaseUrl });
+  const api = findSurface("gRPC").connect(service, "tenant-a");
+  const { session_id: sessionId } = await api.createSession({ agent, workDir: place.at("all/a") });
+  const locker = new pg.Client({ connectionString: databaseUrl });
+  await locker.connect();
+  onTestFinished(() => locker.end());
+  await locker.query("begin; lock table work_dir_claim");
+  const { run_id: runId } = await api.sendMessage({ sessionId, message: "List the files. pace=0" });
+  const waiting = async (): Promise<string | undefined> => {
+    const [row] = await query<{ since: string }>(
+      databaseUrl,
+      `select query_start::text as since from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%work_dir_claim%'`,
+    );
+    return row?.since;
+  };
+  const first = await until("the run to ask", waiting);
+  await until("the run to ask again", async () => ((await waiting()) ?? first) !== first, 30_000);
+  await locker.query("commit");
+  const results: unknown[] = [];
+  for await (const result of api.followRun(runId)) {
+    results.push(result);
+  }
+  expect(JSON.stringify(results)).toMatch(/in\//);
 });
 
 test("a path that is too long for a claim is refused", async () => {

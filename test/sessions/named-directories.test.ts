@@ -1,6 +1,6 @@
 // Which directories clients may name for their sessions, by every door of a real service.
 
-import { mkdirSync, statSync, symlinkSync } from "node:fs";
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Door, doors, openPlace, startNamed } from "./named-directories.ts";
 
@@ -34,6 +34,15 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
     for (const named of [`${own}/project`, `${own}/link`, place.at("way/work/key-tenant-a/project")]) {
       expect({ named, ...(await create(service, "tenant-a", named)) }).toEqual({ named, ...given });
     }
+  });
+
+  test("says what keeps the client's tree from being made", async () => {
+    const place = openPlace();
+    writeFileSync(place.at("work"), "a file");
+    const service = await startNamed([place.at("work/{client}")]);
+    expect((await create(service, "tenant-a", place.at("work/key-tenant-a"))).refusal).toBe(
+      `sessions.work_dirs: ${place.at("work/key-tenant-a")} cannot be made (EEXIST): the operator has to let the service make directories there, or to make this one`,
+    );
   });
 
   test("refuses what leads into the tree of another client, with one text whether it exists or not", async () => {

@@ -34,7 +34,8 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-function describe(error: unknown): string {
+/** Returns the reason of a system error in words. */
+export function describe(error: unknown): string {
   const code = codeOf(error);
   if (code === "ENOENT") {
     return "no such file or directory";

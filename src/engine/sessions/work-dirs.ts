@@ -14,7 +14,7 @@ import { give, isRoot } from "../../platform/base/owner.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { type ClaimState, claimDirectory, type NamedDirectory, readClaim } from "../storage/work-dir-claim.ts";
 import { clientDirectory } from "./client-directory.ts";
-import { findDirectory, reach } from "./find-directory.ts";
+import { describe, findDirectory, reach } from "./find-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import { sessionOwner } from "./session-owner.ts";
 import { isWithin } from "./within.ts";
@@ -244,9 +244,18 @@ async function makePrivate(path: string): Promise<string | undefined> {
   return await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Makes the tree of a client. One that is there may be the operator's, and stays as it is. */
+/**
+ * Makes the tree of a client. One that is there may be the operator's, and stays as it is.
+ * @throws Fault CONFIG_INVALID when the service may not make it.
+ */
 async function makeTree(path: string): Promise<void> {
-  if ((await makePrivate(path)) !== undefined) {
+  const made = await makePrivate(path).catch((cause: unknown) => {
+    const fix = "the operator has to let the service make directories there, or to make this one";
+    throw new Fault("CONFIG_INVALID", `sessions.work_dirs: ${path} cannot be made (${describe(cause)}): ${fix}`, {
+      cause,
+    });
+  });
+  if (made !== undefined) {
     await giveToSessions(path);
   }
 }

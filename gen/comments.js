@@ -7903,7 +7903,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Provider.circuit",
-  "State of its circuit breaker; unset when the provider is not configured."
+  "State of its worst circuit breaker; unset when the provider is not configured."
  ],
  [
   "runnel.v1.Provider.configured",
@@ -7911,7 +7911,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Provider.failures",
-  "Number of consecutive failures that the circuit breaker has counted."
+  "Number of failures that this circuit breaker has counted."
  ],
  [
   "runnel.v1.Provider.name",
@@ -7919,7 +7919,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Provider.retry_time",
-  "Time when an open circuit breaker lets a request through again."
+  "Time when this circuit breaker, if it is open, lets a request through again."
  ],
  [
   "runnel.v1.ProviderService",
@@ -7931,7 +7931,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ProviderService.ListProviders",
-  "Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own circuit breakers. May be retried."
+  "Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried."
  ],
  [
   "runnel.v1.PurgeSessionRequest",

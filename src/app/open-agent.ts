@@ -20,9 +20,15 @@ export interface Agent {
 
 /** Opens the models, the tools and the daily budget. */
 export async function openAgent(context: AppContext, workDirs: WorkDirs): Promise<Agent> {
-  const { config, clock, events, connections, closers, egress } = context;
+  const { config, clock, events, metrics, connections, closers, egress } = context;
   const models = openModels({ config, clock, events, random, egress });
   closers.defer(() => models.close());
+  metrics.attach({
+    readCircuits: () =>
+      models
+        .listProviders()
+        .flatMap(({ name, circuit }) => (circuit ? [{ provider: name, state: circuit.state }] : [])),
+  });
   const dayBudget = new DayBudget({ db: connections.db, clock, events, max: dayBudgetOfService(config) });
   return { models, toolbox: await openTools(context, workDirs), dayBudget };
 }

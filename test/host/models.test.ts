@@ -339,6 +339,19 @@ describe("messages", () => {
 });
 
 describe("a provider that fails", () => {
+  test("opens the circuit of the run's client alone", async () => {
+    const { invoke, provider, models } = await openStage({ flags: { circuitMaxFailures: 1 } });
+    provider.respond(fail(503, "down"));
+    await expect(invoke()).rejects.toMatchObject({ metadata: { code: "circuit_open" } });
+    const request = { system: "", messages: [], tools: [], maxTokens: 1, temperature: undefined };
+    const endFor = async (asking: string) => {
+      const { signal } = new AbortController();
+      return (await collect(models.resolve(modelId).stream({ ...request, client: asking }, signal))).at(-1);
+    };
+    expect(await endFor(client)).toMatchObject({ type: "failure", code: "circuit_open" });
+    expect(await endFor("another")).toMatchObject({ type: "finish" });
+  });
+
   test("gives our error message: transient failures are retryable, permanent ones are not", async () => {
     const { invoke, provider } = await openStage();
     provider.respond(fail(401, '{"error":{"message":"the key sk-of-the-operator of org-7 is wrong"}}'));

@@ -91,7 +91,7 @@ export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOp
     }),
   );
   await db.updateTable("remote_run").set({ attempt: 1 }).where("run_id", "=", run.id).execute();
-  return { db, provider, reranker, thinking, selectTools, runId: run.id, workRoot, context: contextOf(run.id) };
+  return { db, provider, reranker, models, thinking, selectTools, runId: run.id, workRoot, context: contextOf(run.id) };
 }
 
 /** The context of a handler after the server has identified the run by its token. */

@@ -24,7 +24,7 @@ test("every event has a unique name in two words, and a sentence about it", () =
 test("an event is a line with its name, its level and its fields; times are rounded", () => {
   const { events, lines } = openEvents();
   events.runStarted({ runId: "r", epoch: 2, queueWaitMs: 12.6 });
-  events.circuitOpened({ provider: "openai", failures: 5, retryInMs: 30_000 });
+  events.circuitOpened({ provider: "openai", model: "m", client: undefined, failures: 5, retryInMs: 30_000 });
   events.toolFinished({ tool: "read_file", outcome: "ok", durationMs: 0.4 });
   expect(lines()).toMatchObject([
     { level: 30, msg: "run.started", runId: "r", epoch: 2, queueWaitMs: 13 },

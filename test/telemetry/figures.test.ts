@@ -37,21 +37,15 @@ test("a model's response counts by provider and code, with its tokens and times"
   expect(text).not.toContain("gpt-4o-mini");
 });
 
-test("the circuit of a provider is closed after its first response, and then follows its events", async () => {
-  const { events, read } = setStage();
+test("the circuit of a provider has the state that its breakers have when it is read", async () => {
+  const { metrics, read } = setStage();
   const state = async () => (await read()).value('runnel_circuit_state{provider="openai"}');
-  const answer = { provider: "openai", model: "m", code: "ok", durationMs: 1 };
   expect(await state()).toBeUndefined();
-  events.modelResponded(answer);
-  expect(await state()).toBe(0);
-  events.circuitOpened({ provider: "openai", failures: 5, retryInMs: 60_000 });
-  expect(await state()).toBe(2);
-  events.modelResponded(answer);
-  expect(await state()).toBe(2);
-  events.circuitHalfOpened({ provider: "openai" });
-  expect(await state()).toBe(1);
-  events.circuitClosed({ provider: "openai" });
-  expect(await state()).toBe(0);
+  const states = { closed: 0, open: 2, "half-open": 1 } as const;
+  for (const [name, value] of Object.entries(states)) {
+    metrics.attach({ readCircuits: () => [{ provider: "openai", state: name as keyof typeof states }] });
+    expect(await state()).toBe(value);
+  }
 });
 
 test("tools that are not built in share one label", async () => {

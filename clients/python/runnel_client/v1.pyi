@@ -1043,11 +1043,11 @@ class Provider(_Message):
     configured: _bool
     """True when the provider can be used: it has a key, or a base URL of its own is set."""
     circuit: Provider.Circuit
-    """State of its circuit breaker; unset when the provider is not configured."""
+    """State of its worst circuit breaker; unset when the provider is not configured."""
     failures: _int
-    """Number of consecutive failures that the circuit breaker has counted."""
+    """Number of failures that this circuit breaker has counted."""
     retry_time: _Timestamp
-    """Time when an open circuit breaker lets a request through again."""
+    """Time when this circuit breaker, if it is open, lets a request through again."""
     def __init__(self, *, name: _str | None = ..., configured: _bool | None = ..., circuit: Provider.Circuit | _str | None = ..., failures: _int | None = ..., retry_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["retry_time"]) -> _bool: ...
 
@@ -1086,7 +1086,7 @@ class ProviderService(_Service):
     def list_providers(self, request: ListProvidersRequest, *, timeout: _float | None = ...) -> ListProvidersResponse:
         """
         Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
-        circuit breakers. May be retried.
+        circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried.
         """
         ...
     def list_models(self, request: ListModelsRequest, *, timeout: _float | None = ...) -> ListModelsResponse:
@@ -1098,7 +1098,7 @@ class AsyncProviderService(_AsyncService):
     async def list_providers(self, request: ListProvidersRequest, *, timeout: _float | None = ...) -> ListProvidersResponse:
         """
         Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
-        circuit breakers. May be retried.
+        circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried.
         """
         ...
     async def list_models(self, request: ListModelsRequest, *, timeout: _float | None = ...) -> ListModelsResponse:

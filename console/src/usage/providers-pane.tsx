@@ -46,8 +46,9 @@ function Providers() {
             ))}
           </ul>
           <p className="hint">
-            Each replica has its own circuit breakers. These are the ones of the replica that answered this page: on
-            another replica, the same provider can be in another state.
+            Each replica has its own circuit breakers. A line shows the worst one of the replica that answered this
+            page: of one model, for one client or for all. On another replica, the same provider can be in another
+            state.
           </p>
         </>
       )}
@@ -102,7 +103,7 @@ const unknownCircuit: Words = {
 const circuits: Readonly<Record<Provider_Circuit, Words>> = {
   [Provider_Circuit.UNSPECIFIED]: unknownCircuit,
   [Provider_Circuit.CLOSED]: { word: "closed", look: "completed", about: "Requests are sent." },
-  [Provider_Circuit.OPEN]: { word: "open", look: "failed", about: "Requests are refused at once." },
+  [Provider_Circuit.OPEN]: { word: "open", look: "failed", about: "Requests of this circuit are refused at once." },
   [Provider_Circuit.HALF_OPEN]: {
     word: "half open",
     look: "waiting",

@@ -32,21 +32,21 @@ export declare type Provider = Message<"runnel.v1.Provider"> & {
   configured: boolean;
 
   /**
-   * State of its circuit breaker; unset when the provider is not configured.
+   * State of its worst circuit breaker; unset when the provider is not configured.
    *
    * @generated from field: runnel.v1.Provider.Circuit circuit = 3;
    */
   circuit: Provider_Circuit;
 
   /**
-   * Number of consecutive failures that the circuit breaker has counted.
+   * Number of failures that this circuit breaker has counted.
    *
    * @generated from field: int32 failures = 4;
    */
   failures: number;
 
   /**
-   * Time when an open circuit breaker lets a request through again.
+   * Time when this circuit breaker, if it is open, lets a request through again.
    *
    * @generated from field: google.protobuf.Timestamp retry_time = 5;
    */
@@ -209,7 +209,7 @@ export declare const ListProvidersResponseSchema: GenMessage<ListProvidersRespon
 export declare const ProviderService: GenService<{
   /**
    * Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
-   * circuit breakers. May be retried.
+   * circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried.
    *
    * @generated from rpc runnel.v1.ProviderService.ListProviders
    */

@@ -89,6 +89,8 @@ export interface ModelRequest {
   readonly responseFormat?: ResponseFormat | undefined;
   /** How much the model reasons before it answers; undefined leaves it to the provider. */
   readonly reasoningEffort?: ReasoningEffort | undefined;
+  /** The client that asks. The provider does not see it; failures are counted by client. */
+  readonly client?: string | undefined;
   /** Options that only this provider has. What the other fields set has precedence. */
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
   /** Asks for each piece as its own part, even when several arrive together, so that the caller can stop after any of them. */
@@ -144,7 +146,7 @@ export interface ModelFailure {
   readonly message: string;
   /** For metrics: the HTTP status, or one of few words such as `network`, `timeout`, `cut`. */
   readonly code: string;
-  /** True for temporary failures: 408, 429, 5xx, network, a stream that was cut. The circuit breaker counts them. */
+  /** True for temporary failures: 408, 429, 5xx, network, a stream that was cut. Circuit breakers count them. */
   readonly retryable: boolean;
   /** The wait that the provider asked for (Retry-After). */
   readonly retryAfterMs: number | undefined;

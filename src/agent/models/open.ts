@@ -1,4 +1,4 @@
-// Opens the models of a service: an account for each configured provider, with socket pool, circuit breaker and retries.
+// Opens the models of a service: an account for each configured provider, with socket pool, circuit breakers and retries.
 // Clients reach them by model name.
 
 import type { Clock } from "../../platform/base/clock.ts";
@@ -13,7 +13,7 @@ import {
 import type { Egress } from "../../platform/egress/post.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { createAnthropic } from "./anthropic/provider.ts";
-import { Breaker, type CircuitState, withBreaker } from "./breaker.ts";
+import { type CircuitChange, type CircuitStatus, Circuits, withCircuits } from "./circuits.ts";
 import { createDemoModel, demoModelName } from "./demo/demo-model.ts";
 import { createGemini } from "./gemini/provider.ts";
 import { loadsUrls } from "./media/hosted.ts";
@@ -35,7 +35,7 @@ export interface Models {
   /** The model of agents that name no model. */
   readonly defaultModel: string;
   /**
-   * Returns the model behind a name, with events, circuit breaker and retries. A retry happens only before the first output.
+   * Returns the model behind a name, with events, circuit breakers and retries. A retry happens only before the first output.
    * @throws Fault MODEL_UNSUPPORTED when the name is unknown or its provider is not configured.
    */
   resolve(name: string): Model;
@@ -50,11 +50,11 @@ export interface Models {
   close(): void;
 }
 
-/** A provider and the state of its circuit breaker. */
+/** A provider and the state of its worst circuit. */
 export interface ProviderStatus {
   readonly name: ProviderName;
   /** Undefined when the provider is not configured. */
-  readonly circuit: { readonly state: CircuitState; readonly failures: number; readonly retryInMs: number } | undefined;
+  readonly circuit: CircuitStatus | undefined;
 }
 
 /** What the models need. */
@@ -76,8 +76,8 @@ export function openModels({ config, clock, events, random, egress }: ModelsOpti
       return open.isConfigured(config) ? [[name, open.account(config, clock)] as const] : [];
     }),
   );
-  const breakers = new Map(
-    Array.from(accounts.keys(), (name) => [name, openBreaker(name, { config, clock, events })] as const),
+  const circuits = new Map<string, Circuits>(
+    Array.from(accounts.keys(), (name) => [name, openCircuits(name, { config, clock, events })]),
   );
   const router = createModelRouter({ providers: Object.fromEntries(accounts), demo: createDemoModel({ clock }) });
   const rerankAccount = isRerankConfigured(config) ? openRerankAccount(config, clock) : undefined;
@@ -86,13 +86,13 @@ export function openModels({ config, clock, events, random, egress }: ModelsOpti
     defaultModel: config.defaultModel || defaultModelOf(accounts),
     resolve: (name) => {
       const model = router.resolve(name);
-      const breaker = breakers.get(model.provider as ProviderName);
-      const guarded = breaker === undefined ? model : withBreaker(model, breaker);
+      const ofAccount = circuits.get(model.provider);
+      const guarded = ofAccount === undefined ? model : withCircuits(model, ofAccount);
       const retried = withRetry(withResponseFormat(withEvents(guarded, { clock, events })), retry);
       return withMedia(retried, { egress, clock, takesUrls: loadsUrls(model.provider, config) });
     },
     resolveReranker: createRerankRouter(rerankAccount),
-    listProviders: () => providerNames.map((name) => ({ name, circuit: stateOf(breakers.get(name)) })),
+    listProviders: () => providerNames.map((name) => ({ name, circuit: circuits.get(name)?.worst })),
     close: () => {
       for (const account of accounts.values()) {
         account.close();
@@ -147,22 +147,19 @@ function defaultModelOf(accounts: ReadonlyMap<ProviderName, ModelProvider>): str
   return names.map((name) => openers[name].defaultModel).find((model) => model !== undefined) ?? demoModelName;
 }
 
-function openBreaker(
+function openCircuits(
   provider: ProviderName,
   { config, clock, events }: Omit<ModelsOptions, "random" | "egress">,
-): Breaker {
+): Circuits {
   const resetMs = config.circuitResetTimeoutSec * 1_000;
-  const onChange = (state: CircuitState, failures: number): void => {
+  const onChange = ({ state, model, client, failures }: CircuitChange): void => {
+    const circuit = { provider, model, client };
     const tell = {
-      open: () => events.circuitOpened({ provider, failures, retryInMs: resetMs }),
-      "half-open": () => events.circuitHalfOpened({ provider }),
-      closed: () => events.circuitClosed({ provider }),
+      open: () => events.circuitOpened({ ...circuit, failures, retryInMs: resetMs }),
+      "half-open": () => events.circuitHalfOpened(circuit),
+      closed: () => events.circuitClosed(circuit),
     };
     tell[state]();
   };
-  return new Breaker({ clock, failuresMax: config.circuitMaxFailures, resetMs, onChange });
-}
-
-function stateOf(breaker: Breaker | undefined): ProviderStatus["circuit"] {
-  return breaker && { state: breaker.state, failures: breaker.failures, retryInMs: breaker.retryInMs };
+  return new Circuits({ clock, failuresMax: config.circuitMaxFailures, resetMs, onChange });
 }

@@ -95,7 +95,7 @@ async function* read({
   spending,
   span,
 }: Reading): AsyncGenerator<DriverStep, Response | NoResponse> {
-  const { signal, tryAppend } = context;
+  const { client, signal, tryAppend } = context;
   const parts = new ResponseParts(turn);
   let began = false;
   failpoint("model.calling");
@@ -107,7 +107,7 @@ async function* read({
     }
     return isTaken;
   };
-  for await (const part of model.stream({ ...request, isPiecewise: spending.isLimited, takePart }, signal)) {
+  for await (const part of model.stream({ ...request, client, isPiecewise: spending.isLimited, takePart }, signal)) {
     if (!began) {
       began = true;
       failpoint("model.first-part");

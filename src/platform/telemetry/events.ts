@@ -49,6 +49,13 @@ export interface ModelFields {
   readonly completionTokens?: number | undefined;
 }
 
+interface CircuitFields {
+  readonly provider: string;
+  readonly model: string;
+  /** Undefined when the circuit is the one of all clients. */
+  readonly client: string | undefined;
+}
+
 interface CallFields {
   readonly service: string;
   readonly method: string;
@@ -194,17 +201,17 @@ export const catalogue = {
   ),
   budgetReached: row<OnRun<{ budget: string }>>("budget.reached", "warn", "A budget stopped a run."),
   modelResponded: row<ModelFields>("model.responded", "debug", "A model's answer is over, or failed with this code."),
-  circuitOpened: row<{ provider: string; failures: number; retryInMs: number }>(
+  circuitOpened: row<CircuitFields & { failures: number; retryInMs: number }>(
     "circuit.opened",
     "warn",
-    "A provider failed repeatedly; its circuit breaker opened.",
+    "A model failed repeatedly; its circuit breaker opened, for the client named here or else for all clients.",
   ),
-  circuitHalfOpened: row<{ provider: string }>(
+  circuitHalfOpened: row<CircuitFields>(
     "circuit.half_opened",
     "info",
-    "One request tests whether a provider works again.",
+    "One request of a client tests whether a model works again.",
   ),
-  circuitClosed: row<{ provider: string }>("circuit.closed", "info", "A provider answers again."),
+  circuitClosed: row<CircuitFields>("circuit.closed", "info", "A model answers again."),
   toolFinished: row<{ tool: string; outcome: string; durationMs: number }>(
     "tool.finished",
     "debug",

@@ -68,7 +68,7 @@ export function createMetrics({ version, commit, toolNames, clock, isWorker = fa
       ...countRequests(figures),
       ...countRuns(figures, { sources, clock }),
       ...countResults(figures, sources),
-      ...countModels(figures, { toolNames }),
+      ...countModels(figures, { toolNames, sources }),
       ...countCallbacks(figures),
       ...countBounds(figures),
     },

@@ -96,7 +96,7 @@ export const modelKeys = {
     fallback: 5,
     min: 1,
     max: 1_000,
-    about: "Consecutive failures of a provider that open its circuit breaker.",
+    about: "Failures of a model without a complete response in between that open its circuit breaker.",
     documented,
   }),
   circuitResetTimeoutSec: integer({
@@ -105,7 +105,7 @@ export const modelKeys = {
     fallback: 30,
     min: 1,
     max: 3_600,
-    about: "Time that a circuit breaker stays open before one request tries the provider again.",
+    about: "Time that a circuit breaker stays open before one request of a client tries the model again.",
     documented,
   }),
   budgetRunTokens: integer({

@@ -2,24 +2,22 @@
 
 import type { EventListeners } from "../events.ts";
 import { createLabel, type Figures, longDurationBuckets, otherValue } from "./figures.ts";
+import type { FigureSources } from "./sources.ts";
 
 const firstPartBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 const toolBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 120];
-const circuitStates = { closed: 0, halfOpen: 1, open: 2 } as const;
+const circuitStates = { closed: 0, "half-open": 1, open: 2 } as const;
 
 /** Registers the metrics of models and tools. */
 export function countModels(
   figures: Figures,
-  { toolNames }: { readonly toolNames: readonly string[] },
+  { toolNames, sources }: { readonly toolNames: readonly string[]; readonly sources: Partial<FigureSources> },
 ): EventListeners {
-  const circuits = countCircuits(figures);
-  return { ...circuits, ...countResponses(figures, circuits.learnProvider), ...countTools(figures, toolNames) };
+  countCircuits(figures, sources);
+  return { ...countResponses(figures), ...countTools(figures, toolNames) };
 }
 
-function countResponses(
-  figures: Figures,
-  learnProvider: (provider: string) => void,
-): Pick<EventListeners, "modelResponded"> {
+function countResponses(figures: Figures): Pick<EventListeners, "modelResponded"> {
   const requests = figures.counter("llm_requests_total", "Number of requests to models, by outcome.", [
     "provider",
     "code",
@@ -48,7 +46,6 @@ function countResponses(
   const codeLabel = createLabel();
   return {
     modelResponded: ({ provider, code, durationMs, firstPartMs, promptTokens = 0, completionTokens = 0 }) => {
-      learnProvider(provider);
       requests.inc({ provider, code: codeLabel(code) });
       tokens.inc({ provider, direction: "input" }, promptTokens);
       tokens.inc({ provider, direction: "output" }, completionTokens);
@@ -60,32 +57,16 @@ function countResponses(
   };
 }
 
-interface Circuits extends Pick<EventListeners, "circuitOpened" | "circuitHalfOpened" | "circuitClosed"> {
-  /** Sets a provider that was called and has no known state to closed. */
-  readonly learnProvider: (provider: string) => void;
-}
-
-function countCircuits(figures: Figures): Circuits {
-  const states = figures.gauge(
-    "circuit_state",
-    "State of a provider's circuit breaker: 0 closed, 1 half open, 2 open.",
-    { labelNames: ["provider"], aggregator: "max" },
-  );
-  const known = new Set<string>();
-  const set = (provider: string, state: number): void => {
-    known.add(provider);
-    states.set({ provider }, state);
-  };
-  return {
-    learnProvider: (provider) => {
-      if (!known.has(provider)) {
-        set(provider, circuitStates.closed);
+function countCircuits(figures: Figures, sources: Partial<FigureSources>): void {
+  figures.gauge("circuit_state", "State of a provider's worst circuit breaker: 0 closed, 1 half open, 2 open.", {
+    labelNames: ["provider"],
+    aggregator: "max",
+    collect: (gauge) => {
+      for (const { provider, state } of sources.readCircuits?.() ?? []) {
+        gauge.set({ provider }, circuitStates[state]);
       }
     },
-    circuitOpened: ({ provider }) => set(provider, circuitStates.open),
-    circuitHalfOpened: ({ provider }) => set(provider, circuitStates.halfOpen),
-    circuitClosed: ({ provider }) => set(provider, circuitStates.closed),
-  };
+  });
 }
 
 function countTools(figures: Figures, toolNames: readonly string[]): Pick<EventListeners, "toolFinished"> {

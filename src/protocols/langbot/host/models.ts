@@ -254,7 +254,7 @@ async function* converse(
   const account = await openAccount(deps, run, asked);
   let used: UsageTotals | undefined;
   try {
-    const request = { ...asked.request, isPiecewise: account.isLimited };
+    const request = { ...asked.request, client: run.scope.client, isPiecewise: account.isLimited };
     for await (const part of asked.model.stream(request, run.signal)) {
       account.meter.read(part);
       if (part.type === "failure") {

@@ -88,11 +88,11 @@ type Provider struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// True when the provider can be used: it has a key, or a base URL of its own is set.
 	Configured bool `protobuf:"varint,2,opt,name=configured,proto3" json:"configured,omitempty"`
-	// State of its circuit breaker; unset when the provider is not configured.
+	// State of its worst circuit breaker; unset when the provider is not configured.
 	Circuit Provider_Circuit `protobuf:"varint,3,opt,name=circuit,proto3,enum=runnel.v1.Provider_Circuit" json:"circuit,omitempty"`
-	// Number of consecutive failures that the circuit breaker has counted.
+	// Number of failures that this circuit breaker has counted.
 	Failures int32 `protobuf:"varint,4,opt,name=failures,proto3" json:"failures,omitempty"`
-	// Time when an open circuit breaker lets a request through again.
+	// Time when this circuit breaker, if it is open, lets a request through again.
 	RetryTime     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=retry_time,json=retryTime,proto3" json:"retry_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

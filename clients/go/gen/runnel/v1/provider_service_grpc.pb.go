@@ -30,7 +30,7 @@ const (
 // Works on model providers and their models, as seen by the replica that answers.
 type ProviderServiceClient interface {
 	// Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
-	// circuit breakers. May be retried.
+	// circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried.
 	ListProviders(ctx context.Context, in *ListProvidersRequest, opts ...grpc.CallOption) (*ListProvidersResponse, error)
 	// Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
@@ -71,7 +71,7 @@ func (c *providerServiceClient) ListModels(ctx context.Context, in *ListModelsRe
 // Works on model providers and their models, as seen by the replica that answers.
 type ProviderServiceServer interface {
 	// Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
-	// circuit breakers. May be retried.
+	// circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried.
 	ListProviders(context.Context, *ListProvidersRequest) (*ListProvidersResponse, error)
 	// Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)

@@ -16,6 +16,7 @@ import { dirname, join } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { sessionOwner } from "../../src/engine/sessions/session-owner.ts";
 import { isRoot } from "../../src/platform/base/owner.ts";
+import { defaultClientId } from "../harness/credentials.ts";
 
 export class Area implements Disposable {
   readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), "runnel-tools-")));
@@ -31,6 +32,7 @@ export class Area implements Disposable {
 
   get context(): ToolContext {
     return {
+      client: defaultClientId,
       workDir: this.root,
       realPath: this.root,
       hidden: [],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { grep } from "../../src/agent/tools/grep.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { inTime } from "../harness/examples.ts";
@@ -280,6 +280,27 @@ describe("a hostile pattern", () => {
     stop.abort(new Error("stopped"));
     expect(await Promise.all(hostile)).toEqual(hostile.map(() => "Error: stopped"));
     expect(await patient).toEqual({ content: `${join(area.root, "small/f")}:1:x\n` });
+  });
+
+  test("keeps no other client waiting, however many searches its client sends", async () => {
+    writeLongLine();
+    area.write("small/f", "x");
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const context = { ...placeAt(area.root), client: "hostile", sessionId: "s1", signal: stop.signal };
+    let ended = 0;
+    const hostile = Array.from({ length: 8 }, () => grep.run({ pattern: slow }, context).catch(() => ended++));
+    // The searches of the hostile client have their turns or wait before the other client's one comes.
+    await turn();
+    for (const client of ["one", "another"]) {
+      // A third of the time that one hostile search takes.
+      const call = { ...placeAt(area.root), client, sessionId: "s1", signal: AbortSignal.timeout(10_000) };
+      expect(await grep.run({ pattern: "x", path: "small" }, call)).toHaveProperty("content");
+    }
+    expect(ended).toBe(0);
+    stop.abort(new Error("stopped"));
+    await Promise.all(hostile);
+    expect(ended).toBe(8);
   });
 });
 

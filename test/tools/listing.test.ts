@@ -131,9 +131,9 @@ test("a listing runs in a thread and ends with its signal", async () => {
   const fd = openSync(area.root, "r");
   try {
     const request = requestFor(fd, {});
-    const listing = await search(request, new AbortController().signal);
+    const listing = await search(request, "local", new AbortController().signal);
     expect(listing).toEqual({ files: [{ path: "a", bytes: 1 }], moreFiles: 0, leftOut: undefined });
-    await expect(search(request, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
+    await expect(search(request, "local", AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   } finally {
     closeSync(fd);
   }

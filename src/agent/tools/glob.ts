@@ -34,7 +34,7 @@ export const glob: Tool = {
 };
 
 async function runGlob(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
-  const { workDir, signal } = context;
+  const { client, workDir, signal } = context;
   const pattern = readText(args, "pattern");
   if (pattern === undefined) {
     return { error: "pattern is required" };
@@ -58,7 +58,7 @@ async function runGlob(args: ToolArguments, context: ToolContext): Promise<ToolO
   await using root = start;
   const { handle, joinedPath, realPath } = root;
   const searched = { fd: handle.fd, isDirectory: true, joinedPath, realPath, hidden: context.hidden };
-  return await search({ kind: "files", root: searched, pattern: rest }, signal);
+  return await search({ kind: "files", root: searched, pattern: rest }, client, signal);
 }
 
 /** Returns undefined when `path` exists but not the directory at the start of the pattern: then nothing matches. */

@@ -47,5 +47,5 @@ async function runGrep(args: ToolArguments, context: ToolContext): Promise<ToolO
   await using start = opened;
   const { handle, stat, joinedPath, realPath } = start;
   const root = { fd: handle.fd, isDirectory: stat.isDirectory(), joinedPath, realPath, hidden: context.hidden };
-  return await search({ kind: "lines", root, pattern, include }, context.signal);
+  return await search({ kind: "lines", root, pattern, include }, context.client, context.signal);
 }

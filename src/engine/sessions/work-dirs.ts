@@ -77,12 +77,12 @@ export class WorkDirs {
     if (named === undefined) {
       return await this.#openOwn(session);
     }
-    const { hidden } = this;
+    const place = { client: session.client, workDir: named, hidden: this.hidden };
     try {
-      return { workDir: named, realPath: await this.#openNamed(named, session.client), hidden };
+      return { ...place, realPath: await this.#openNamed(named, session.client) };
     } catch (error) {
       if (error instanceof Fault) {
-        return { workDir: named, realPath: named, hidden, refusal: error.message };
+        return { ...place, realPath: named, refusal: error.message };
       }
       throw error;
     }
@@ -100,7 +100,8 @@ export class WorkDirs {
     const realPath = await realpath(own);
     await giveToSessions(realPath);
     // The directory lies inside a hidden one, so the hidden ones around it are left out.
-    return { workDir: realPath, realPath, hidden: this.hidden.filter((place) => !isWithin(realPath, place)) };
+    const hidden = this.hidden.filter((place) => !isWithin(realPath, place));
+    return { client: session.client, workDir: realPath, realPath, hidden };
   }
 
   /** Returns the own directory of a session. Two sessions never share one, even with unusual ids. */

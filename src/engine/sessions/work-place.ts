@@ -4,6 +4,8 @@ import { isWithin } from "./within.ts";
 
 /** Where the tools of a session work. */
 export interface WorkPlace {
+  /** The client of the session. */
+  readonly client: string;
   /** The absolute path as the session named it. Tools touch only files below it. */
   readonly workDir: string;
   /** The real path when it was checked. Tools stop working once the directory leads elsewhere. */

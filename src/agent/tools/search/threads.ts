@@ -1,7 +1,8 @@
 // Runs searches in a few worker threads. A model's pattern may keep a core busy for long, and synchronous reads are several
 // times as fast.
 //
-// S1  At most `threadsMax` searches run at a time; others wait for their turn.
+// S1  At most `threadsMax` searches run at a time, and `clientThreadsMax` of one client; others wait for their turn. So the slow
+//     searches of one client leave a thread to the others.
 // S2  A search ends with its signal, even in the middle of a match, because its thread is ended.
 // S3  An idle thread does not keep the process alive. One is kept, because starting a thread takes longer than most searches.
 
@@ -9,40 +10,51 @@ import { Worker } from "node:worker_threads";
 import type { OutcomeOf, SearchOutcome, SearchRequest } from "./request.ts";
 
 const threadsMax = 4;
+const clientThreadsMax = threadsMax - 1;
 const idleMax = 1;
 /** The memory limit of a thread, which fits compiled patterns, one file and the answer many times over. */
 const memoryMbMax = 256;
 
 const idle: Worker[] = [];
-const waiting: (() => void)[] = [];
-let running = 0;
+const waiting: Waiting[] = [];
+/** The clients of the running searches, one entry for each search. */
+const running: string[] = [];
 
-/** Runs a search. Rejects with the signal's reason, or with the error of a thread that died. */
+interface Waiting {
+  readonly client: string;
+  readonly begin: () => void;
+}
+
+/** Runs a search of a client. Rejects with the signal's reason, or with the error of a thread that died. */
 export async function search<Request extends SearchRequest>(
   request: Request,
+  client: string,
   signal: AbortSignal,
 ): Promise<OutcomeOf<Request>> {
-  await takeTurn(signal);
+  await takeTurn(client, signal);
   try {
     // A thread handles only one request at a time, so its answer belongs to this request.
     return (await searchIn(idle.pop() ?? startThread(), request, signal)) as OutcomeOf<Request>;
   } finally {
-    passTurn();
+    running.splice(running.indexOf(client), 1);
+    giveTurns();
   }
 }
 
-async function takeTurn(signal: AbortSignal): Promise<void> {
+async function takeTurn(client: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  if (running < threadsMax) {
-    running += 1;
-    return;
-  }
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const turn = { client, begin: resolve };
   const giveUp = (): void => {
-    waiting.splice(waiting.indexOf(resolve), 1);
-    reject(signal.reason);
+    const position = waiting.indexOf(turn);
+    // A turn that was given at the same moment is passed on by the search.
+    if (position !== -1) {
+      waiting.splice(position, 1);
+      reject(signal.reason);
+    }
   };
-  waiting.push(resolve);
+  waiting.push(turn);
+  giveTurns();
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     await promise;
@@ -51,13 +63,20 @@ async function takeTurn(signal: AbortSignal): Promise<void> {
   }
 }
 
-function passTurn(): void {
-  const next = waiting.shift();
-  if (next === undefined) {
-    running -= 1;
-  } else {
-    next();
+function giveTurns(): void {
+  while (running.length < threadsMax) {
+    const next = waiting.find(({ client }) => countRunning(client) < clientThreadsMax);
+    if (next === undefined) {
+      return;
+    }
+    waiting.splice(waiting.indexOf(next), 1);
+    running.push(next.client);
+    next.begin();
   }
+}
+
+function countRunning(client: string): number {
+  return running.filter((each) => each === client).length;
 }
 
 function startThread(): Worker {

@@ -25,7 +25,7 @@ export async function listWorkspace(place: WorkPlace, signal: AbortSignal): Prom
   await using directory = opened;
   const { handle, joinedPath, realPath } = directory;
   const root = { fd: handle.fd, isDirectory: true, joinedPath, realPath, hidden: place.hidden };
-  return await search({ kind: "listing", root, filesMax, pathBytesMax }, signal);
+  return await search({ kind: "listing", root, filesMax, pathBytesMax }, place.client, signal);
 }
 
 /**

@@ -12,7 +12,7 @@ import type { FairTurns } from "../../platform/auth/fair-turns.ts";
 import type { RateLimit } from "../../platform/auth/rate-limit.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { Fault, reasons } from "../../platform/base/fault.ts";
-import { type BodyReader, callsOfBytes, callsOfValues, isReadAhead } from "./body-weight.ts";
+import { type BodyReader, callsOfBytes, callsOfContent, isReadAhead } from "./body-weight.ts";
 import { readClientId, readCredentials, takeTicket } from "./credentials.ts";
 import { addressOf, networkOf } from "./network.ts";
 import { type Bodies, contentsOf, type HeldBody } from "./request-body.ts";
@@ -81,7 +81,7 @@ export async function admit(request: Request, rules: AccessRules, options: Admis
         }
       };
       await pay(callsOfBytes(bytes));
-      await pay(await callsOfValues(bytes, reader, request));
+      await pay(await callsOfContent(bytes, reader, request));
     }
     return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body: held?.bytes };
   } catch (error) {

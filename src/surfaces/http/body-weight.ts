@@ -72,10 +72,10 @@ export function callsOfBytes({ byteLength }: Buffer): number {
 }
 
 /**
- * Returns the number of calls that the values of a body count as. Throws Fault INVALID_ARGUMENT when its values are more or
+ * Returns the number of calls that the content of a body counts as: its values, and the bytes that compression saved. Throws Fault INVALID_ARGUMENT when its values are more or
  * deeper than its reader may meet.
  */
-export async function callsOfValues(body: Buffer, reader: BodyReader, { headers }: Request): Promise<number> {
+export async function callsOfContent(body: Buffer, reader: BodyReader, { headers }: Request): Promise<number> {
   const contentType = headers["content-type"] ?? "";
   const encoding = encodingOf(headers);
   const isCounted = reader.kind === "message" || reader.kind === "json" || reader.kind === "text";
@@ -84,13 +84,14 @@ export async function callsOfValues(body: Buffer, reader: BodyReader, { headers 
     return 0;
   }
   const texts = reader.kind === "message" ? await openMessages(body, contentType, encoding) : [body];
-  let values = 0;
+  let calls = 0;
   for (const text of texts) {
     if (text.byteLength > lightBytesMax || reader.kind === "json") {
-      values += await byTurns(countValues(text, reader, contentType));
+      const values = await byTurns(countValues(text, reader, contentType));
+      calls += Math.floor(values / valuesPerCall) + (encoding === undefined ? 0 : callsOfBytes(text));
     }
   }
-  return Math.floor(values / valuesPerCall);
+  return calls;
 }
 
 function* countValues(text: Buffer, reader: BodyReader, contentType: string): Generator<void, number> {
@@ -115,14 +116,15 @@ function isPlainText(contentType: string): boolean {
 }
 
 /**
- * Returns the messages of a body without envelopes and compression. Leaves out what cannot be opened: connect reports it.
+ * Returns the messages of a body without envelopes and compression. Leaves out what cannot be opened, and what follows the second
+ * message: connect reports both.
  */
 async function openMessages(body: Buffer, contentType: string, encoding: string | undefined): Promise<Buffer[]> {
   if (!isEnvelopedType(contentType)) {
     return await open(body, encoding);
   }
   const messages: Buffer[] = [];
-  for (let at = 0; at + envelopePrefixBytes <= body.byteLength; ) {
+  for (let at = 0; at + envelopePrefixBytes <= body.byteLength && messages.length < 2; ) {
     const isCompressed = ((body[at] ?? 0) & compressedFlag) !== 0;
     const start = at + envelopePrefixBytes;
     at = start + body.readUInt32BE(at + 1);

@@ -1,13 +1,14 @@
 // Decides which addresses may be dialled for which host.
 //
 // A1  By default: public addresses only.
-// A2  Where private networks are allowed: also private and loopback addresses. All other reserved addresses stay refused, and
-//     so do the metadata addresses at which clouds hand out secrets.
+// A2  Where private networks are allowed: also private and loopback addresses. All reserved addresses stay refused, and so do the
+//     platform addresses at which clouds hand out metadata and secrets.
 // A3  An exception is a host together with a network. It covers neither the host's sub-domains nor other addresses.
 
 import { BlockList, isIP } from "node:net";
 import { bareHost, parseHostNetwork } from "../config/host-network.ts";
 import { isPublicAddress } from "./public-address.ts";
+import { listNetworks } from "./special-networks.ts";
 
 /** The rules for the hosts that clients name. */
 export interface AddressPolicy {
@@ -39,7 +40,7 @@ export function createAddressPolicy({ allowsPrivate, exceptions }: AddressPolicy
       const isPrivateAllowed = allowsPrivate && privateNetworks.check(address, family);
       return (
         isPublicAddress(address) === true ||
-        (isPrivateAllowed && !metadata.check(address, family)) ||
+        (isPrivateAllowed && !platformNetworks.check(address, family)) ||
         networksByHost.get(bareHost(host))?.check(address, family) === true
       );
     },
@@ -84,21 +85,5 @@ const localNames: ReadonlySet<string> = new Set([
   "ip6-loopback",
 ]);
 
-/** Node's BlockList also matches these IPv4 addresses when they are mapped into IPv6. */
-const privateNetworks = new BlockList();
-for (const [network, prefix] of [
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-] as const) {
-  privateNetworks.addSubnet(network, prefix, "ipv4");
-}
-privateNetworks.addAddress("::1", "ipv6");
-privateNetworks.addSubnet("fc00::", 7, "ipv6");
-
-/** The metadata addresses inside private networks. The usual metadata address is link-local and therefore never allowed. */
-const metadata = new BlockList();
-metadata.addAddress("100.100.100.200", "ipv4");
-metadata.addAddress("fd00:ec2::254", "ipv6");
+const privateNetworks = listNetworks(([, , use]) => use === "private");
+const platformNetworks = listNetworks(([, , use]) => use === "platform");

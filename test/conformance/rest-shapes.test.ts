@@ -199,7 +199,7 @@ test("a stream is framed as documented, with ids and an opening comment", async 
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "text/event-stream",
-    "cache-control": "no-cache",
+    "cache-control": "no-cache, no-store",
     connection: "keep-alive",
     "x-accel-buffering": "no",
     "transfer-encoding": "chunked",

@@ -140,7 +140,6 @@ describe("a request without a matching route", () => {
         expect(Object.fromEntries(headers)).toMatchObject({
           "content-type": "text/plain; charset=utf-8",
           "content-length": "19",
-          "x-content-type-options": "nosniff",
         });
       }
     },

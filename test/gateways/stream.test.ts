@@ -122,7 +122,7 @@ describe("TailRun", () => {
     const response = await fetch(`${server.url}${tailPath}`, { headers: { "accept-encoding": "gzip, br" } });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "text/event-stream",
-      "cache-control": "no-cache",
+      "cache-control": "no-cache, no-store",
       connection: "keep-alive",
       "x-accel-buffering": "no",
     });

@@ -45,7 +45,6 @@ describe("an answer of plain text", () => {
     expect(answer.headers).toMatchObject({
       "content-type": "text/plain; charset=utf-8",
       "content-length": String(Buffer.byteLength(text)),
-      "x-content-type-options": "nosniff",
       vary: "accept",
     });
   });

@@ -27,7 +27,6 @@ const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": contentSecurityPolicy,
   "cross-origin-opener-policy": "same-origin",
   "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
 };
 
 /** Answers a request for the console. Returns false when the path is not below it. */
@@ -75,7 +74,6 @@ function findExplorerFile({ files }: Site, path: string): Prepared | undefined {
 
 async function answerFile(request: Request, response: Response, file: Prepared | undefined): Promise<void> {
   if (file === undefined) {
-    setHeaders(response, { "cache-control": "no-store" });
     end(response, 404);
     return;
   }
@@ -103,7 +101,7 @@ function answerRedirect(request: Request, response: Response, location: string):
   if (request.method !== "GET" && request.method !== "HEAD") {
     return false;
   }
-  setHeaders(response, { ...securityHeaders, location, "cache-control": "no-store" });
+  setHeaders(response, { ...securityHeaders, location });
   end(response, 302);
   return true;
 }

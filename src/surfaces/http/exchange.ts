@@ -6,6 +6,7 @@ import { type Fault, reasons } from "../../platform/base/fault.ts";
 import { newRequestId } from "../../platform/base/ids.ts";
 import { callCodeName } from "../../platform/telemetry/call-code.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
+import { setAnswerHeaders } from "./answer-headers.ts";
 import { addressOf } from "./network.ts";
 import type { Request, Response } from "./rpc.ts";
 
@@ -19,7 +20,7 @@ export interface Exchange {
   note(admission: Admission, rpc: string): void;
 }
 
-/** Starts an exchange: sets the `X-Request-Id` header and logs the request when its response closes. */
+/** Starts an exchange: sets `X-Request-Id` and the headers of every answer, and logs the request when its response closes. */
 export function openExchange(
   request: Request,
   response: Response,
@@ -29,6 +30,7 @@ export function openExchange(
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && given !== "" ? cutBytes(given) : newRequestId();
   response.setHeader("X-Request-Id", requestId);
+  setAnswerHeaders(response);
   // Read now: a closed socket has no peer address.
   const address = addressOf(request.socket);
   // The log leaves out the query: it may contain secrets.

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
+import { setAnswerHeaders } from "./answer-headers.ts";
 
 /** A metrics client sends one line and reads at once. */
 const requestTimeoutMs = 5_000;
@@ -29,6 +30,7 @@ export async function listenForMetrics(
   const server = createServer(
     { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },
     (request, response) => {
+      setAnswerHeaders(response);
       if (request.method !== "GET" || request.url !== "/metrics") {
         response.writeHead(404).end();
         return;

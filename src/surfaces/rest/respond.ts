@@ -49,8 +49,6 @@ export function sendText(
   sendBody(response, httpStatus, text, {
     ...headers,
     "content-type": "text/plain; charset=utf-8",
-    // Browsers must not run a caller's text as a page.
-    "x-content-type-options": "nosniff",
   });
 }
 

@@ -79,7 +79,7 @@ async function writeEvents(
  */
 const sseHeaders = {
   "content-type": "text/event-stream",
-  "cache-control": "no-cache",
+  "cache-control": "no-cache, no-store",
   // Asks nginx not to buffer.
   "x-accel-buffering": "no",
 };

@@ -20,7 +20,7 @@ export async function writeText({ response, sink }: StreamedAnswer, text: string
 /** The headers of a stream. */
 export const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache",
+  "cache-control": "no-cache, no-store",
   // Asks nginx not to buffer.
   "x-accel-buffering": "no",
 };

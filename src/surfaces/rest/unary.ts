@@ -66,7 +66,5 @@ function sendBytes(
   const { contentType, data } = readHttpBody(reflect(method.output, output, false), place);
   sendBody(response, httpStatus, data, {
     "content-type": contentType === "" ? "application/octet-stream" : contentType,
-    // Browsers must not run a handler's text as a script.
-    "x-content-type-options": "nosniff",
   });
 }

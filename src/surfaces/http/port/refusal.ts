@@ -1,6 +1,7 @@
 // The answer of an HTTP/2 port to an HTTP/1 peer, in HTTP/1.
 
 import type { Socket } from "node:net";
+import { answerHeaders } from "../answer-headers.ts";
 
 /** Answers 505 and closes. The caller has to end a peer that neither closes its side nor stops sending. */
 export function refuseH1(socket: Socket): void {
@@ -17,6 +18,7 @@ const refusal = [
   "HTTP/1.1 505 HTTP Version Not Supported",
   "Connection: close",
   "Content-Type: text/plain",
+  ...Object.entries(answerHeaders).map(([name, value]) => `${name}: ${value}`),
   `Content-Length: ${Buffer.byteLength(reason)}`,
   "",
   reason,

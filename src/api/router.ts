@@ -2,7 +2,8 @@
 // contract, and every error is mapped to the contract's reasons.
 
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import { type ConnectRouter, type ContextValues, createConnectRouter } from "@connectrpc/connect";
+import { type ContextValues, createConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
@@ -35,6 +36,7 @@ import { createRunService } from "./run-service.ts";
 import { createScheduleService } from "./schedule-service.ts";
 import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
+import { createReadingInterceptor, passGate, refuseDamaged, refuseUnreadable } from "./unreadable.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
 /** The services that do not depend on protocols. */
@@ -69,7 +71,7 @@ export interface RouterOptions {
 
 /** The handlers of the contract: for callers over a wire, and for surfaces that call them in process. */
 export interface Handlers {
-  readonly router: ConnectRouter;
+  readonly handlers: readonly UniversalHandler[];
   readonly methods: LocalMethods;
 }
 
@@ -90,20 +92,25 @@ export function createHandlers(deps: ServiceDeps, options: RouterOptions): Handl
   const interceptors = [
     createMeasureInterceptor({ events, clock }),
     createFaultInterceptor(toError),
+    createReadingInterceptor(),
     createDeadlineInterceptor(clock),
     createValidationInterceptor(),
   ];
   const router = createConnectRouter({
-    requestGate: ({ values, method }) => assertCallerAccess(values, method),
+    requestGate: (context) => {
+      assertCallerAccess(context.values, context.method);
+      passGate(context);
+    },
     interceptors,
-    acceptCompression: [compressionGzip, compressionBrotli],
+    acceptCompression: [compressionGzip, compressionBrotli].map(refuseDamaged),
     compressMinBytes,
     ...routerLimits,
   });
   for (const { service, methods } of parts) {
     router.service(service, methods);
   }
-  return { router, methods: createLocalMethods(parts, { assertAccess: assertCallerAccess, interceptors }) };
+  const handlers = router.handlers.map((handler) => refuseUnreadable(handler, toError));
+  return { handlers, methods: createLocalMethods(parts, { assertAccess: assertCallerAccess, interceptors }) };
 }
 
 /** Merges the parts of each service: a router takes a service once, and several parts may have methods of it. */

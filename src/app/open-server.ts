@@ -93,8 +93,8 @@ export async function openServer(
   const served = protocols.map((protocol) => protocol.serve(deps));
   const parts = served.flatMap((each) => each.services);
   const feeds = plainStreams ? [] : [createRunFeed(deps), ...served.flatMap((each) => each.feeds ?? [])];
-  const { router, methods } = createHandlers(deps, { parts, services });
-  const handlers = mountFeeds(router.handlers, feeds, routerLimits);
+  const { handlers: plain, methods } = createHandlers(deps, { parts, services });
+  const handlers = mountFeeds(plain, feeds, routerLimits);
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   const rest = createRestGateway({
     methods,

@@ -597,22 +597,21 @@ describe("over gRPC frames", () => {
     readonly ends: readonly number[];
   }
 
-  const { INVALID_ARGUMENT, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } = status;
-  // gRPC servers answer a request that they cannot decode with INTERNAL.
+  const { INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED } = status;
   const badFrames: readonly BadFrames[] = [
     { what: "no frame", body: Buffer.alloc(0), ends: [INVALID_ARGUMENT, UNIMPLEMENTED] },
     { what: "half a prefix", body: Buffer.alloc(3), ends: [INVALID_ARGUMENT] },
     { what: "half a message", body: frame(good, { claimedBytes: good.length + 10 }), ends: [INVALID_ARGUMENT] },
     { what: "two messages", body: Buffer.concat([frame(good), frame(good)]), ends: [INVALID_ARGUMENT, UNIMPLEMENTED] },
-    { what: "bytes that are no message", body: frame(Buffer.from([0xff, 0xff, 0xff])), ends: [INTERNAL] },
-    { what: "a group that never ends", body: frame(Buffer.alloc(10_000, 0x0b)), ends: [INTERNAL] },
-    { what: "a text that is not UTF-8", body: frame(notUtf8), ends: [INTERNAL] },
-    { what: "compression without its name", body: frame(good, { flag: 1 }), ends: [INVALID_ARGUMENT, INTERNAL] },
+    { what: "bytes that are no message", body: frame(Buffer.from([0xff, 0xff, 0xff])), ends: [INVALID_ARGUMENT] },
+    { what: "a group that never ends", body: frame(Buffer.alloc(10_000, 0x0b)), ends: [INVALID_ARGUMENT] },
+    { what: "a text that is not UTF-8", body: frame(notUtf8), ends: [INVALID_ARGUMENT] },
+    { what: "compression without its name", body: frame(good, { flag: 1 }), ends: [INVALID_ARGUMENT] },
     {
       what: "compressed garbage",
       body: frame(Buffer.from("no gzip at all"), { flag: 1 }),
       headers: { "grpc-encoding": "gzip" },
-      ends: [INVALID_ARGUMENT, INTERNAL],
+      ends: [INVALID_ARGUMENT],
     },
     {
       what: "an unknown compression",
@@ -636,7 +635,7 @@ describe("over gRPC frames", () => {
       body: frame(good, { claimedBytes: 0xffff_ffff }),
       ends: [RESOURCE_EXHAUSTED, INVALID_ARGUMENT],
     },
-    { what: "a stream's request that is no message", path: tailPath, body: frame(notUtf8), ends: [INTERNAL] },
+    { what: "a stream's request that is no message", path: tailPath, body: frame(notUtf8), ends: [INVALID_ARGUMENT] },
     { what: "no request of a stream", path: tailPath, body: Buffer.alloc(0), ends: [INVALID_ARGUMENT, UNIMPLEMENTED] },
   ];
 

@@ -21,6 +21,8 @@ import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
 import { openConsole } from "../surfaces/console/surface.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
+import type { AdmissionOptions } from "../surfaces/http/admission.ts";
+import { isKnownCaller } from "../surfaces/http/known-caller.ts";
 import { Bodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
 import { createOpenAiSurface } from "../surfaces/openai/surface.ts";
@@ -105,6 +107,25 @@ export async function openServer(
   const metricsPort = await openMetricsPort(config, metrics, closers);
   const rateOf = (requestsPerSecond: number, times = 1): RateLimit =>
     new RateLimit({ clock, requestsPerSecond: requestsPerSecond * times, burst: config.rateLimitBurst * times });
+  const admission: AdmissionOptions = {
+    authenticator: new Authenticator({
+      db,
+      clock,
+      events,
+      keyRing,
+      runTokens: core.runTokens,
+      acceptV1: config.authHmacV1,
+    }),
+    clock,
+    unverifiedBodies: new Bodies(),
+    bodies: new Bodies(),
+    callerRate: rateOf(config.rateLimitRps),
+    frequentRate: rateOf(config.rateLimitRps, 100),
+    failureRate: rateOf(config.rateLimitFailuresRps),
+    // Lookups of guessed tokens take at most a quarter of the pool; the rest is for calls.
+    lookups: new FairTurns(Math.ceil(config.databasePoolSize / 4)),
+  };
+  const showsCounts = keyRing.isOpen || config.serverHealthCounts === "always";
   const handler = createRequestListener({
     handlers,
     rest,
@@ -120,7 +141,11 @@ export async function openServer(
       }),
     ],
     // Clients without credentials may ask too, and one answer counts all sessions.
-    probes: { whyNotReady, countSessions: joined(() => countSessions(db)) },
+    probes: {
+      whyNotReady,
+      countSessions: joined(() => countSessions(db)),
+      seesCounts: async (request) => showsCounts || (await isKnownCaller(request, admission)),
+    },
     documents: new Map([
       [
         "/openapi.json",
@@ -129,24 +154,7 @@ export async function openServer(
       ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],
     ]),
     answerPage: config.consoleEnabled ? await openConsole(config.serverPublicPath) : () => false,
-    admission: {
-      authenticator: new Authenticator({
-        db,
-        clock,
-        events,
-        keyRing,
-        runTokens: core.runTokens,
-        acceptV1: config.authHmacV1,
-      }),
-      clock,
-      unverifiedBodies: new Bodies(),
-      bodies: new Bodies(),
-      callerRate: rateOf(config.rateLimitRps),
-      frequentRate: rateOf(config.rateLimitRps, 100),
-      failureRate: rateOf(config.rateLimitFailuresRps),
-      // Lookups of guessed tokens take at most a quarter of the pool; the rest is for calls.
-      lookups: new FairTurns(Math.ceil(config.databasePoolSize / 4)),
-    },
+    admission,
     corsOrigins: config.serverCorsOrigins,
     isOpen: keyRing.isOpen,
     bodyBytesMax: config.serverMaxBodyBytes,

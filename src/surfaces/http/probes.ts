@@ -1,23 +1,20 @@
 // The probes of load balancers and operators: plain HTTP without credentials.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Request, Response } from "./rpc.ts";
 
 /** The state that the probes report. */
 export interface Probes {
   /** Returns null while this replica serves, otherwise the reason why it does not. */
   readonly whyNotReady: () => string | null;
   readonly countSessions: () => Promise<{ active: number; total: number }>;
+  /** Whether the caller sees the numbers of sessions. Never rejects. */
+  readonly seesCounts: (request: Request) => Promise<boolean>;
 }
 
 type Answer = { readonly status: number; readonly body: object };
 
 /** Answers a probe. Returns false when the path is not that of a probe. */
-export function answerProbe(
-  probes: Probes,
-  request: IncomingMessage | Http2ServerRequest,
-  response: ServerResponse | Http2ServerResponse,
-): boolean {
+export function answerProbe(probes: Probes, request: Request, response: Response): boolean {
   const probe = table.get(request.url?.split("?")[0] ?? "");
   if (probe === undefined) {
     return false;
@@ -28,7 +25,7 @@ export function answerProbe(
     response.end();
     return true;
   }
-  void probe(probes)
+  void probe(probes, request)
     .catch((): Answer => ({ status: 503, body: { status: "unavailable", reason: "the database is not reachable" } }))
     .then(({ status, body }) => {
       const text = `${JSON.stringify(body)}\n`;
@@ -40,7 +37,7 @@ export function answerProbe(
   return true;
 }
 
-const table = new Map<string, (probes: Probes) => Promise<Answer>>([
+const table = new Map<string, (probes: Probes, request: Request) => Promise<Answer>>([
   ["/livez", async () => ({ status: 200, body: { status: "ok" } })],
   [
     "/readyz",
@@ -53,9 +50,11 @@ const table = new Map<string, (probes: Probes) => Promise<Answer>>([
   ],
   [
     "/health",
-    async ({ countSessions }) => {
-      const { active, total } = await countSessions();
-      return { status: 200, body: { active_sessions: active, status: "ok", total_sessions: total } };
+    async ({ countSessions, seesCounts }, request) => {
+      // Counts for every caller: the status says whether the database answers.
+      const [{ active, total }, isShown] = await Promise.all([countSessions(), seesCounts(request)]);
+      const counts = { active_sessions: active, status: "ok", total_sessions: total };
+      return { status: 200, body: isShown ? counts : { status: "ok" } };
     },
   ],
 ]);

@@ -1,6 +1,6 @@
 // Settings of the port and its requests: `server`, `server.tls`, `console`, `rate_limit`.
 
-import { flag, integer, list, optional, publicPath, text } from "../kinds.ts";
+import { choice, flag, integer, list, optional, publicPath, text } from "../kinds.ts";
 
 const documented = true;
 const notNegative = "must not be negative";
@@ -131,6 +131,13 @@ export const serverKeys = {
     path: "console.enabled",
     fallback: false,
     about: "Whether `/console` serves the console for browsers; `dev` turns it on.",
+  }),
+  serverHealthCounts: choice({
+    path: "server.health_counts",
+    words: ["authenticated", "always"],
+    fallback: "authenticated",
+    about:
+      "Which callers of `/health` see the numbers of sessions: those with valid credentials, or all. Without configured credentials all do.",
   }),
   serverReflection: flag({
     path: "server.reflection",

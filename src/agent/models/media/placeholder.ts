@@ -40,13 +40,17 @@ export function describeMedia({ type, name, mediaType, data }: ModelMedia): Desc
 export function joinText(parts: readonly ModelContent[]): string {
   let text = "";
   let isPlaceholderLast = false;
+  // Looking at the end of the text would copy the whole text for each part.
+  let isAtLineStart = true;
   for (const part of parts) {
     if ("data" in part) {
       continue;
     }
     const isPlaceholder = part.type === "placeholder";
-    const breaks = text !== "" && !text.endsWith("\n") && (isPlaceholder || isPlaceholderLast);
-    text += `${breaks ? "\n" : ""}${part.text}`;
+    const breaks: boolean = !isAtLineStart && (isPlaceholder || isPlaceholderLast);
+    const added: string = `${breaks ? "\n" : ""}${part.text}`;
+    text += added;
+    isAtLineStart = added === "" ? isAtLineStart : added.endsWith("\n");
     isPlaceholderLast = isPlaceholder;
   }
   return text;

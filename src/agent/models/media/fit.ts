@@ -21,9 +21,9 @@ export async function fitRequest(request: ModelRequest, options: FitOptions): Pr
   const room = new Room();
   const messages: ModelMessage[] = [];
   for (const message of request.messages.toReversed()) {
-    messages.unshift(await fitMessage(message, options, room));
+    messages.push(await fitMessage(message, options, room));
   }
-  return { ...request, messages };
+  return { ...request, messages: messages.reverse() };
 }
 
 /** Replaces all images and files with placeholders that give the same reason. */
@@ -58,9 +58,9 @@ export function whyUnread(
 async function fitMessage(message: ModelMessage, options: FitOptions, room: Room): Promise<ModelMessage> {
   const fitted: ModelContent[] = [];
   for (const part of (partsOf(message) ?? []).toReversed()) {
-    fitted.unshift("data" in part ? await fitMedia(part, message.role, options, room) : part);
+    fitted.push("data" in part ? await fitMedia(part, message.role, options, room) : part);
   }
-  return withParts(message, partsOf(message) && fitted);
+  return withParts(message, partsOf(message) && fitted.reverse());
 }
 
 function partsOf(message: ModelMessage): readonly ModelContent[] | undefined {

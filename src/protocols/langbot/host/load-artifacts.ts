@@ -29,9 +29,9 @@ export async function loadArtifacts(
   const room = new Room();
   const loaded: ModelMessage[] = [];
   for (const message of messages.toReversed()) {
-    loaded.unshift(await loadMessage(message, options, room));
+    loaded.push(await loadMessage(message, options, room));
   }
-  return loaded;
+  return loaded.reverse();
 }
 
 async function loadMessage(message: ModelMessage<ReadPart>, options: LoadOptions, room: Room): Promise<ModelMessage> {
@@ -40,8 +40,9 @@ async function loadMessage(message: ModelMessage<ReadPart>, options: LoadOptions
   }
   const parts: ModelContent[] = [];
   for (const part of message.parts.toReversed()) {
-    parts.unshift(part.type === "artifact" ? await loadArtifact(part, options, room) : part);
+    parts.push(part.type === "artifact" ? await loadArtifact(part, options, room) : part);
   }
+  parts.reverse();
   return withParts({ ...message, parts }, parts);
 }
 

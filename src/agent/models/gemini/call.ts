@@ -55,14 +55,27 @@ function asObject(json: string): object {
 // All results of a turn must be in one content that holds nothing else; the text of a user starts another content. A content
 // with calls must follow one of the other role, so consecutive messages of the model are joined as well.
 function joinNeighbours(prompt: Prompt): LanguageModelV4Message[] {
-  const joined: LanguageModelV4Message[] = [];
+  const groups: LanguageModelV4Message[][] = [];
   for (const message of prompt) {
-    const last = joined.at(-1);
-    if (last === undefined || last.role !== message.role || message.role === "system") {
-      joined.push(message);
+    const group = groups.at(-1);
+    if (group === undefined || group[0]?.role !== message.role || message.role === "system") {
+      groups.push([message]);
     } else {
-      joined.splice(-1, 1, { ...last, content: [...last.content, ...message.content] } as LanguageModelV4Message);
+      group.push(message);
     }
   }
-  return joined;
+  return groups.flatMap(joinGroup);
+}
+
+/** Joins messages of one role. */
+function joinGroup(group: readonly LanguageModelV4Message[]): readonly LanguageModelV4Message[] {
+  const [first] = group;
+  return first === undefined || group.length === 1
+    ? group
+    : [
+        {
+          ...first,
+          content: group.flatMap(({ content }): readonly unknown[] => [...content]),
+        } as LanguageModelV4Message,
+      ];
 }

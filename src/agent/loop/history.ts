@@ -24,17 +24,32 @@ function isSystem({ role }: Message): boolean {
 /** Returns the messages for a model. Every tool call of an assistant message has a result. */
 export function modelMessages(transcript: readonly Message[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
-  let open: ToolCall[] = [];
+  let turn: TurnCalls = { calls: [], answered: new Set() };
   for (const message of transcript.filter((each) => !isSystem(each))) {
     if (message.role === "tool") {
-      open = open.filter((call) => call.id !== message.toolCallId);
+      turn.answered.add(message.toolCallId);
     } else {
-      messages.push(...open.map(answerMissing));
-      open = message.toolCalls;
+      addMissing(messages, turn);
+      turn = { calls: message.toolCalls, answered: new Set() };
     }
     messages.push(modelMessage(message));
   }
-  return [...messages, ...open.map(answerMissing)];
+  addMissing(messages, turn);
+  return messages;
+}
+
+/** The calls of a message, and the ids of the results after it. */
+interface TurnCalls {
+  readonly calls: readonly ToolCall[];
+  readonly answered: Set<string | undefined>;
+}
+
+function addMissing(messages: ModelMessage[], { calls, answered }: TurnCalls): void {
+  for (const call of calls) {
+    if (!answered.has(call.id)) {
+      messages.push(answerMissing(call));
+    }
+  }
 }
 
 function modelMessage(message: Message): ModelMessage {

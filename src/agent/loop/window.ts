@@ -20,9 +20,12 @@ export function fitMessages(messages: readonly ModelMessage[], tokensMax: number
   const { first, exchanges, input, turns } = divide(messages);
   for (const droppable of [exchanges, turns]) {
     // The model continues from the newest turn, so that turn always stays.
-    while (tokens > tokensMax && droppable.length > (droppable === turns ? 1 : 0)) {
-      tokens -= sumTokens(droppable.shift() ?? []);
+    const droppedMax = droppable === turns ? turns.length - 1 : droppable.length;
+    let dropped = 0;
+    for (; tokens > tokensMax && dropped < droppedMax; dropped += 1) {
+      tokens -= sumTokens(droppable[dropped] ?? []);
     }
+    droppable.splice(0, dropped);
   }
   return [first, ...exchanges, input, ...turns].flat();
 }

@@ -31,17 +31,22 @@ function takesObjects(type: unknown): boolean {
 
 /** Replaces a reference at the top, because providers require an object there. Keywords beside `$ref` win. */
 function followTop(schema: Fields): Fields {
+  if (typeof schema.$ref !== "string") {
+    return schema;
+  }
   const references = new SchemaReferences(schema);
   const seen = new Set<string>();
-  let top = schema;
-  while (typeof top.$ref === "string" && !seen.has(top.$ref)) {
-    const { $ref, ...rest } = top;
-    seen.add($ref);
-    const target = references.find($ref);
-    top = isFields(target) && target !== schema ? { ...target, ...rest } : rest;
+  const layers: Fields[] = [];
+  let next: Fields | undefined = schema;
+  while (typeof next?.$ref === "string") {
+    const { $ref: reference, ...rest }: Fields & { $ref?: string } = next;
+    layers.push(rest);
+    const target: Fields | boolean | undefined =
+      reference === undefined || seen.has(reference) ? undefined : references.find(reference);
+    seen.add(reference ?? "");
+    next = isFields(target) && target !== schema ? target : undefined;
   }
-  const { $ref, ...rest } = top;
-  return typeof $ref === "string" ? rest : top;
+  return Object.fromEntries([...layers, next ?? {}].reverse().flatMap((layer) => Object.entries(layer)));
 }
 
 function dropDeadReferences(root: Fields, tell: (problem: string) => void): void {

@@ -9,6 +9,8 @@ const hopsMax = 32;
 export class SchemaReferences {
   readonly #root: Fields;
   readonly #named = new Map<string, Fields>();
+  /** The targets of pointers: many references may lead over the same long one. */
+  readonly #pointed = new Map<string, Fields | boolean | undefined>();
 
   constructor(root: Fields) {
     this.#root = root;
@@ -30,7 +32,14 @@ export class SchemaReferences {
     if (reference === "#" || reference === "#/") {
       return this.#root;
     }
-    return reference.startsWith("#/") ? this.#walk(reference.slice(2)) : this.#named.get(reference);
+    return reference.startsWith("#/") ? this.#follow(reference) : this.#named.get(reference);
+  }
+
+  #follow(reference: string): Fields | boolean | undefined {
+    if (!this.#pointed.has(reference)) {
+      this.#pointed.set(reference, this.#walk(reference.slice("#/".length)));
+    }
+    return this.#pointed.get(reference);
   }
 
   #walk(pointer: string): Fields | boolean | undefined {

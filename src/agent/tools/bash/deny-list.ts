@@ -29,8 +29,11 @@ interface Rule {
   readonly hint: string;
 }
 
-/** The beginning of a command, as far as a pattern can find it without a shell. The program may have a path. */
-const begin = String.raw`(?:^|[;&|({\n\x60]|\b(?:sudo|env|exec|command|nohup|time|then|do|else|if|while|until|xargs)\s)\s*(?:[\w./~-]*/)?`;
+/**
+ * The beginning of a command, as far as a pattern can find it without a shell. The program may have a path. A line break begins
+ * one itself, so it is not among the blanks: of a thousand empty lines each would be tried with all that follow.
+ */
+const begin = String.raw`(?:^|[;&|({\n\x60]|\b(?:sudo|env|exec|command|nohup|time|then|do|else|if|while|until|xargs)\s)[^\S\n]*(?:[\w./~-]*/)?`;
 const finish = String.raw`(?=$|[\s;&|)}<>\x60])`;
 
 function program(names: string, more = ""): RegExp {

@@ -1,5 +1,6 @@
 // Prints the arguments of a call as JSON for a client's program: with sorted keys, and within the limits of such programs.
 
+import { joinPrinted } from "../../platform/base/json/text.ts";
 import type { ToolArguments } from "./arguments.ts";
 import { isDeeper } from "./depth.ts";
 
@@ -23,10 +24,10 @@ function print(value: unknown): string {
     return JSON.stringify(value);
   }
   if (Array.isArray(value)) {
-    return `[${value.map(print).join(",")}]`;
+    return `[${joinPrinted(value.map(print))}]`;
   }
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${print(each)}`).join(",")}}`;
+  return `{${joinPrinted(entries.map(([key, each]) => `${JSON.stringify(key)}:${print(each)}`))}}`;
 }
 
 function escapeCharacter(character: string): string {

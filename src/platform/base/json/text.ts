@@ -71,10 +71,10 @@ export function compactJson(text: string, node: JsonNode, options: CompactOption
       const printed = members.map(({ key, value }) => {
         return `${compactJson(text, key)}:${compactJson(text, value, options)}`;
       });
-      return `{${printed.join(",")}}`;
+      return `{${joinPrinted(printed)}}`;
     }
     case "array":
-      return `[${node.items.map((item) => compactJson(text, item, options)).join(",")}]`;
+      return `[${joinPrinted(node.items.map((item) => compactJson(text, item, options)))}]`;
     case "string":
     case "number":
     case "boolean":
@@ -83,6 +83,15 @@ export function compactJson(text: string, node: JsonNode, options: CompactOption
     default:
       return node satisfies never;
   }
+}
+
+/** Joins printed values by commas. Unlike `join` it copies nothing: a deep value would be copied once for each level. */
+export function joinPrinted(values: readonly string[]): string {
+  let joined = values[0] ?? "";
+  for (let at = 1; at < values.length; at += 1) {
+    joined += `,${values[at]}`;
+  }
+  return joined;
 }
 
 function compareKeys({ key: a }: JsonMember, { key: b }: JsonMember): number {

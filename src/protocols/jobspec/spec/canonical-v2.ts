@@ -2,6 +2,7 @@
 // pruned, names are in the order of their UTF-16 units, and text is escaped only where JSON requires it. This file shares no
 // code with version 1 on purpose: a change of one must not change the other.
 
+import { joinPrinted } from "../../../platform/base/json/text.ts";
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
 /** Returns the signed part of a spec as an object. The original stays unchanged. */
@@ -19,11 +20,11 @@ export function canonicalTextV2(spec: JsonObject): string {
 /** Prints a value in the form of RFC 8785, which writes text, numbers and words as ECMAScript does. */
 export function printV2(value: Json): string {
   if (Array.isArray(value)) {
-    return `[${value.map(printV2).join(",")}]`;
+    return `[${joinPrinted(value.map(printV2))}]`;
   }
   if (isObject(value)) {
     const names = [...value.keys()].sort();
-    return `{${names.map((name) => `${JSON.stringify(name)}:${printV2(value.get(name) ?? null)}`).join(",")}}`;
+    return `{${joinPrinted(names.map((name) => `${JSON.stringify(name)}:${printV2(value.get(name) ?? null)}`))}}`;
   }
   return JSON.stringify(value);
 }

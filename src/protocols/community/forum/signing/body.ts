@@ -10,7 +10,7 @@
 
 import { createHash } from "node:crypto";
 import { memberOf } from "../../../../platform/base/json/free.ts";
-import { type JsonNode, parseJsonText } from "../../../../platform/base/json/text.ts";
+import { type JsonNode, joinPrinted, parseJsonText } from "../../../../platform/base/json/text.ts";
 
 /** A parsed JSON body with its stable text and hash. */
 export class SignedBody {
@@ -80,10 +80,10 @@ function stringify(node: JsonNode, text: string): string {
     case "object": {
       const members = new Map(node.members.map(({ key, value }) => [key.value, value]));
       const sorted = [...members].sort(([one], [other]) => (one < other ? -1 : 1));
-      return `{${sorted.map(([name, value]) => `${JSON.stringify(name)}:${stringify(value, text)}`).join(",")}}`;
+      return `{${joinPrinted(sorted.map(([name, value]) => `${JSON.stringify(name)}:${stringify(value, text)}`))}}`;
     }
     case "array":
-      return `[${node.items.map((item) => stringify(item, text)).join(",")}]`;
+      return `[${joinPrinted(node.items.map((item) => stringify(item, text)))}]`;
     case "string":
       return JSON.stringify(node.value);
     case "number":

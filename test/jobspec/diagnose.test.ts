@@ -102,3 +102,9 @@ test("the difference of two texts is found at the first different byte", () => {
   expect(findDifference(Buffer.from("ab1"), Buffer.from("ab2"))).toEqual({ at: 2, expected: "ab1", given: "ab2" });
   expect(findDifference(Buffer.from("ab"), Buffer.from("ab\n"))).toEqual({ at: 2, expected: "ab", given: "ab\n" });
 });
+
+test("a deep spec of many values is not indented: a gigabyte of white space would be tried", () => {
+  const deep = `{"a":${"[".repeat(500)}${"0,".repeat(300_000)}0${"]".repeat(500)}}`;
+  const document = readDocument(Buffer.from(deep));
+  expect(findMistakes({ document, publicKey: rawKey, signature: Buffer.alloc(64) })).toEqual([]);
+});

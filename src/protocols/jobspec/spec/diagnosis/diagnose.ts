@@ -6,9 +6,10 @@
 import { createHash } from "node:crypto";
 import { atOnce } from "../../../../platform/base/steps.ts";
 import type { JsonObject, ReadDocument } from "../json.ts";
+import { bodyBytesMax } from "../request.ts";
 import { isSignatureOf } from "../signature.ts";
 import { type Deviation, type Mistake, pairs, singles } from "./mistakes.ts";
-import { printAs } from "./writing.ts";
+import { countIndents, printAs } from "./writing.ts";
 
 /** The signature that is wrong, and everything that it may cover. */
 export interface Evidence {
@@ -22,6 +23,12 @@ export interface Evidence {
 /** The longest text for which pairs of mistakes are tried: longer ones would take seconds. */
 const pairsTextMax = 65_536;
 
+/**
+ * The most white space that is tried at the starts of lines: four times the longest body. A deep spec of many values would have
+ * a gigabyte of it, and no signer indents such a spec.
+ */
+const indentCharsMax = 4 * bodyBytesMax;
+
 /** Returns the mistakes that together explain the signature, or an empty list when nothing explains it. */
 export function findMistakes(evidence: Evidence): readonly Mistake[] {
   return atOnce(searchMistakes(evidence));
@@ -34,7 +41,11 @@ export function* searchMistakes(evidence: Evidence): Generator<void, readonly Mi
     return [whole.mistake];
   }
   const { object, text } = evidence.document;
+  const indents = countIndents(object);
   for (const deviations of text.length > pairsTextMax ? singles : [...singles, ...pairs]) {
+    if (deviations.some(({ change: { indent = 0 } }) => indent * indents > indentCharsMax)) {
+      continue;
+    }
     yield;
     if (isSigned(write(object, deviations), evidence)) {
       return deviations.map(({ mistake }) => mistake);

@@ -1,5 +1,6 @@
 // Prints a spec as signers write it: the canonical form of version 1 with any of its rules broken.
 
+import { joinPrinted } from "../../../../platform/base/json/text.ts";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 
 /** How a spec is written. Each rule of the canonical form can be broken by itself. */
@@ -117,10 +118,18 @@ function print(value: Json, writing: Writing, depth: number): string {
 function enclose(brackets: string, items: readonly string[], { indent }: Writing, depth: number): string {
   const [open, close] = brackets;
   if (indent === 0 || items.length === 0) {
-    return `${open}${items.join(",")}${close}`;
+    return `${open}${joinPrinted(items)}${close}`;
   }
   const space = (levels: number): string => `\n${" ".repeat(indent * levels)}`;
-  return `${open}${space(depth + 1)}${items.join(`,${space(depth + 1)}`)}${space(depth)}${close}`;
+  const lineStart = space(depth + 1);
+  return `${open}${joinPrinted(items.map((item) => `${lineStart}${item}`))}${space(depth)}${close}`;
+}
+
+/** Returns the levels of indentation of all lines together, if the value is indented. */
+export function countIndents(value: Json, depth = 0): number {
+  const items = Array.isArray(value) ? value : isObject(value) ? [...value.values()] : [];
+  const lines = items.map((item) => depth + 1 + countIndents(item, depth + 1));
+  return lines.reduce((sum, levels) => sum + levels, items.length === 0 ? 0 : depth);
 }
 
 function inOrder(object: JsonObject, order: Writing["order"]): [string, Json][] {

@@ -4,21 +4,23 @@ import { memberOf, parseFreeJson, parseFreeObject } from "../../../platform/base
 import type { JsonNode } from "../../../platform/base/json/text.ts";
 
 /**
- * Returns the texts in the values of all fields of these types, in the order of the schema. Defaults of the schema do not
- * count: the runner's author wrote them, and only the configuration says what was chosen.
+ * Returns the texts in the values of all fields of these types, in the order of the schema. A field that the schema names twice
+ * counts once. Defaults of the schema do not count: the runner's author wrote them, and only the configuration says what was
+ * chosen.
  */
 export function textsOfFields(
   configSchema: string | undefined,
   config: string,
   types: readonly string[],
 ): readonly string[] {
-  const values = parseFreeObject(config);
+  // The last of duplicate keys counts.
+  const values = new Map(parseFreeObject(config).members.map(({ key, value }) => [key.value, value]));
   const schema = configSchema === undefined ? undefined : parseFreeJson(configSchema);
   const fields = schema?.kind === "array" ? schema.items : [];
-  return fields
+  const names = fields
     .filter((field) => types.includes(textOf(memberOf(field, "type")) ?? ""))
-    .flatMap((field) => textsOf(memberOf(values, textOf(memberOf(field, "name")) ?? "")))
-    .filter((text) => !nothingSelected.has(text));
+    .map((field) => textOf(memberOf(field, "name")) ?? "");
+  return [...new Set(names)].flatMap((name) => textsOf(values.get(name))).filter((text) => !nothingSelected.has(text));
 }
 
 /** The values that LangBot's forms store when a field selects nothing. */

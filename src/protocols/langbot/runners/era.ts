@@ -109,10 +109,8 @@ const inputAttachmentKeys: readonly string[] = [
 
 /** Returns the new name of a key, unless another member has that name already. */
 function renaming(node: JsonObject, names: Readonly<Record<string, string>>): (key: string) => string {
-  return (key) => {
-    const name = Object.hasOwn(names, key) ? names[key] : undefined;
-    return name === undefined || memberOf(node, name) !== undefined ? key : name;
-  };
+  const free = new Map(Object.entries(names).filter(([, name]) => memberOf(node, name) === undefined));
+  return (key) => free.get(key) ?? key;
 }
 
 /** Prints members with their values as they were written. Members without a name are left out. */

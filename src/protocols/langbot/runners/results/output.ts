@@ -61,7 +61,8 @@ export class Output {
   readChunk(chunk: MessageChunk, setting: ChunkContent): TakenChunk {
     const before = this.#streamed;
     const { message, added, replacesText, isNew } = readStreamed(before.message, chunk, setting);
-    const said = isNew ? (before.ended + before.message.text).slice(0, streamedCharsMax) : before.ended;
+    const hasRoom = before.ended.length < streamedCharsMax;
+    const said = isNew && hasRoom ? (before.ended + before.message.text).slice(0, streamedCharsMax) : before.ended;
     const ended = replacesText ? said.slice(0, charsBeforeRevisionMax).toWellFormed() : said;
     const content = replacesText ? ended + added : added;
     const chars = (replacesText ? 0 : before.chars) + countChars(content);

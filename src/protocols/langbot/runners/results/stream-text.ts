@@ -62,7 +62,8 @@ export function readStreamed(before: StreamedMessage, chunk: Chunk, setting: Chu
 }
 
 function compare(before: string, after: string): Pick<ChunkStep, "added" | "replacesText"> {
-  const replacesText = !after.startsWith(before);
+  // An empty chunk leaves the text as it is, and a comparison would read all of it.
+  const replacesText = after !== before && !after.startsWith(before);
   return { added: replacesText ? after : after.slice(before.length), replacesText };
 }
 

@@ -47,7 +47,6 @@ interface Said {
 /** A request for an approval that has no answer yet, and the sequence of its result. */
 interface Asked {
   readonly sequence: number;
-  readonly toolCallId: string;
   readonly interrupt: object;
 }
 
@@ -58,12 +57,15 @@ export class AgUiFold {
   history: readonly AgUiMessage[] = [];
   #said: Said[] = [];
   #turnAt = 0;
+  /** The message of the current turn; that of an earlier turn until this one says or calls something. */
+  #latest: Said | undefined;
   #step: string | undefined;
   #text: string | undefined;
   #reasoning: string | undefined;
   /** The values that runs of the thread have changed, by scope and key. */
-  #state: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  #asked: readonly Asked[] = [];
+  #state: Map<string, Map<string, unknown>> | undefined;
+  /** The requests that have no answer yet, by the id of their call. */
+  #asked = new Map<string, Asked[]>();
   #isOver = false;
   #isInterrupted = false;
 
@@ -79,7 +81,7 @@ export class AgUiFold {
 
   /** Returns the event that begins another AG-UI run: its client has answered all interrupts before. */
   resume(): AgUiEvent[] {
-    this.#asked = [];
+    this.#asked = new Map();
     return this.#reopen();
   }
 
@@ -135,7 +137,7 @@ export class AgUiFold {
       }
       case "toolCallCompleted": {
         const { toolCallId, result: json, error } = payload.value;
-        this.#asked = this.#asked.filter((each) => each.toolCallId !== toolCallId);
+        this.#asked.delete(toolCallId);
         return this.#answer(sequence, toolCallId, error === undefined ? outputOf(json) : `Error: ${error}`);
       }
       case "turnRestarted":
@@ -144,7 +146,9 @@ export class AgUiFold {
         return this.#changeState(payload.value);
       case "approvalRequested": {
         const { toolCallId } = payload.value;
-        this.#asked = [...this.#asked, { sequence, toolCallId, interrupt: interruptOf(payload.value) }];
+        const asked = this.#asked.get(toolCallId) ?? [];
+        asked.push({ sequence, interrupt: interruptOf(payload.value) });
+        this.#asked.set(toolCallId, asked);
         return [];
       }
       case "runWaiting":
@@ -214,13 +218,13 @@ export class AgUiFold {
 
   /** The message of the current turn. It is made when the turn first says or calls something. */
   #message(): Said {
-    const id = `msg_${hexOf(this.#run.ownRunId)}_${this.#turnAt}`;
-    const known = this.#said.find((each) => each.id === id);
-    if (known !== undefined) {
-      return known;
+    if (this.#latest?.sequence === this.#turnAt) {
+      return this.#latest;
     }
+    const id = `msg_${hexOf(this.#run.ownRunId)}_${this.#turnAt}`;
     const made: Said = { sequence: this.#turnAt, id, role: "assistant", content: "", toolCalls: [] };
     this.#said.push(made);
+    this.#latest = made;
     return made;
   }
 
@@ -262,17 +266,23 @@ export class AgUiFold {
   #restart(sequence: number, fromSequence: number): AgUiEvent[] {
     const closing = [...this.#close(), ...this.#endStep()];
     this.#said = this.#said.filter((each) => each.sequence < fromSequence);
-    this.#asked = this.#asked.filter((each) => each.sequence < fromSequence);
+    for (const [toolCallId, asked] of this.#asked) {
+      this.#asked.set(
+        toolCallId,
+        asked.filter((each) => each.sequence < fromSequence),
+      );
+    }
     this.#turnAt = sequence;
     return [...closing, this.#snapshot()];
   }
 
   #wait(reason: string): AgUiEvent[] {
-    if (this.#asked.length === 0) {
+    const asked = [...this.#asked.values()].flat().sort((one, other) => one.sequence - other.sequence);
+    if (asked.length === 0) {
       return [event("CUSTOM", { name: "runnel.waiting", value: { reason } })];
     }
     const { threadId, runId } = this.#run;
-    const interrupts = this.#asked.map(({ interrupt }) => interrupt);
+    const interrupts = asked.map(({ interrupt }) => interrupt);
     this.#isOver = true;
     this.#isInterrupted = true;
     return [
@@ -283,22 +293,26 @@ export class AgUiFold {
   }
 
   #changeState({ scope: number, key, value: json }: StateUpdated): AgUiEvent[] {
-    const before = this.#state;
+    const isFirst = this.#state === undefined;
     const scope = scopes.get(number) ?? String(number);
-    const known = before?.[scope];
-    const added = { [key]: JSON.parse(json) };
-    this.#state = { ...before, [scope]: { ...known, ...added } };
-    if (before === undefined) {
+    const state = this.#state ?? new Map<string, Map<string, unknown>>();
+    const known = state.get(scope);
+    const added: unknown = JSON.parse(json);
+    this.#state = state.set(scope, (known ?? new Map<string, unknown>()).set(key, added));
+    if (isFirst) {
       return [this.#stateSnapshot()];
     }
     // A patch adds only to an object that is there.
     const [path, value] =
-      known === undefined ? [pointerTo("runnel", scope), added] : [pointerTo("runnel", scope, key), added[key]];
+      known === undefined
+        ? [pointerTo("runnel", scope), Object.fromEntries([[key, added]])]
+        : [pointerTo("runnel", scope, key), added];
     return [event("STATE_DELTA", { delta: [{ op: "add", path, value }] })];
   }
 
   #stateSnapshot(): AgUiEvent {
-    return event("STATE_SNAPSHOT", { snapshot: { ...this.#run.state, runnel: this.#state } });
+    const scopesNow = [...(this.#state ?? [])].map(([scope, values]) => [scope, Object.fromEntries(values)] as const);
+    return event("STATE_SNAPSHOT", { snapshot: { ...this.#run.state, runnel: Object.fromEntries(scopesNow) } });
   }
 
   #complete({ finishReason, message, output, pendingToolCalls }: RunCompleted, usage: Usage | undefined): AgUiEvent[] {
@@ -351,11 +365,11 @@ export class AgUiFold {
 }
 
 /** Returns the values that earlier runs have changed, as the client still has them; undefined when it has none. */
-function knownState({ runnel }: { readonly runnel?: unknown }) {
+function knownState({ runnel }: { readonly runnel?: unknown }): Map<string, Map<string, unknown>> | undefined {
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject(runnel) && Object.values(runnel).every(isObject)
-    ? (runnel as Record<string, Record<string, unknown>>)
+    ? new Map(Object.entries(runnel).map(([scope, values]) => [scope, new Map(Object.entries(values as object))]))
     : undefined;
 }
 

@@ -77,7 +77,7 @@ const Block = memo(function Block({ block }: { readonly block: string }) {
     return <blockquote>{withBreaks(lines.map((line) => line.replace(/^>\s?/, "")))}</blockquote>;
   }
   const [, separator = ""] = lines;
-  if (first.includes("|") && /^\s*\|?[\s:|-]+\|[\s:|-]*$/.test(separator) && separator.includes("-")) {
+  if (first.includes("|") && isSeparator(separator)) {
     return <Table lines={lines} />;
   }
   if (isItem(first)) {
@@ -92,7 +92,7 @@ function List({ lines }: { readonly lines: readonly string[] }) {
     const item = itemPattern.exec(line);
     const last = items.at(-1);
     if (item !== null) {
-      items.push({ depth: Math.min(3, Math.floor((item[1] ?? "").length / 2)), text: item[3] ?? "" });
+      items.push({ depth: Math.min(3, Math.floor((item[1] ?? "").length / 2)), text: (item[3] ?? "").trimStart() });
     } else if (last !== undefined) {
       last.text += ` ${line.trim()}`;
     }
@@ -140,7 +140,12 @@ function splitCells(line: string): string[] {
     .map((cell) => cell.trim());
 }
 
-const itemPattern = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+/** Matches the line below the head of a table: only its marks, with a bar behind the first one. */
+function isSeparator(line: string): boolean {
+  return /^[\s:|-]+$/.test(line) && line.includes("-") && line.lastIndexOf("|") > 0;
+}
+
+const itemPattern = /^(\s*)([-*+]|\d{1,9}[.)])\s(.*)$/s;
 
 function isItem(line: string): boolean {
   return itemPattern.test(line);
@@ -188,7 +193,7 @@ function mark({ 0: whole, groups = {} }: RegExpMatchArray): ReactNode {
   if (groups.address !== undefined) {
     return <OuterLink url={whole} label={whole} />;
   }
-  const [, label = "", url = ""] = /^\[(.*)\]\((.*)\)$/.exec(whole) ?? [];
+  const [, label = "", url = ""] = /^\[([^\]]*)\]\((.*)\)$/.exec(whole) ?? [];
   return URL.canParse(url) && /^https?:/i.test(url) ? <OuterLink url={url} label={label} /> : whole;
 }
 

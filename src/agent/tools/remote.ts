@@ -61,7 +61,7 @@ export function createRemoteTool({ name, description, schema, host }: RemoteTool
 
 function toolUrl(baseUrl: string, name: string): string {
   const url = new URL(baseUrl);
-  url.pathname = url.pathname.replace(/\/*$/, `/tools/${name}`);
+  url.pathname = url.pathname.replace(/(?<!\/)\/*$/, `/tools/${name}`);
   return url.href;
 }
 

@@ -98,7 +98,7 @@ async function checkProvider(provider: Provider, deep: boolean): Promise<Finding
 async function askForModels(check: string, { variable, baseUrl, headers }: Provider, found: string): Promise<Finding> {
   let status: number;
   try {
-    const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+    const response = await fetch(`${baseUrl.replace(/(?<!\/)\/+$/, "")}/models`, {
       headers,
       // Never follows a redirect, so the key goes only to the address in the settings.
       redirect: "manual",

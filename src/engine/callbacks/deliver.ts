@@ -189,6 +189,6 @@ function requestOf(callback: DueCallback, signRequest: SignRequest, signal: Abor
 /** Appends the path to the base URL, such as `/sessions/s1/status`. A query of the base URL stays. */
 function statusUrl({ base_url: base, session_name: name }: DueCallback): string {
   const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/sessions/${encodeURIComponent(name)}/status`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "")}/sessions/${encodeURIComponent(name)}/status`;
   return url.href;
 }

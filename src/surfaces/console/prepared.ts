@@ -67,7 +67,5 @@ export class Prepared {
 /** Example: `gzip, br;q=0` gives `gzip`. */
 function readCodings(accepted: string): ReadonlySet<string> {
   const words = accepted.split(",").map((each) => each.trim().toLowerCase());
-  return new Set(
-    words.filter((each) => !/;\s*q=0(?:\.0*)?$/.test(each)).map((each) => each.replace(/;.*$/, "").trim()),
-  );
+  return new Set(words.filter((each) => !/;\s*q=0(?:\.0*)?$/.test(each)).map((each) => each.replace(/;.*/, "").trim()));
 }

@@ -32,7 +32,7 @@ function quote(text: string): string {
 }
 
 function splitWords(text: string): string[] {
-  return text.match(/\s*\S+\s*/g) ?? [];
+  return text.match(/^\s*\S+\s*|\S+\s*/g) ?? [];
 }
 
 function fillWord(index: number): string {

@@ -79,7 +79,7 @@ function readFile(path: string): WantedCall {
 }
 
 function findFileNames(text: string): string[] {
-  const bare = text.split(/\s+/).map((token) => token.replace(/^["'`(]+|["'`).,:;!?]+$/g, ""));
+  const bare = text.split(/\s+/).map((token) => token.replace(/^["'`(]+|(?<!["'`).,:;!?])["'`).,:;!?]+$/g, ""));
   return [...new Set(bare.filter(isFileName))].slice(0, filesMax);
 }
 

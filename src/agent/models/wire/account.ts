@@ -29,7 +29,7 @@ export interface OpenAccount {
 export function openAccount({ name, baseUrl, clock }: Account): OpenAccount {
   const url = parseBaseUrl(name, baseUrl);
   return {
-    baseUrl: url.href.replace(/\/+$/, ""),
+    baseUrl: url.href.replace(/(?<!\/)\/+$/, ""),
     transport: createTransport({ provider: name, baseUrl: url, clock }),
   };
 }

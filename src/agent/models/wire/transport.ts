@@ -71,7 +71,7 @@ export function createTransport(options: TransportOptions): Transport {
   const fixed = { agent, timeout: 0 };
   const open = secure ? requestHttps : requestHttp;
   const send = (path: string, accept: string, { headers, signal }: Post): ClientRequest => {
-    const url = new URL(options.baseUrl.href.replace(/\/*$/, path));
+    const url = new URL(options.baseUrl.href.replace(/(?<!\/)\/*$/, path));
     const typed = { "content-type": "application/json", accept, ...headers };
     const request = open(url, { ...fixed, method: "POST", headers: typed });
     destroyOnAbort(request, signal);

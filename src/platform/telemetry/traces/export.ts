@@ -43,7 +43,7 @@ function tracesUrl(endpoint: string): string {
       violations: [{ field: "tracing.endpoint", description }],
     });
   }
-  const path = url.pathname.replace(/\/+$/, "");
+  const path = url.pathname.replace(/(?<!\/)\/+$/, "");
   url.pathname = path.endsWith(signalPath) ? path : `${path}${signalPath}`;
   return url.href;
 }

@@ -70,7 +70,7 @@ export function createForumClient({
     const base = await baseUrl();
     using limit = openLimit(clock, signal);
     try {
-      const url = base.replace(/\/+$/, "") + path;
+      const url = base.replace(/(?<!\/)\/+$/, "") + path;
       const response = await fetch(url, { ...init, redirect: "manual", signal: limit.signal });
       return { status: response.status, body: parseObject(await readText(response)) };
     } catch (error) {

@@ -42,7 +42,7 @@ function isExact(text: string, value: number): boolean {
     return true;
   }
   const digits = text
-    .replace(/[eE].*$/, "")
+    .replace(/[eE].*/, "")
     .replace(/[-.]/g, "")
     .replace(/^0+/, "");
   if (digits === "") {

@@ -25,7 +25,8 @@ const errorsMax = 1_000;
 
 /** Returns false for a missing or empty ABI: null, blank, `null` or `[]`. */
 export function isThere(abi: string | null): abi is string {
-  return abi !== null && !/^\s*(?:\[\s*\]|null)?\s*$/.test(abi);
+  const text = abi?.trim() ?? "";
+  return text !== "" && text !== "null" && !/^\[\s*\]$/.test(text);
 }
 
 /**

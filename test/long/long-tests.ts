@@ -26,6 +26,7 @@ export const longTests: readonly string[] = [
   ...globSync("test/fault/{crash-matrix,database,decisions,exchanges}/**/*.test.ts"),
   ...allOf("test/fault/runners", { but: ["worker-killed"] }),
   "test/forum/canary.test.ts",
+  "test/growth/growth.test.ts",
   "test/forum/odd-input.test.ts",
   "test/exchanges/waiting.test.ts",
   "test/jobs/early-failure.test.ts",

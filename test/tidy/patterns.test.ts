@@ -19,10 +19,7 @@ interface Pattern {
 /** Patterns that may take longer, because a limit keeps their text short. */
 const bounded: Readonly<Record<string, string>> = {
   "src/platform/auth/authenticate.ts": "a header: it holds no line break, and every other text matches",
-  "src/platform/base/json/timestamp.ts": "the nine digits of a fraction",
-  "src/platform/base/json/value-text.ts": "@TODO leaves this list when the padding of base64 is mended",
   "src/platform/config/kinds.ts": "a setting of the operator",
-  "src/surfaces/http/network.ts": "the address of a socket",
 };
 
 /** Modules that make patterns of texts while they are loaded. */

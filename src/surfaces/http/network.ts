@@ -18,7 +18,7 @@ export function networkOf(address: string): string {
   if (!address.includes(":")) {
     return address;
   }
-  const [head = "", tail] = address.replace(/%.*$/, "").split("::", 2);
+  const [head = "", tail] = address.replace(/%.*/, "").split("::", 2);
   const heads = head === "" ? [] : head.split(":");
   const tails = tail === undefined || tail === "" ? [] : tail.split(":");
   const zerosCount = tail === undefined ? 0 : Math.max(0, groupsOfAddress - heads.length - tails.length);

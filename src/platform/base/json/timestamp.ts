@@ -37,7 +37,7 @@ export function formatTimestamp(timestamp: Timestamp, digits?: number): string {
   }
   const dateTime = new Date(Number(seconds) * 1000).toISOString().slice(0, "2026-01-31T12:00:00".length);
   const allDigits = nanos.toString().padStart(nanosDigits, "0");
-  const fraction = digits === undefined ? allDigits.replace(/0+$/, "") : allDigits.slice(0, digits);
+  const fraction = digits === undefined ? allDigits.replace(/(?<!0)0+$/, "") : allDigits.slice(0, digits);
   return fraction === "" ? `${dateTime}Z` : `${dateTime}.${fraction}Z`;
 }
 

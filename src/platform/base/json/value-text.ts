@@ -138,6 +138,9 @@ function readNumber(text: string, magnitudeMax: number): number | undefined {
 }
 
 function readBase64(text: string): Uint8Array | undefined {
-  const digits = text.replace(/=+$/, "");
-  return base64Pattern.test(text) && digits.length % 4 !== 1 ? base64Decode(digits) : undefined;
+  if (!base64Pattern.test(text)) {
+    return undefined;
+  }
+  const digits = text.replace(/={1,2}$/, "");
+  return digits.length % 4 === 1 ? undefined : base64Decode(digits);
 }

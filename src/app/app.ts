@@ -188,7 +188,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const { leave, ...address } = await openServer(context, { core, runs, protocols: opened, whyUnfit, plainStreams });
   ownAddress.resolve(address);
   events.serverListening(address);
-  events.workDirsListed({ paths: listedWorkDirs(config) });
+  events.directoriesListed({ paths: listedWorkDirs(config) });
   return {
     ...address,
     asksForCredentials: isAuthConfigured(config),

@@ -169,7 +169,7 @@ test("serve logs which directories sessions may name", async () => {
     const line = await until("the line", () =>
       log()
         .split("\n")
-        .find((each) => each.includes("work_dirs.listed")),
+        .find((each) => each.includes("directories.listed")),
     );
     return JSON.parse(line).paths;
   };

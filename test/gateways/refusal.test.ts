@@ -199,6 +199,10 @@ test("the gateway names the method of a request before it reads the body", () =>
   });
   expect(gateway.describe("/v1/runs/%ZZ", "GET").method).toBe(RunService.method.getRun);
   for (const path of ["/", "*", "", "/runnel.v1.RunService/GetRun"]) {
-    expect(gateway.describe(path, "GET")).toEqual({ method: undefined, errorBody: ErrorBody.BARE, reader: { kind: "request" } });
+    expect(gateway.describe(path, "GET")).toEqual({
+      method: undefined,
+      errorBody: ErrorBody.BARE,
+      reader: { kind: "request" },
+    });
   }
 });

@@ -11,6 +11,7 @@ import { until } from "./wait.ts";
 /** A start takes a second; on a machine under load it takes much longer. */
 const startMaxMs = 60_000;
 const wrongClock = new URL("wrong-clock.ts", import.meta.url).href;
+const collectSigned = new URL("collect-signed.ts", import.meta.url).href;
 
 export interface ServiceProcess {
   readonly url: string;
@@ -61,6 +62,7 @@ export async function startProcess(
       RUNNEL_DEFAULTS_MODEL: "demo",
       RUNNEL_PROVIDERS_RETRY_BASE_MS: "10",
       ...environment,
+      ...collecting(environment),
     },
   });
   if (logTo !== undefined) {
@@ -95,6 +97,12 @@ export async function startProcess(
       return child.exitCode;
     },
   };
+}
+
+/** Returns the variables with which a process adds to the file of signed requests, if this run has one. */
+function collecting({ NODE_OPTIONS: options = "" }: Readonly<Record<string, string>>): Record<string, string> {
+  const { TEST_SIGNED_FILE: file } = process.env;
+  return file === undefined ? {} : { TEST_SIGNED_FILE: file, NODE_OPTIONS: `${options} --import "${collectSigned}"` };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -1,5 +1,6 @@
 // For each test file: sets the seed of its property tests, and closes the pools that its tests share.
 
+import "./collect-signed.ts";
 import fc from "fast-check";
 import { closePoolsAfterFile } from "./pool.ts";
 

@@ -1,11 +1,12 @@
 // `npm run test:all`: the tests that take long, with new examples for the property tests each time.
 
 import { randomInt } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { sharedOptions } from "../harness/vitest-options.ts";
 import { longTests } from "./long-tests.ts";
+import { signedFile } from "./signed-file.ts";
 
 /** Tests that take minutes alone: if they began last, a core would be idle. */
 const longest: readonly string[] = ["test/fault/crash-matrix/crash-matrix.test.ts"];
@@ -27,12 +28,15 @@ const propertyTests = globSync("test/**/*.test.ts").filter((file) =>
 const seed = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
 process.stdout.write(`the seed of the property tests is ${seed}: TEST_SEED=${seed} npm run test:all repeats them\n`);
 
+// Each request that the service signs meanwhile is tried as a credential afterwards: `test/long/replay`.
+writeFileSync(signedFile, "");
+
 export default defineConfig({
   test: {
     ...sharedOptions,
     include: [...longTests, ...propertyTests],
     exclude: ["test/external/**"],
     sequence: { sequencer: LongestFirst },
-    env: { TEST_SEED: seed },
+    env: { TEST_SEED: seed, TEST_SIGNED_FILE: signedFile },
   },
 });

@@ -70,6 +70,7 @@ describe("tools work", () => {
   test("in a named directory, with the service's directories inside it hidden", async () => {
     const { at, dirs } = openHouse();
     expect(await dirs.open(session, at("."))).toEqual({
+      client: session.client,
       workDir: at("."),
       realPath: realpathSync(at(".")),
       hidden: [at("program"), at("data"), at("settings.yaml"), at("data/work")],

@@ -3,6 +3,7 @@
 // a request to the service.
 
 import { createHmac } from "node:crypto";
+import { channel } from "node:diagnostics_channel";
 import type { Clock } from "../base/clock.ts";
 import { newNonce } from "../base/ids.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -28,6 +29,13 @@ export function createSignRequest({ keyRing, clock }: SignRequestOptions): SignR
       return headers;
     }
     const mac = createHmac("sha256", secret).update(`${timestamp}.${nonce}.${body}`).digest("hex");
-    return { ...headers, "x-signature": `sha256=${mac}` };
+    const signed = { ...headers, "x-signature": `sha256=${mac}` };
+    if (signedRequests.hasSubscribers) {
+      signedRequests.publish({ client, body, headers: signed });
+    }
+    return signed;
   };
 }
+
+/** Publishes each signed request. Tests collect them, and try each of them as a credential. */
+const signedRequests = channel("runnel:request.signed");

@@ -73,8 +73,8 @@ export const catalogue = {
     h2Port: number | undefined;
     metricsPort: number | undefined;
   }>("server.listening", "info", "The service answers at these ports."),
-  workDirsListed: row<{ paths: readonly string[] }>(
-    "work_dirs.listed",
+  directoriesListed: row<{ paths: readonly string[] }>(
+    "directories.listed",
     "info",
     "Sessions may name these directories and those in them; without one, each session has its own.",
   ),

@@ -2,15 +2,19 @@
 
 import { create } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
+import { HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
 import { ToolCallStartedSchema } from "#gen/runnel/v1/result_pb.js";
 import { SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { parseFreeJson } from "../../../src/platform/base/json/free.ts";
 import { readObjectText } from "../../../src/platform/base/json/object-text.ts";
 import { printMessage, styleJson } from "../../../src/platform/base/json/print.ts";
 import { readMessageJson } from "../../../src/platform/base/json/read.ts";
+import { scanJson } from "../../../src/platform/base/json/scan.ts";
 import { compactJson, parseJsonText } from "../../../src/platform/base/json/text.ts";
 import { parseTimestamp } from "../../../src/platform/base/json/timestamp.ts";
 import { readValueText } from "../../../src/platform/base/json/value-text.ts";
+import { scanMessage } from "../../../src/platform/base/message-values.ts";
+import { atOnce } from "../../../src/platform/base/steps.ts";
 import { decodeUtf8 } from "../../../src/platform/base/utf8.ts";
 import type { GrowthCase } from "../growth.ts";
 import { jsonTexts, plainTexts } from "../inputs.ts";
@@ -35,6 +39,22 @@ export const jsonCases: readonly GrowthCase[] = [
     "readMessageJson, strict": (text) => readMessageJson(reflect(bodySchema), text, { lenient: false }),
     "readMessageJson, lenient": (text) => readMessageJson(reflect(bodySchema), text, { lenient: true }),
   }),
+  ...pairs({ ...jsonTexts, ...plainTexts }, { scanJson: (text) => atOnce(scanJson(Buffer.from(text))) }),
+  {
+    reader: "readValueText of bytes",
+    input: "padding and a digit",
+    prepare: (size) => () => readValueText(HttpBodySchema.field.data, `${"=".repeat(size)}a`),
+  },
+  ...Object.entries({ "empty messages": [0x22, 0], "unknown fields": [0x78, 1], zeros: [0, 0] }).map(
+    ([input, bytes]): GrowthCase => ({
+      reader: "scanMessage",
+      input,
+      prepare: (size) => {
+        const message = Buffer.alloc(size).fill(Buffer.from(bytes));
+        return () => atOnce(scanMessage(bodySchema, message));
+      },
+    }),
+  ),
   ...pairs(plainTexts, {
     "parseJsonText of text": (text) => parseJsonText(text),
     parseTimestamp: (text) => parseTimestamp(text),

@@ -42,7 +42,7 @@ export async function measureGrowth(
 const floors: Work = { steps: 2_000, reads: 5_000, bytes: 300_000 };
 
 /** By how much each kind of work grew when the size doubled; 1 for work that is below its floor. */
-export function ratiosOf({ from, to }: Doubling): Work {
+function ratiosOf({ from, to }: Doubling): Work {
   const ratio = (kind: keyof Work): number =>
     to[kind] < floors[kind] ? 1 : to[kind] / Math.max(from[kind], floors[kind]);
   return { steps: ratio("steps"), reads: ratio("reads"), bytes: ratio("bytes") };

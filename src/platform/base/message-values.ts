@@ -5,8 +5,8 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { jsonValuesMax } from "./json/text.ts";
 
-/** The maximum number of values: that of JSON, so that every encoding of a request has the same limit. */
-export const messageValuesMax = jsonValuesMax;
+/** That of JSON, so that every encoding of a request has the same limit. */
+const messageValuesMax = jsonValuesMax;
 
 /** The values between two steps: about a millisecond. */
 const stepValues = 16_384;

@@ -26,7 +26,7 @@ test("an answer past constraints.provider_timeout fails with the name of the set
     const hang = Promise.withResolvers<void>();
     onTestFinished(() => hang.resolve());
     provider.respond(() => hang.promise);
-    const context = { client: "key/local", signal: stop.signal, span: noRunSpan };
+    const context = { runId: "run", client: "key/local", signal: stop.signal, span: noRunSpan };
     const model = models.model("gpt-4o");
     const options = {
       context,

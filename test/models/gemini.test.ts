@@ -203,7 +203,7 @@ describe("a request to Gemini", () => {
 
   test.each([
     ["[1]", { arguments: [1] }],
-    ["null", { arguments: null }],
+    ["null", {}],
     ['{"a":', { arguments: '{"a":' }],
   ])("passes arguments that are not an object unchanged: %s", async (argumentsJson, args) => {
     const { contents } = await bodyOf([

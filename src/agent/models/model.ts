@@ -1,7 +1,10 @@
 // The port to a language model: everything that the agent loop knows of a provider. A provider turns its wire format into these
 // parts. Nothing outside its folder knows that format.
 
-/** A call that the model asks for. `argumentsJson` is the model's own text; it may be malformed JSON. */
+/**
+ * A call that the model asks for. `argumentsJson` is the model's own text; it may be malformed JSON, and is `{}` for a call without
+ * arguments. `id` is empty when the provider gave none.
+ */
 export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
@@ -121,6 +124,8 @@ export type ModelPart =
   /** A piece of an incomplete call. It shows only that the model continues. */
   | { readonly type: "call-piece"; readonly text: string }
   | { readonly type: "tool-call"; readonly call: ModelToolCall }
+  /** A call of a response that its token limit has cut. It must not run: its arguments may be incomplete. */
+  | { readonly type: "cut-call"; readonly id: string; readonly name: string }
   /** The provider's counts of this response so far; each one replaces the previous one. */
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | ModelFinish

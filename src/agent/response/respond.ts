@@ -10,6 +10,7 @@ import type { ChatSpan } from "../../platform/telemetry/traces.ts";
 import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { type BudgetReached, Spending } from "../budget/spending.ts";
 import { Meter, type UsageTotals } from "../budget/usage.ts";
+import { callIdOf } from "../models/call-id.ts";
 import { priceOf } from "../models/catalogue.ts";
 import { splitHalfCharacter } from "../models/half-character.ts";
 import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../models/model.ts";
@@ -19,6 +20,8 @@ import { printMessages, printResponse } from "./span-content.ts";
 export interface Response {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
+  /** The calls of a response that its token limit has cut. They have no arguments, and must not run. */
+  readonly cutCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
   /** The reason that the provider gave for withholding the response. */
   readonly detail: string | undefined;
@@ -35,7 +38,8 @@ export interface NoResponse {
 }
 
 /** What a response needs of its run. Without `tryAppend` every part is a step, which the caller may change. */
-export type ResponseContext = Pick<RunContext, "client" | "signal" | "span"> & Partial<Pick<RunContext, "tryAppend">>;
+export type ResponseContext = Pick<RunContext, "runId" | "client" | "signal" | "span"> &
+  Partial<Pick<RunContext, "tryAppend">>;
 
 /** One request to a model, and the budgets it must keep. */
 export interface ResponseOptions {
@@ -95,8 +99,8 @@ async function* read({
   spending,
   span,
 }: Reading): AsyncGenerator<DriverStep, Response | NoResponse> {
-  const { client, signal, tryAppend } = context;
-  const parts = new ResponseParts(turn);
+  const { runId, client, signal, tryAppend } = context;
+  const parts = new ResponseParts(runId, turn);
   let began = false;
   failpoint("model.calling");
   // Parts are read one by one when a budget applies: text that was not shown before the budget ended does not count as used.
@@ -132,13 +136,16 @@ async function* read({
 
 /** Collects the parts of a response as they arrive. */
 class ResponseParts {
+  readonly #runId: string;
   readonly #turn: number;
   readonly #toolCalls: ToolCall[] = [];
+  readonly #cutCalls: ToolCall[] = [];
   #text = "";
   #half = "";
   #spoke = false;
 
-  constructor(turn: number) {
+  constructor(runId: string, turn: number) {
+    this.#runId = runId;
     this.#turn = turn;
   }
 
@@ -167,9 +174,12 @@ class ResponseParts {
       }
       case "tool-call": {
         const { id, name, argumentsJson } = part.call;
-        this.#toolCalls.push(create(ToolCallSchema, { id, name, arguments: argumentsJson }));
+        this.#toolCalls.push(this.#callOf(id, name, argumentsJson));
         return [];
       }
+      case "cut-call":
+        this.#cutCalls.push(this.#callOf(part.id, part.name, "{}"));
+        return [];
       case "finish":
         return this.#half === "" ? [] : [{ kind: "append", result: textDelta(this.#half, this.#turn) }];
       case "call-piece":
@@ -182,8 +192,13 @@ class ResponseParts {
   }
 
   whole({ reason, detail, state, usage }: ModelFinish, meter: Meter): Response {
-    const toolCalls = this.#toolCalls;
-    return { text: this.#text, toolCalls, finishReason: reason, detail, state, usage: meter.total(usage) };
+    const [toolCalls, cutCalls] = [this.#toolCalls, this.#cutCalls];
+    return { text: this.#text, toolCalls, cutCalls, finishReason: reason, detail, state, usage: meter.total(usage) };
+  }
+
+  #callOf(id: string, name: string, json: string): ToolCall {
+    const place = this.#toolCalls.length + this.#cutCalls.length;
+    return create(ToolCallSchema, { id: id || callIdOf([this.#runId, this.#turn], place), name, arguments: json });
   }
 
   #takeText(piece: string, append: (result: ResultInit) => boolean): boolean {

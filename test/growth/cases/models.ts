@@ -206,7 +206,7 @@ function readByByte(text: string): void {
     }
     parser.feed(decoder.write(chunk));
   }
-  reader.end();
+  reader.end(false);
 }
 
 function transcript(
@@ -269,7 +269,7 @@ export const modelCases: readonly GrowthCase[] = [
         for (const frame of frames) {
           reader.read(frame);
         }
-        return reader.end();
+        return reader.end(false);
       };
     },
   },

@@ -10,6 +10,7 @@ import type {
   ModelToolDefinition,
   ResponseFormat,
 } from "../model.ts";
+import { argumentsOf } from "../wire/calls.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { adaptParameters } from "./parameters.ts";
 import { readState } from "./state.ts";
@@ -37,11 +38,12 @@ function chatMessage(message: ModelMessage, provider: string): object {
     case "user":
       return { role: "user", content: message.parts?.map(chatPart) ?? message.text };
     case "assistant": {
-      const { thoughts, extras } = readState(provider, message.state);
+      const { thoughts, extras, details } = readState(provider, message.state);
       return {
         role: "assistant",
         content: message.text === "" && message.toolCalls.length > 0 ? null : message.text,
         ...(thoughts !== undefined && { reasoning_content: thoughts }),
+        ...(details.length > 0 && { reasoning_details: details }),
         ...(message.toolCalls.length > 0 && { tool_calls: message.toolCalls.map((call) => chatCall(call, extras)) }),
       };
     }
@@ -71,13 +73,11 @@ function urlOf({ mediaType = "application/octet-stream", data }: ModelMedia): st
 }
 
 function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMap<string, unknown>): object {
-  // A call without arguments may arrive as empty text, which providers refuse in a later request.
-  const text = argumentsJson.trim() === "" ? "{}" : argumentsJson;
   const extra = extras.get(id);
   return {
     id,
     type: "function",
-    function: { name, arguments: text },
+    function: { name, arguments: argumentsOf(argumentsJson) },
     ...(extra !== undefined && { extra_content: extra }),
   };
 }

@@ -44,7 +44,12 @@ async function* stream(
     spoke && !signal.aborted ? giveParts(join(parts), request.takePart) : parts;
   try {
     const response = await post(model, account, request, signal);
-    using events = new EventStream(response, { provider: name, clock, read: (data) => reader.read(data), offer });
+    using events: EventStream<ModelPart> = new EventStream(response, {
+      provider: name,
+      clock,
+      read: (data, event) => reader.read(data, event),
+      offer,
+    });
     for (let parts = await events.next(); parts !== undefined; parts = await events.next()) {
       for (const part of join(parts)) {
         if (signal.aborted) {
@@ -57,7 +62,7 @@ async function* stream(
         spoke ||= part.type === "text" || part.type === "reasoning";
       }
     }
-    yield* signal.aborted ? [] : reader.end().map((part) => hideKey(apiKey, part));
+    yield* signal.aborted ? [] : reader.end(events.isMarked).map((part) => hideKey(apiKey, part));
   } catch (error) {
     if (!signal.aborted) {
       yield hideKey(apiKey, describeTrouble(name, error));

@@ -1,38 +1,51 @@
 // Turns one Chat Completions response into ModelParts, event by event. No socket, no clock. Calls are held back until the
-// response is complete. A line that is invalid JSON is skipped; a valid frame of unknown form is a failure.
+// response is complete. A line that is invalid JSON, an unknown member and an unknown type of content are skipped. A known member
+// of unknown form is a failure, because it would lose a piece of the answer.
 
 import type { ModelPart, ModelUsage } from "../model.ts";
+import { CallPieces } from "../wire/calls.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, mergeUsage } from "../wire/frame.ts";
-import { CallPieces } from "./calls.ts";
+import { asRecord, exactTextOf, type FrameFinish, mergeUsage } from "../wire/frame.ts";
+import { readContent } from "./content.ts";
 import { readFinish, readUsage } from "./frames.ts";
-import { writeState } from "./state.ts";
+import { ReasoningDetails, writeState } from "./state.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the events of one response. */
 export class ChatReader {
   readonly #provider: string;
   readonly #calls = new CallPieces();
+  readonly #details = new ReasoningDetails();
   #finish: FrameFinish | undefined;
   #usage: ModelUsage | undefined;
   #refusal = "";
   #thoughts = "";
+  #hasSpoken = false;
+  #hasLost = false;
 
   constructor(provider: string) {
     this.#provider = provider;
   }
 
-  /** Returns the parts of one event. Do not call it again after a failure. */
-  read(data: string): readonly ModelPart[] {
+  /** Returns the parts of one event, given its data and its name. Do not call it again after a failure. */
+  read(data: string, event?: string): readonly ModelPart[] {
     const frame = parse(data);
+    if (event === "error") {
+      return [describeStreamError(frame?.error ?? frame ?? data)];
+    }
     if (frame === undefined) {
+      this.#hasLost = true;
       return nothing;
     }
     const parts: ModelPart[] = [];
     const { choices, error } = frame;
     const choice = asRecord(Array.isArray(choices) ? choices[0] : undefined);
     this.#finish = readFinish(choice.finish_reason) ?? this.#finish;
-    this.#addDelta(asRecord(choice.delta), parts);
+    // A server that does not stream sends the whole message.
+    const place = choice.delta === undefined || choice.delta === null ? "message" : "delta";
+    this.#addDelta(asRecord(choice[place]), parts, (path) => exactTextOf(data, ["choices", 0, place, ...path]));
     const usage = readUsage(frame.usage);
     if (usage !== undefined) {
       this.#usage = mergeUsage(this.#usage, usage) ?? usage;
@@ -40,53 +53,78 @@ export class ChatReader {
     }
     if (error !== undefined && error !== null) {
       parts.push(describeStreamError(error));
+    } else if (frame.object === "error") {
+      parts.push(describeStreamError(frame));
     }
+    this.#hasSpoken ||= parts.some(({ type }) => type === "text" || type === "reasoning");
     return parts;
   }
 
-  /** Ends the stream. Returns the calls and then exactly one finish or failure. */
-  end(): readonly ModelPart[] {
+  /**
+   * Ends the stream. Returns the calls and then exactly one finish or failure. `isMarked` tells that the server marked the end: some
+   * send the mark alone, without a reason.
+   */
+  end(isMarked: boolean): readonly ModelPart[] {
     const calls = this.#calls.whole();
     if (calls === undefined) {
       return [describeUnreadable(this.#provider, "a tool call has no name")];
     }
     const extras = new Map(calls.flatMap(({ id, extra }) => (extra === undefined ? [] : [[id, extra] as const])));
     const thoughts = this.#thoughts !== "" && calls.length > 0 ? this.#thoughts : undefined;
+    const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || calls.length > 0);
     return endResponse({
       provider: this.#provider,
-      finish: this.#finish,
-      calls: calls.map(({ extra: _kept, ...call }) => ({ type: "tool-call", call })),
+      finish: this.#finish ?? (isWhole ? { reason: "other", word: "unknown" } : undefined),
+      calls: calls.map(({ extra: _kept, ...call }) => call),
       usage: this.#usage,
       refusal: this.#refusal,
-      state: writeState(this.#provider, { thoughts, extras }),
+      state: writeState(this.#provider, { thoughts, extras, details: this.#details.all() }),
     });
   }
 
-  #addDelta(delta: Readonly<Record<string, unknown>>, parts: ModelPart[]): void {
-    const { content, refusal, reasoning_content: thought, reasoning, tool_calls: calls } = delta;
-    const said = thought ?? reasoning;
-    if (![content, refusal, said].every(isTextOrNothing)) {
+  #addDelta(delta: Fields, parts: ModelPart[], exactText: ExactText): void {
+    const { content, refusal, reasoning_content: thought, reasoning, tool_calls: calls, function_call: old } = delta;
+    if (
+      ![thought ?? reasoning, refusal].every(isTextOrNothing) ||
+      !(isTextOrNothing(content) || Array.isArray(content))
+    ) {
       parts.push(this.#unknownForm());
       return;
     }
-    if (said) {
-      parts.push({ type: "reasoning", text: said as string });
-      // Servers that use the name `reasoning_content` require it in later requests. Those that say `reasoning` do not.
-      this.#thoughts += thought ? (thought as string) : "";
+    const said = textOf(thought) || textOf(reasoning);
+    if (said !== "") {
+      parts.push({ type: "reasoning", text: said });
     }
-    if (content) {
-      parts.push({ type: "text", text: content as string });
+    // Servers that use the name `reasoning_content` require it in later requests. Those that say `reasoning` do not.
+    this.#thoughts += textOf(thought);
+    this.#details.add(delta.reasoning_details);
+    parts.push(...readContent(content));
+    this.#refusal += textOf(refusal);
+    for (const [place, piece] of (Array.isArray(calls) ? calls : []).entries()) {
+      this.#addCall(asRecord(piece), parts, (path) => exactText(["tool_calls", place, ...path]));
     }
-    this.#refusal += (refusal as string | null | undefined) ?? "";
-    for (const piece of Array.isArray(calls) ? calls : []) {
-      const text = this.#calls.add(piece);
-      if (text === undefined) {
-        parts.push(this.#unknownForm());
-        return;
-      }
-      if (text !== "") {
-        parts.push({ type: "call-piece", text });
-      }
+    if (typeof old === "object" && old !== null) {
+      this.#addCall({ index: 0, function: old }, parts, (path) => exactText(["function_call", ...path.slice(1)]));
+    }
+  }
+
+  #addCall({ id, index, function: named, extra_content: extra }: Fields, parts: ModelPart[], exact: ExactText): void {
+    const { name, arguments: given } = asRecord(named);
+    if (!isTextOrNothing(id) || !isTextOrNothing(name)) {
+      parts.push(this.#unknownForm());
+      return;
+    }
+    const isValue = given !== undefined && given !== null && typeof given !== "string";
+    const text = isValue ? exact(["function", "arguments"]) : textOf(given);
+    this.#calls.add({
+      id: textOf(id),
+      index: typeof index === "number" ? index : undefined,
+      name: textOf(name),
+      text,
+      extra,
+    });
+    if (text !== "") {
+      parts.push({ type: "call-piece", text });
     }
   }
 
@@ -95,14 +133,22 @@ export class ChatReader {
   }
 }
 
+/** Returns the text of a value inside the delta, as the server wrote it. */
+type ExactText = (path: readonly (string | number)[]) => string;
+
 const nothing: readonly ModelPart[] = [];
 
-function parse(data: string): Readonly<Record<string, unknown>> | undefined {
+function parse(data: string): Fields | undefined {
   try {
     return asRecord(JSON.parse(data));
   } catch {
     return undefined;
   }
+}
+
+/** Returns an empty text for any other value. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function isTextOrNothing(value: unknown): boolean {

@@ -6,9 +6,8 @@ import {
   InvalidResponseDataError,
   JSONParseError,
   type LanguageModelV4StreamPart,
-  type LanguageModelV4ToolCall,
 } from "@ai-sdk/provider";
-import type { ModelFailure, ModelPart, ModelUsage } from "../model.ts";
+import type { ModelFailure, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeCut, describeStreamError, describeUnreadable, findFailure } from "../wire/failures.ts";
 import { type FrameFinish, mergeUsage } from "../wire/frame.ts";
@@ -23,7 +22,7 @@ export type PartReader = (part: LanguageModelV4StreamPart | undefined) => ModelP
 
 /** Creates the reader of one response. */
 export function createPartReader(provider: string, dialect: Dialect): PartReader {
-  const calls: ModelPart[] = [];
+  const calls: ModelToolCall[] = [];
   const replay = new Replay(dialect);
   let frame: Frame = { hasContent: false };
   // Kept here because the SDK forgets the finish and the usage when a later frame is unreadable.
@@ -53,7 +52,14 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
   };
 
   const end = (): ModelPart[] =>
-    endResponse({ provider, finish, calls, usage, refusal, state: replay.state(provider) });
+    endResponse({
+      provider,
+      finish,
+      calls,
+      usage,
+      refusal,
+      state: replay.state(provider, finish?.reason === "length"),
+    });
 
   return (received) => {
     if (received === undefined) {
@@ -72,7 +78,7 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
       case "tool-input-delta":
         return [{ type: "call-piece", text: part.delta }];
       case "tool-call":
-        calls.push(toCallPart(part));
+        calls.push({ id: part.toolCallId, name: part.toolName, argumentsJson: part.input });
         return [];
       case "error":
         return isLoss(part.error, frame) ? [describeUnreadable(provider, "a frame has an unknown form")] : [];
@@ -103,10 +109,6 @@ function nameCall(part: LanguageModelV4StreamPart, { callId }: Dialect, index: n
   return callId !== undefined && part.type === "tool-call"
     ? { ...part, toolCallId: callId(part.toolCallId, index) }
     : part;
-}
-
-function toCallPart(call: LanguageModelV4ToolCall): ModelPart {
-  return { type: "tool-call", call: { id: call.toolCallId, name: call.toolName, argumentsJson: call.input } };
 }
 
 // Invalid JSON lines and frames without content (a gateway's ping) are skipped. A missing finish is judged at the end of the

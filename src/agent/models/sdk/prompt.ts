@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelToolCall, ResponseFormat } from "../model.ts";
+import { argumentsOf } from "../wire/calls.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { readState } from "./replay.ts";
 
@@ -101,7 +102,6 @@ function toOutput({ text, parts, isError }: ToolMessage): ToolOutput {
 }
 
 function toPromptCall(call: ModelToolCall): { type: "tool-call"; toolCallId: string; toolName: string; input: string } {
-  // As text, the arguments are sent byte for byte. A call without arguments may arrive as empty text, which providers refuse.
-  const input = call.argumentsJson.trim() === "" ? "{}" : call.argumentsJson;
-  return { type: "tool-call", toolCallId: call.id, toolName: call.name, input };
+  // As text, the arguments are sent byte for byte.
+  return { type: "tool-call", toolCallId: call.id, toolName: call.name, input: argumentsOf(call.argumentsJson) };
 }

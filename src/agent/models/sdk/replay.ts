@@ -7,6 +7,7 @@ import type { Dialect } from "./dialect.ts";
 
 /** The content of an assistant message in the SDK's prompt. */
 export type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
+type Part = AssistantContent[number];
 type Piece = { type: "text" | "reasoning"; text: string; providerOptions?: SharedV4ProviderMetadata };
 
 /** Collects the parts of one response. */
@@ -54,13 +55,17 @@ export class Replay {
     }
   }
 
-  /** Returns the state as JSON text, or undefined when the text and the calls say everything. */
-  state(provider: string): string | undefined {
+  /**
+   * Returns the state as JSON text, or undefined when the text and the calls say everything. The calls of a cut response lose their
+   * arguments, which may be cut too.
+   */
+  state(provider: string, isCut: boolean): string | undefined {
     const thoughtForCalls = this.#keepsThoughts && this.#content.some(({ type }) => type === "tool-call");
     if (!this.#isNeeded && !thoughtForCalls) {
       return undefined;
     }
-    return JSON.stringify({ provider, kind: this.#dialect.stateKind, content: this.#content });
+    const content = isCut ? this.#content.map(withoutArguments) : this.#content;
+    return JSON.stringify({ provider, kind: this.#dialect.stateKind, content });
   }
 
   #start(type: Piece["type"], id: string, metadata: SharedV4ProviderMetadata | undefined): Piece {
@@ -119,4 +124,8 @@ export function readState(
 
 function keyOf(type: Piece["type"], id: string): string {
   return `${type} ${id}`;
+}
+
+function withoutArguments(part: Part): Part {
+  return part.type === "tool-call" ? { ...part, input: "{}" } : part;
 }

@@ -1,6 +1,10 @@
 // Ends a response of any format by the finish that its frames gave, never by the end of the connection alone.
+//
+// E1  A call is whole only when its response is: of a response that its token limit has cut, no call is given to run. Its calls are
+//     named without their arguments, which may be cut too.
 
-import type { ModelPart, ModelUsage } from "../model.ts";
+import type { ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
+import { argumentsOf } from "./calls.ts";
 import { describeBadFinish, describeCut } from "./failures.ts";
 import type { FrameFinish } from "./frame.ts";
 
@@ -8,7 +12,7 @@ import type { FrameFinish } from "./frame.ts";
 export interface ResponseEnd {
   readonly provider: string;
   readonly finish: FrameFinish | undefined;
-  readonly calls: readonly ModelPart[];
+  readonly calls: readonly ModelToolCall[];
   readonly usage: ModelUsage | undefined;
   readonly refusal: string;
   readonly state: string | undefined;
@@ -26,7 +30,14 @@ export function endResponse({ provider, finish, calls, usage, refusal, state }: 
   if (reason === "content-filter" || refusal !== "") {
     return [{ type: "finish", reason: "content-filter", detail: refusal || word, usage, state }];
   }
+  if (reason === "length") {
+    const cut = calls.map(({ id, name }): ModelPart => ({ type: "cut-call", id, name }));
+    return [...cut, { type: "finish", reason, detail: undefined, usage, state }];
+  }
   // Providers send "stop", or words of their own, with responses that contain calls.
   const wantsCalls = calls.length > 0 && (reason === "stop" || reason === "other");
-  return [...calls, { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state }];
+  const whole = calls.map((call): ModelPart => {
+    return { type: "tool-call", call: { ...call, argumentsJson: argumentsOf(call.argumentsJson) } };
+  });
+  return [...whole, { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state }];
 }

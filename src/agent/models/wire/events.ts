@@ -13,8 +13,8 @@ export interface EventsOptions<Part> {
   /** The provider's name for failure messages. */
   readonly provider: string;
   readonly clock: Clock;
-  /** Returns the parts of one event, given its data. */
-  readonly read: (data: string) => readonly Part[];
+  /** Returns the parts of one event, given its data and its name. */
+  readonly read: (data: string, name: string | undefined) => readonly Part[];
   /** Gets the parts of one read at once while the caller waits for more. Returns the parts that it has not taken. */
   readonly offer: (parts: readonly Part[]) => readonly Part[];
 }
@@ -30,10 +30,11 @@ export class EventStream<Part> implements Disposable {
   readonly #response: IncomingMessage;
   readonly #options: EventsOptions<Part>;
   readonly #decoder = new StringDecoder("utf8");
-  readonly #parser = createParser({ onEvent: ({ data }) => this.#readEvent(data) });
+  readonly #parser = createParser({ onEvent: ({ data, event }) => this.#readEvent(data, event) });
   readonly #bounds: StreamBounds;
   #parts: Part[] = [];
   #isOver = false;
+  #isMarked = false;
   #error: unknown;
   #waiting: PromiseWithResolvers<void> | undefined;
 
@@ -70,6 +71,11 @@ export class EventStream<Part> implements Disposable {
     return parts;
   }
 
+  /** Whether the response has had the event that marks its end. */
+  get isMarked(): boolean {
+    return this.#isMarked;
+  }
+
   /** Closes the socket unless the whole response has arrived. */
   [Symbol.dispose](): void {
     if (!this.#response.complete) {
@@ -101,10 +107,11 @@ export class EventStream<Part> implements Disposable {
     }
   }
 
-  #readEvent(data: string): void {
-    this.#isOver ||= data === lastData;
+  #readEvent(data: string, name: string | undefined): void {
+    this.#isMarked ||= data === lastData;
+    this.#isOver ||= this.#isMarked;
     if (!this.#isOver) {
-      this.#parts.push(...this.#options.read(data));
+      this.#parts.push(...this.#options.read(data, name));
     }
   }
 

@@ -1,5 +1,7 @@
 // Helpers that all frame readers share: finish reasons, usage figures, and values of unknown type.
 
+import { memberOf } from "../../../platform/base/json/free.ts";
+import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 import type { FinishReason, ModelUsage } from "../model.ts";
 
 /** The end of a response as its frames describe it. */
@@ -32,4 +34,23 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 /** Returns a token count, or undefined for any other value; undefined does not mean 0. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/**
+ * Returns a value inside a frame as it is written, such as the arguments of a call that are no text: JSON.parse would round their
+ * numbers. Returns an empty text when the frame has no such value.
+ */
+export function exactTextOf(frame: string, path: readonly (string | number)[]): string {
+  try {
+    let node: JsonNode | undefined = parseJsonText(frame);
+    for (const step of path) {
+      node = typeof step === "string" ? memberOf(node, step) : node?.kind === "array" ? node.items[step] : undefined;
+    }
+    return node === undefined ? "" : frame.slice(node.start, node.end);
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      return "";
+    }
+    throw error;
+  }
 }

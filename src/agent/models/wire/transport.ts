@@ -10,11 +10,13 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { finished } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Clock, over } from "../../../platform/base/clock.ts";
+import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import { StreamBounds } from "./bounds.ts";
 import {
   describeCut,
   describeHeadersTimeout,
   describeHttpError,
+  describeStreamError,
   describeUnreachable,
   describeUnreadable,
   findFailure,
@@ -178,9 +180,20 @@ async function refuseOtherThanStream(options: TransportOptions, response: Incomi
   const mediaType = response.headers["content-type"] ?? "";
   // A web page or a whole JSON answer: most likely the base URL is wrong or lacks its `/v1`.
   if (/^(text\/html|application\/json)\b/i.test(mediaType)) {
-    const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(response)}`;
+    const body = await readErrorBody(response);
+    const error = findErrorOf(body);
+    if (error !== undefined) {
+      throw new ProviderFailure(describeStreamError(error));
+    }
+    const found = `expected an event stream, got ${mediaType}; check the base URL: ${body}`;
     throw new ProviderFailure(describeUnreadable(options.provider, found));
   }
+}
+
+/** Returns the error of a JSON answer, such as `{"error":{"message":"no credits left"}}`; undefined when it has none. */
+function findErrorOf(body: string): unknown {
+  const { error }: { readonly error?: unknown } = parseObject(body) ?? {};
+  return error ?? undefined;
 }
 
 /** Reads a whole answer. A body that breaks off is a failure. */

@@ -147,7 +147,8 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
     ...(isWrapped && { responseFormat: decisionFormat(cycle) }),
   };
   yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn: 1 } } } };
-  const redacted = { client: context.client, signal, span: redactSpan(context.span, redact) };
+  const { runId, client } = context;
+  const redacted = { runId, client, signal, span: redactSpan(context.span, redact) };
   const asked = respond({ context: redacted, model, request, turn: 1, before: {}, runMax: runBudget, dayBudget });
   const response = yield* redactSteps(asked, redact, 1);
   if ("why" in response) {

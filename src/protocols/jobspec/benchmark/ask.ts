@@ -9,7 +9,7 @@ import { type Clock, over } from "../../../platform/base/clock.ts";
 
 /** One question to one model, with its limits. */
 export interface AskOptions {
-  readonly context: Pick<RunContext, "client" | "signal" | "span">;
+  readonly context: Pick<RunContext, "runId" | "client" | "signal" | "span">;
   readonly model: Model;
   readonly text: string;
   readonly maxTokens: number;
@@ -36,9 +36,9 @@ export async function* ask(
     temperature: undefined,
   };
   try {
-    const { client, span } = context;
+    const { runId, client, span } = context;
     const answer = yield* respond({
-      context: { client, span, signal },
+      context: { runId, client, span, signal },
       model,
       request,
       turn,

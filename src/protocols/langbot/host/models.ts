@@ -14,6 +14,7 @@ import type {
   RerankRequest,
 } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import type { UsageTotals } from "../../../agent/budget/usage.ts";
+import { callIdOf } from "../../../agent/models/call-id.ts";
 import { splitHalfCharacter } from "../../../agent/models/half-character.ts";
 import type {
   Model,
@@ -25,6 +26,7 @@ import type {
 } from "../../../agent/models/model.ts";
 import type { RankedDocument, Reranker } from "../../../agent/models/rerank/reranker.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { newNonce } from "../../../platform/base/ids.ts";
 import { readObjectText } from "../../../platform/base/json/object-text.ts";
 import { type AccountDeps, type Asked, type AskingRun, openAccount } from "./account.ts";
 import { loadArtifacts } from "./load-artifacts.ts";
@@ -252,6 +254,8 @@ async function* converse(
   { modelId, ...asked }: AskedModel,
 ): AsyncGenerator<AnswerPart> {
   const account = await openAccount(deps, run, asked);
+  const response = newNonce();
+  let callsMade = 0;
   let used: UsageTotals | undefined;
   try {
     const request = { ...asked.request, client: run.scope.client, isPiecewise: account.isLimited };
@@ -268,7 +272,10 @@ async function* converse(
         yield part;
         return;
       }
-      yield part;
+      yield part.type === "tool-call" && part.call.id === ""
+        ? { ...part, call: { ...part.call, id: callIdOf([response], callsMade) } }
+        : part;
+      callsMade += part.type === "tool-call" ? 1 : 0;
       await account.assertWithin();
     }
     run.signal.throwIfAborted();
@@ -296,6 +303,7 @@ class Pieces {
         return [...(this.#half === "" ? [] : [printTextChunk(this.#half)]), printLastChunk(part.state)];
       case "reasoning":
       case "call-piece":
+      case "cut-call":
       case "usage":
         return [];
       default:

@@ -1,0 +1,85 @@
+// Joins the tool calls of one response from their pieces, for every format that sends pieces.
+//
+// K1  An id belongs to one call: a piece with a known id continues that call, at any index.
+// K2  A piece with a new id and a name begins a call, also at an index that another call has. Without a name it continues the call
+//     at its index: some servers give each piece an id of its own.
+// K3  A piece without an id continues the latest call at its index. Without an index too, a name begins a call once the latest one
+//     has a name, and any other piece continues the latest call.
+// K4  Calls are in the order of their indexes, and in the order of their beginnings where they have the same index or none.
+// K5  A call without arguments has `{}`. Arguments that a server sends as JSON values are kept as they are written.
+
+import type { ModelToolCall } from "../model.ts";
+
+/** A piece of a call. Empty texts count as missing. */
+export interface CallPiece {
+  readonly id?: string | undefined;
+  readonly index?: number | undefined;
+  readonly name?: string | undefined;
+  /** A piece of the text of the arguments. */
+  readonly text?: string | undefined;
+  /** Data that the server wants back with the call. */
+  readonly extra?: unknown;
+}
+
+/** A whole call, with the data that the server wants back. Its id is empty when the server gave none. */
+export type WholeCall = ModelToolCall & { readonly extra: unknown };
+
+interface OpenCall {
+  id: string;
+  readonly index: number;
+  name: string;
+  argumentsJson: string;
+  extra: unknown;
+}
+
+/** Collects the pieces of calls. */
+export class CallPieces {
+  readonly #calls: OpenCall[] = [];
+  readonly #byId = new Map<string, OpenCall>();
+  readonly #byIndex = new Map<number, OpenCall>();
+
+  /** Adds a piece. */
+  add({ id = "", index, name = "", text = "", extra }: CallPiece): void {
+    const call = this.#find(id, index, name) ?? this.#begin(index);
+    if (id !== "" && call.id === "") {
+      call.id = id;
+      this.#byId.set(id, call);
+    }
+    call.name ||= name;
+    call.argumentsJson += text;
+    call.extra ??= extra;
+  }
+
+  /** Returns the calls, or undefined when one of them has no name. */
+  whole(): readonly WholeCall[] | undefined {
+    const calls = this.#calls.toSorted((one, other) => one.index - other.index);
+    return calls.some(({ name }) => name === "")
+      ? undefined
+      : calls.map(({ index: _, ...call }) => ({ ...call, argumentsJson: argumentsOf(call.argumentsJson) }));
+  }
+
+  #find(id: string, index: number | undefined, name: string): OpenCall | undefined {
+    const known = id === "" ? undefined : this.#byId.get(id);
+    const latest = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
+    if (known !== undefined || latest === undefined) {
+      return known;
+    }
+    const isOther = id !== "" && latest.id !== "" && name !== "";
+    const isNext = index === undefined && name !== "" && latest.name !== "";
+    return isOther || isNext ? undefined : latest;
+  }
+
+  #begin(index: number | undefined): OpenCall {
+    const place = index ?? (this.#calls.at(-1)?.index ?? -1) + 1;
+    const call = { id: "", index: place, name: "", argumentsJson: "", extra: undefined };
+    this.#calls.push(call);
+    this.#byIndex.set(place, call);
+    return call;
+  }
+}
+
+/** Returns the arguments of a call as servers and callers accept them: `{}` for an empty text and for `null`. */
+export function argumentsOf(json: string): string {
+  const text = json.trim();
+  return text === "" || text === "null" ? "{}" : json;
+}

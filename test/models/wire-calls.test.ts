@@ -1,0 +1,254 @@
+// The calls of a Chat Completions response, as the servers of the world send them: K1 to K5, and E1.
+
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ModelPart } from "../../src/agent/models/model.ts";
+import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { CallPieces } from "../../src/agent/models/wire/calls.ts";
+import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { request } from "./request.ts";
+
+let fake: FakeProvider;
+let provider: ModelProvider;
+
+beforeEach(async () => {
+  fake = await startFakeProvider();
+  provider = createOpenAiCompatible({ name: "openai", baseUrl: fake.baseUrl, apiKey: "", clock: createManualClock() });
+});
+
+afterEach(async () => {
+  provider.close();
+  await fake.close();
+});
+
+/** Lets the server send these frames as they are written, and the mark of the end. */
+async function read(...frames: readonly string[]): Promise<ModelPart[]> {
+  fake.respond((wire) => {
+    for (const frame of frames) {
+      wire.raw(`data: ${frame}\n\n`);
+    }
+    wire.done();
+  });
+  return await Array.fromAsync(provider.model("m").stream(request, new AbortController().signal));
+}
+
+const delta = (json: string): string => `{"choices":[{"index":0,"delta":${json}}]}`;
+const calls = (...pieces: readonly string[]): string => delta(`{"tool_calls":[${pieces.join(",")}]}`);
+const finish = (reason: string): string => `{"choices":[{"index":0,"delta":{},"finish_reason":"${reason}"}]}`;
+
+function callsOf(parts: readonly ModelPart[]): unknown[] {
+  return parts.flatMap((part) =>
+    part.type === "tool-call" ? [[part.call.id, part.call.name, part.call.argumentsJson]] : [],
+  );
+}
+
+describe("calls", () => {
+  test.each<[string, readonly string[], readonly (readonly [string, string, string])[]]>([
+    [
+      "with one index and different ids",
+      [
+        calls('{"index":0,"id":"a","function":{"name":"w","arguments":"{\\"c\\":\\"R\\"}"}}'),
+        calls('{"index":0,"id":"b","function":{"name":"k","arguments":"{}"}}'),
+      ],
+      [
+        ["a", "w", '{"c":"R"}'],
+        ["b", "k", "{}"],
+      ],
+    ],
+    [
+      "that repeat id and name in each piece, without an index",
+      ['{\\"x\\"', ":1}"].map((text) => calls(`{"id":"a","function":{"name":"w","arguments":"${text}"}}`)),
+      [["a", "w", '{"x":1}']],
+    ],
+    [
+      "interleaved by id, without an index",
+      [
+        calls('{"id":"a","function":{"name":"w","arguments":"{\\"x\\""}}'),
+        calls('{"id":"b","function":{"name":"k","arguments":"{\\"y\\""}}'),
+        calls('{"id":"a","function":{"arguments":":1}"}}'),
+        calls('{"id":"b","function":{"arguments":":2}"}}'),
+      ],
+      [
+        ["a", "w", '{"x":1}'],
+        ["b", "k", '{"y":2}'],
+      ],
+    ],
+    [
+      "whose pieces have an id each",
+      [
+        calls('{"index":0,"id":"a","function":{"name":"w","arguments":""}}'),
+        calls('{"index":0,"id":"z1","function":{"arguments":"{\\"x\\""}}'),
+        calls('{"index":0,"id":"z2","function":{"arguments":":1}"}}'),
+      ],
+      [["a", "w", '{"x":1}']],
+    ],
+    [
+      "with arguments that are an object, exactly as it is written",
+      [
+        calls(
+          '{"index":0,"id":"a","function":{"name":"w","arguments":{"id":2512292042121000001,"r":1.0, "t":"\\u00e9"}}}',
+        ),
+      ],
+      [["a", "w", '{"id":2512292042121000001,"r":1.0, "t":"\\u00e9"}']],
+    ],
+    ...['""', "null", '" "', undefined].map((written): [string, readonly string[], [string, string, string][]] => [
+      `without arguments: ${written}`,
+      [calls(`{"index":0,"id":"a","function":{"name":"w"${written === undefined ? "" : `,"arguments":${written}`}}}`)],
+      [["a", "w", "{}"]],
+    ]),
+    [
+      "in the old form",
+      [delta('{"function_call":{"name":"w","arguments":"{\\"x\\""}}'), delta('{"function_call":{"arguments":":1}"}}')],
+      [["", "w", '{"x":1}']],
+    ],
+    [
+      "in a whole message",
+      ['{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"w","arguments":"{}"}}]}}]}'],
+      [["a", "w", "{}"]],
+    ],
+  ])("%s", async (_, frames, expected) => {
+    expect(callsOf(await read(...frames, finish("tool_calls")))).toEqual(expected);
+  });
+
+  test.each(["length"])(
+    "of a response that ended by its token limit are named, and not given to run",
+    async (reason) => {
+      for (const text of ['{\\"amount\\": 10', "{}", ""]) {
+        const parts = await read(
+          calls(`{"index":0,"id":"a","function":{"name":"pay","arguments":"${text}"}}`),
+          finish(reason),
+        );
+        expect(callsOf(parts)).toEqual([]);
+        expect(parts.slice(-2)).toMatchObject([
+          { type: "cut-call", id: "a", name: "pay" },
+          { type: "finish", reason: "length" },
+        ]);
+      }
+    },
+  );
+
+  test("are the same for every order of their pieces, as long as each call's own pieces are in order", () => {
+    const call = fc.record({ id: fc.uuid(), name: fc.constantFrom("f", "g"), text: fc.json() });
+    fc.assert(
+      fc.property(
+        fc.array(call, { minLength: 1, maxLength: 5 }),
+        fc.infiniteStream(fc.nat()),
+        fc.boolean(),
+        (made, picks, hasIndex) => {
+          const left = made.map(({ id, name, text }, index) => {
+            const half = Math.floor(text.length / 2);
+            const place = hasIndex ? { index } : {};
+            return [
+              { ...place, id, name, text: text.slice(0, half) },
+              { ...place, id, text: text.slice(half) },
+            ];
+          });
+          const pieces = new CallPieces();
+          for (const [place, [first]] of left.entries()) {
+            pieces.add(first ?? {});
+            left[place]?.shift();
+          }
+          for (
+            let open = left.filter((each) => each.length > 0);
+            open.length > 0;
+            open = open.filter((each) => each.length > 0)
+          ) {
+            pieces.add(open[(picks.next().value ?? 0) % open.length]?.shift() ?? {});
+          }
+          const whole = pieces.whole()?.map(({ id, name, argumentsJson }) => ({ id, name, text: argumentsJson }));
+          expect(whole).toEqual(made.map((each) => ({ ...each, text: each.text === "null" ? "{}" : each.text })));
+        },
+      ),
+    );
+  });
+});
+
+describe("content", () => {
+  const textOf = (parts: readonly ModelPart[]) =>
+    parts.flatMap((part) => (part.type === "text" || part.type === "reasoning" ? [[part.type, part.text]] : []));
+
+  test("may be a list of parts, with thoughts, and parts of unknown types are skipped", async () => {
+    const parts = await read(
+      delta('{"content":[{"type":"thinking","thinking":[{"type":"text","text":"2 and 2"}]}]}'),
+      delta('{"content":[{"type":"text","text":"Four"},{"type":"reference","reference_ids":[1]}]}'),
+      delta('{"content":"."}'),
+      finish("stop"),
+    );
+    expect(textOf(parts)).toEqual([
+      ["reasoning", "2 and 2"],
+      ["text", "Four."],
+    ]);
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+  });
+
+  test("is complete after the mark of the end, also without a finish reason", async () => {
+    const parts = await read(delta('{"content":"Four"}'));
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "other" });
+  });
+
+  test("is not complete at the end of the connection alone, nor when there was none", async () => {
+    fake.respond((wire) => {
+      wire.raw(`data: ${delta('{"content":"Four"}')}\n\n`);
+      wire.end();
+    });
+    const parts = await Array.fromAsync(provider.model("m").stream(request, new AbortController().signal));
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut" });
+    expect((await read()).at(-1)).toMatchObject({ type: "failure", code: "cut" });
+  });
+
+  test("of a gateway's reasoning_details is joined, and sent back as it came", async () => {
+    const details = [
+      '{"type":"reasoning.text","text":"2 and","index":0,"format":"x"}',
+      '{"type":"reasoning.text","text":" 2","index":0,"signature":"s"}',
+      '{"type":"reasoning.encrypted","data":"abc","id":"r1","index":1}',
+    ];
+    const parts = await read(
+      ...details.map((detail) => delta(`{"reasoning_details":[${detail}]}`)),
+      calls('{"index":0,"id":"a","function":{"name":"w","arguments":"{}"}}'),
+      finish("tool_calls"),
+    );
+    const last = parts.at(-1);
+    const state = last?.type === "finish" ? last.state : undefined;
+    fake.respond((wire) => wire.done());
+    const history = [
+      { role: "user" as const, text: "2 + 2?" },
+      { role: "assistant" as const, text: "", toolCalls: [{ id: "a", name: "w", argumentsJson: "{}" }], state },
+      { role: "tool" as const, toolCallId: "a", toolName: "w", text: "4" },
+    ];
+    const again = { ...request, messages: history };
+    await Array.fromAsync(provider.model("m").stream(again, new AbortController().signal));
+    const { body } = await fake.request(1);
+    expect(body.messages[2]).toMatchObject({
+      role: "assistant",
+      reasoning_details: [
+        { type: "reasoning.text", text: "2 and 2", index: 0, format: "x", signature: "s" },
+        { type: "reasoning.encrypted", data: "abc", id: "r1", index: 1 },
+      ],
+    });
+  });
+});
+
+describe("an error", () => {
+  test.each([
+    ["as a frame of its own", 'data: {"object":"error","message":"context too long"}\n\n', "context too long"],
+    ["as an event with plain text", "event: error\ndata: no credits left\n\n", "no credits left"],
+    ["as an event with JSON", 'event: error\ndata: {"error":{"message":"no credits left"}}\n\n', "no credits left"],
+  ])("%s has its words", async (_, bytes, words) => {
+    fake.respond((wire) => {
+      wire.raw(bytes);
+      wire.done();
+    });
+    const parts = await Array.fromAsync(provider.model("m").stream(request, new AbortController().signal));
+    expect(parts).toMatchObject([{ type: "failure", message: `API error in stream: ${words}` }]);
+  });
+
+  test("as a whole JSON answer with status 200 has its words", async () => {
+    fake.respond((wire) => wire.reply(200, '{"error":{"message":"no credits left","code":402}}'));
+    const parts = await Array.fromAsync(provider.model("m").stream(request, new AbortController().signal));
+    expect(parts).toMatchObject([
+      { type: "failure", code: "402", retryable: false, message: "API error in stream: no credits left" },
+    ]);
+  });
+});

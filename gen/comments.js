@@ -6486,6 +6486,10 @@ export const comments = new Map(
   "Tools of the caller, which the service calls over HTTP at the session's callback (Agent Runner document, \"Remote Tools\"). Checked when a message is sent."
  ],
  [
+  "runnel.v1.AgentTools.unknown_calls_to_caller",
+  "Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an error that names the agent's tools."
+ ],
+ [
   "runnel.v1.ApiKey",
   "An API key: a credential of a client for `Authorization: Bearer`. The service shows the key itself once, in the response of CreateApiKey, and stores only its hash."
  ],

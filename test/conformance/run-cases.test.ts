@@ -154,7 +154,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     const events = await readSession(api, sessionId);
     expect(ofType(events, "tool_call").map(({ args }) => args)).toEqual([{}, {}, {}, {}]);
     expect(ofType(events, "tool_result")).toEqual([
-      { tool: "zap", success: false, content: "", error: "unknown tool: zap" },
+      { tool: "zap", success: false, content: "", error: "unknown tool: zap; this agent has the tools list_dir" },
       { tool: "list_dir", success: false, content: "", error: expect.stringMatching(/^invalid arguments: not valid/) },
       { tool: "list_dir", success: false, content: "", error: expect.stringMatching(/expected a JSON object, got an/) },
       { tool: "list_dir", success: true, content: "" },
@@ -241,7 +241,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
 
   const breaks: { what: string; script: Script; text: RegExp }[] = [
     { what: "a cut", script: (wire) => wire.cut(), text: /the response of provider openai was cut off: \w+/ },
-    { what: "an end without a reason", script: (wire) => wire.done(), text: /cut off: no finish reason was sent$/ },
+    { what: "an end without a mark", script: (wire) => wire.end(), text: /cut off: no finish reason was sent$/ },
     {
       what: "an error object",
       script: (wire) => wire.frame({ error: { message: "engine fell over", code: 500 } }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { callTimeoutMs, runCall, unknownTool } from "../../src/agent/tools/call.ts";
+import { callTimeoutMs, runCall } from "../../src/agent/tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
 import { nowhere } from "./place.ts";
@@ -115,10 +115,6 @@ describe("the outcome of a call", () => {
     });
     expect(await atOnce.outcome).toEqual({ error: "panic: boom" });
     expect(await start(async () => Promise.reject("later")).outcome).toEqual({ error: "panic: later" });
-  });
-
-  test("of an unknown tool has the tool's name", () => {
-    expect(unknownTool("zap")).toEqual({ error: "unknown tool: zap" });
   });
 
   test("leaves no timer and no listener behind", async () => {

@@ -736,7 +736,12 @@ class AgentTools(_Message):
     """
     approval_seconds: _int
     """Time to decide about a call, in seconds: 1 to 604,800; 0 means 86,400. It does not count towards the timeout of the run."""
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ...) -> None: ...
+    unknown_calls_to_caller: _bool
+    """
+    Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an
+    error that names the agent's tools.
+    """
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ...) -> None: ...
 
 class FunctionTool(_Message):
     """A tool that the caller runs itself."""

@@ -414,6 +414,14 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: int32 approval_seconds = 5;
    */
   approvalSeconds: number;
+
+  /**
+   * Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an
+   * error that names the agent's tools.
+   *
+   * @generated from field: bool unknown_calls_to_caller = 6;
+   */
+  unknownCallsToCaller: boolean;
 };
 
 /**

@@ -37,6 +37,7 @@ import type { Toolbox } from "../tools/toolbox.ts";
 import { approvalsToUse, askedCalls, askedResults, askForCalls, isUndecided, parkForCalls } from "./approvals.ts";
 import { changesOf, commitOutcomes, startedResults, type TurnOutcomes } from "./calls.ts";
 import { assistantMessage, modelMessages, systemTexts, toolMessage } from "./history.ts";
+import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
 import { checkpointOf, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
 import { runToolBatch } from "./tool-batch.ts";
@@ -156,6 +157,10 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
     const end = failed(`agent reached maximum turn limit (${maxTurns})`);
     return { ...end, usage: usageMessage(progress.usage) };
   }
+  const enough = whyEnough(progress.invalid, loop.tools);
+  if (enough !== undefined) {
+    return { ...failed(enough), code: invalidCallsCode, turns: progress.turns, usage: usageMessage(progress.usage) };
+  }
   const turn = progress.turns + 1;
   if (!progress.announced) {
     yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
@@ -175,27 +180,42 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
     });
   }
   const spent = { ...progress, turns: turn, usage };
-  const { calls = [], pending = [] } = Object.groupBy(response.toolCalls, ({ name }) =>
-    loop.functions.some((each) => each.name === name) ? "pending" : "calls",
+  const isCut = response.cutCalls.length > 0;
+  const made = isCut ? response.cutCalls : response.toolCalls;
+  const { calls = [], pending = [] } = Object.groupBy(made, ({ name }) =>
+    isOfCaller(loop, name) ? "pending" : "calls",
   );
-  if (calls.length === 0) {
-    return endOfTalk(response, { ...spent, pending });
+  if (calls.length === 0 || (isCut && progress.wasCut)) {
+    return endOfTalk(response, { ...spent, pending: isCut ? [] : pending });
   }
-  const reached: Progress = { ...spent, phase: "tools", pending: pending.map(plainCall) };
-  const message = assistantMessage(response);
+  const reached: Progress = {
+    ...spent,
+    ...{ phase: "tools", isCut, wasCut: progress.wasCut || isCut },
+    // The caller gets no call of a cut response: its arguments may be incomplete.
+    pending: isCut ? [] : pending.map(plainCall),
+  };
+  const message = assistantMessage({ ...response, toolCalls: isCut ? calls : response.toolCalls });
   loop.transcript.push(message);
   const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
   const { interventions } = countCalls(progress.callCounts, calls);
   const asked = askForCalls(calls, {
     agentTools: loop.context.agent.tools,
     tools: loop.tools,
-    isIntervened: interventions.size > 0,
+    isIntervened: isCut || interventions.size > 0,
     clock: loop.clock,
   });
   const results = [...startedResults(completedMessage(message, response), calls), ...askedResults(asked)];
   yield { kind: "commit", results, effects: { ...effects, toolCalls: { turn, calls: asked } } };
   failpoint("calls.committed");
   return { progress: reached, calls: askedCalls(asked) };
+}
+
+/** Whether the caller makes the calls of this tool: of its own functions and, where it asks for them, of tools that are unknown. */
+function isOfCaller({ context, functions, tools }: Loop, name: string): boolean {
+  const isUnknown = !tools.some((tool) => tool.name === name);
+  return (
+    functions.some((each) => each.name === name) || (isUnknown && context.agent.tools?.unknownCallsToCaller === true)
+  );
 }
 
 /** Returns a call as a checkpoint stores it. */
@@ -214,7 +234,11 @@ async function* takeCalls(
 ): AsyncGenerator<DriverStep, Progress | ParkedEnd | undefined> {
   const { tools, clock, context, events } = loop;
   const turn = progress.turns;
-  const { counts, interventions } = noticeRepetition(loop, progress, calls);
+  const made = calls.map(({ call }) => call);
+  const { counts, interventions } = progress.isCut
+    ? { counts: progress.callCounts, interventions: cutInterventions(loop, made) }
+    : noticeRepetition(loop, progress, made);
+  const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, made, tools);
   const { session, signal, span, isHeld } = context;
   const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span, isHeld };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
@@ -230,11 +254,16 @@ async function* takeCalls(
     return undefined;
   }
   const changes = changesOf(calls, outcomes, tools);
-  return yield* answerCalls(loop, { ...progress, callCounts: counts }, { outcomes, changes });
+  return yield* answerCalls(loop, { ...progress, isCut: false, callCounts: counts, invalid }, { outcomes, changes });
 }
 
-function noticeRepetition({ context, events }: Loop, progress: Progress, calls: readonly OpenToolCall[]): Repetitions {
-  const made = calls.map(({ call }) => call);
+/** Returns the error for each call of a response that its token limit has cut. */
+function cutInterventions({ maxTokens }: Loop, calls: readonly ToolCall[]): ReadonlyMap<number, string> {
+  const why = `not run: the response reached its limit of ${maxTokens} tokens before this call was complete; make the call again, with less`;
+  return new Map(calls.map((_, position) => [position, why]));
+}
+
+function noticeRepetition({ context, events }: Loop, progress: Progress, made: readonly ToolCall[]): Repetitions {
   const repetitions = countCalls(progress.callCounts, made);
   for (const position of repetitions.interventions.keys()) {
     events.loopDetected({ runId: context.runId, tool: made[position]?.name ?? "" });

@@ -3,6 +3,7 @@
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { RunContext } from "../../engine/runs/driver.ts";
 import type { UsageTotals } from "../budget/usage.ts";
+import { type InvalidCalls, noInvalidCalls } from "./invalid-calls.ts";
 import type { CallCounts } from "./repetition.ts";
 
 /** A call that the caller makes. */
@@ -21,9 +22,25 @@ export interface Progress {
   readonly pending: readonly PendingCall[];
   /** How often each call was answered, to detect repetition. */
   readonly callCounts: CallCounts;
+  /** True while the calls of the last response wait for the error that the token limit has cut them. */
+  readonly isCut: boolean;
+  /** True once the model has read such an error. */
+  readonly wasCut: boolean;
+  /** The calls that no tool could take. */
+  readonly invalid: InvalidCalls;
 }
 
-const start: Progress = { turns: 0, phase: "model", announced: false, usage: {}, pending: [], callCounts: {} };
+const noTrouble = { isCut: false, wasCut: false, invalid: noInvalidCalls };
+
+const start: Progress = {
+  turns: 0,
+  phase: "model",
+  announced: false,
+  usage: {},
+  pending: [],
+  callCounts: {},
+  ...noTrouble,
+};
 
 /** Reads the checkpoint. Returns the initial state when there is no checkpoint yet. */
 export function readProgress({ checkpoint }: RunContext): Progress {

@@ -7,10 +7,11 @@ import type { DriverStep, OpenToolCall, RunContext } from "../../engine/runs/dri
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { callTimeoutMs, runCall, unknownTool } from "../tools/call.ts";
+import { callTimeoutMs, runCall } from "../tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tools/tool.ts";
 import { isUndecided, outcomeOfRefusal } from "./approvals.ts";
 import { callsPerTurnMax } from "./calls.ts";
+import { describeTools } from "./invalid-calls.ts";
 
 /** The maximum number of calls that run at the same time. */
 export const parallelCallsMax = 5;
@@ -100,7 +101,7 @@ async function outcomeOf(
   }
   const tool = batch.tools.find((each) => each.name === call.name);
   if (tool === undefined) {
-    return unknownTool(call.name);
+    return { error: `unknown tool: ${call.name}; ${describeTools(batch.tools)}` };
   }
   if (position >= callsPerTurnMax) {
     return { error: `skipped: maximum ${callsPerTurnMax} calls in a turn` };

@@ -20,11 +20,6 @@ export interface CallOptions {
   readonly clock: Clock;
 }
 
-/** Returns the outcome of a call to a tool that the run does not have. */
-export function unknownTool(name: string): ToolOutcome {
-  return { error: `unknown tool: ${name}` };
-}
-
 /**
  * Runs a call and never rejects. The tool gets one signal for the end of the run and for the timeout. After the signal, the
  * tool has `stopGraceMs` to end by itself and report what it has done.

@@ -8,6 +8,7 @@ import { isReason } from "../rest/failure.ts";
 import { annotate } from "./echo.ts";
 import { responseIdOf } from "./ids.ts";
 import { type Asked, previousNotFound } from "./response-request.ts";
+import { noTools } from "./tools.ts";
 import { idempotencyKeyOf, type Visit } from "./visit.ts";
 
 const sessions = SessionService.method;
@@ -46,7 +47,7 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
 }
 
 /** The agent of sessions that this surface makes. Its runs may use tools many times. */
-export const newAgent = { name: "openai", maxTurns: 100 } as const;
+export const newAgent = { name: "openai", maxTurns: 100, tools: noTools };
 
 /** Continues the session of a response while that is its newest run, else a fork of it. */
 async function follow(

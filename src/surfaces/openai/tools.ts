@@ -8,7 +8,12 @@ import { Fields } from "./fields.ts";
 /** The label under which callers name the tools of this service. */
 export const serverLabel = "runnel";
 
-type AgentTools = Required<Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions">>;
+type AgentTools = Required<
+  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "unknownCallsToCaller">
+>;
+
+/** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
+export const noTools: AgentTools = { builtin: [], functions: [], unknownCallsToCaller: true };
 
 /**
  * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own.
@@ -18,7 +23,7 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
   const choice = readChoice(request);
   const items = request.list("tools");
   if (items === undefined) {
-    return choice === "none" ? { builtin: [], functions: [] } : undefined;
+    return choice === "none" ? noTools : undefined;
   }
   const tools: { builtin: string[]; functions: NonNullable<AgentTools["functions"]>[number][] } = {
     builtin: [],
@@ -36,7 +41,7 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
     }
     tool.assertAllRead();
   }
-  return choice === "none" ? { builtin: [], functions: [] } : tools;
+  return choice === "none" ? noTools : { ...noTools, ...tools };
 }
 
 function readChoice(request: Fields): "auto" | "none" {

@@ -658,8 +658,11 @@ type AgentTools struct {
 	Approve []string `protobuf:"bytes,4,rep,name=approve,proto3" json:"approve,omitempty"`
 	// Time to decide about a call, in seconds: 1 to 604,800; 0 means 86,400. It does not count towards the timeout of the run.
 	ApprovalSeconds int32 `protobuf:"varint,5,opt,name=approval_seconds,json=approvalSeconds,proto3" json:"approval_seconds,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an
+	// error that names the agent's tools.
+	UnknownCallsToCaller bool `protobuf:"varint,6,opt,name=unknown_calls_to_caller,json=unknownCallsToCaller,proto3" json:"unknown_calls_to_caller,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *AgentTools) Reset() {
@@ -725,6 +728,13 @@ func (x *AgentTools) GetApprovalSeconds() int32 {
 		return x.ApprovalSeconds
 	}
 	return 0
+}
+
+func (x *AgentTools) GetUnknownCallsToCaller() bool {
+	if x != nil {
+		return x.UnknownCallsToCaller
+	}
+	return false
 }
 
 // A tool that the caller runs itself.
@@ -971,7 +981,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06strict\x18\x04 \x01(\bR\x06strict\"X\n" +
 	"\x06Budget\x12\x1f\n" +
 	"\x06tokens\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06tokens\x12-\n" +
-	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\x97\x02\n" +
+	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xce\x02\n" +
 	"\n" +
 	"AgentTools\x12)\n" +
 	"\abuiltin\x18\x01 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10@\"\x05r\x03(\x80\x01R\abuiltin\x128\n" +
@@ -979,7 +989,8 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x03(\v2\x17.runnel.v1.FunctionToolB\t\xbaH\x06\x92\x01\x03\x10\x80\x01R\tfunctions\x12*\n" +
 	"\aapprove\x18\x04 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10\xc0\x01\"\x05r\x03(\x80\x01R\aapprove\x126\n" +
-	"\x10approval_seconds\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xf5$(\x00R\x0fapprovalSeconds\"\xa4\x02\n" +
+	"\x10approval_seconds\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xf5$(\x00R\x0fapprovalSeconds\x125\n" +
+	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\"\xa4\x02\n" +
 	"\fFunctionTool\x12\xb4\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\x9f\x01\xbaH\x94\x01\xba\x01\x90\x01\n" +
 	"\x15function.name.pattern\x12Pinvalid name of a function: must be 1-64 letters, digits, dashes and underscores\x1a%this.matches('^[A-Za-z0-9_-]{1,64}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12+\n" +

@@ -1,0 +1,90 @@
+// Models that do not read errors: they repeat calls that no tool can take, or their calls are cut by the token limit.
+
+import { describe, expect, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { readSession, setStage, startConversation } from "./stage.ts";
+import type { Plain, SessionEvent } from "./surface.ts";
+import { findSurface } from "./surfaces.ts";
+
+const rest = findSurface("REST");
+const tools = { builtin: ["list_dir"] };
+
+function ofType(events: readonly SessionEvent[], type: string): Plain[] {
+  return events.filter((event) => event.type === type).map(({ payload }) => payload);
+}
+
+describe("a model that repeats a call of an unknown tool", () => {
+  test.each([
+    ["the same one", ["zap", "zap", "zap"]],
+    ["two in turn", ["zap", "zip", "zap", "zip", "zap"]],
+    ["several in turn", ["zap", "zip", "zop", "zap", "zip"]],
+  ])("%s: the run ends with the reason, and every call has its error", async (_, names) => {
+    const { provider, api } = await setStage(rest);
+    const scripts = names.map(
+      (name, turn): Script => callTools({ id: `call_${turn}`, name, arguments: `{"try":${turn}}` }),
+    );
+    provider.respond(...scripts, answer("never"));
+    const { sessionId } = await startConversation(api, { tools });
+    const events = await readSession(api, sessionId);
+    expect(ofType(events, "tool_result").map(({ error }) => error)).toEqual(
+      names.map((name) => `unknown tool: ${name}; this agent has the tools list_dir`),
+    );
+    expect(ofType(events, "error")).toMatchObject([
+      { message: `the model repeats invalid calls: unknown tool: ${names.at(-1)}; this agent has the tools list_dir` },
+    ]);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "failed", turns: names.length });
+    expect(provider.requests).toHaveLength(names.length);
+  });
+
+  test("fails with a code of its own", async () => {
+    const { provider, api, service } = await setStage(rest);
+    const again = callTools({ id: "call_1", name: "list_dir", arguments: "{" });
+    provider.respond(again, again, again, answer("never"));
+    const { sessionId } = await startConversation(api, { tools });
+    await readSession(api, sessionId);
+    const client = new GrpcClient(service.target);
+    const { runs } = await client.call(RunService.method.listRuns, {});
+    const batches = await Array.fromAsync(client.stream(RunService.method.tailRun, { runId: runs[0]?.runId ?? "" }));
+    const last = batches.flatMap(({ results }) => results).at(-1);
+    expect(last?.payload).toMatchObject({
+      case: "runFailed",
+      value: { code: "runner.invalid_calls", retryable: false },
+    });
+  });
+});
+
+describe("a model whose call is cut by the token limit", () => {
+  const cut: Script = (wire) => {
+    wire.text("I will look");
+    wire.toolCalls({ index: 0, id: "call_1", name: "list_dir", arguments: '{"path": "' });
+    wire.finish("length");
+  };
+
+  test("learns it once, and can go on", async () => {
+    const { provider, api } = await setStage(rest);
+    provider.respond(cut, callTools({ id: "call_2", name: "list_dir", arguments: "{}" }), answer("well"));
+    const { sessionId } = await startConversation(api, { tools });
+    const events = await readSession(api, sessionId);
+    expect(ofType(events, "tool_call").map(({ args }) => args)).toEqual([{}, {}]);
+    expect(ofType(events, "tool_result")).toMatchObject([
+      { success: false, error: expect.stringContaining("before this call was complete") },
+      { success: true },
+    ]);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "well" });
+    const { body } = await provider.request(1);
+    const said = body.messages.find(({ role }: { role: string }) => role === "assistant");
+    expect(said).toMatchObject({ tool_calls: [{ id: "call_1", function: { name: "list_dir", arguments: "{}" } }] });
+  });
+
+  test("a second time, the run ends with the reason length", async () => {
+    const { provider, api } = await setStage(rest);
+    provider.respond(cut, cut, answer("never"));
+    const { sessionId } = await startConversation(api, { tools });
+    const events = await readSession(api, sessionId);
+    expect(ofType(events, "tool_call")).toHaveLength(1);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "completed", turns: 2 });
+    expect(provider.requests).toHaveLength(2);
+  });
+});

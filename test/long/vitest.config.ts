@@ -28,7 +28,7 @@ const propertyTests = globSync("test/**/*.test.ts").filter((file) =>
 const seed = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
 process.stdout.write(`the seed of the property tests is ${seed}: TEST_SEED=${seed} npm run test:all repeats them\n`);
 
-// Each request that the service signs meanwhile is tried as a credential afterwards: `test/long/replay`.
+// Each request that the service signs meanwhile is tried as a credential afterwards: `test/long/alone`.
 writeFileSync(signedFile, "");
 
 export default defineConfig({

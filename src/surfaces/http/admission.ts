@@ -12,7 +12,7 @@ import type { FairTurns } from "../../platform/auth/fair-turns.ts";
 import type { RateLimit } from "../../platform/auth/rate-limit.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { Fault, reasons } from "../../platform/base/fault.ts";
-import { type BodyReader, callsOfBytes, callsOfContent, isReadAhead } from "./body-weight.ts";
+import { type BodyReader, callsOfBytes, callsOfContent, isEnoughToWeigh, isReadAhead } from "./body-weight.ts";
 import { readClientId, readCredentials, takeTicket } from "./credentials.ts";
 import { addressOf, networkOf } from "./network.ts";
 import { type Bodies, contentsOf, type HeldBody } from "./request-body.ts";
@@ -38,8 +38,8 @@ export interface AdmissionOptions {
 /** The admission of a request. */
 export interface Admitted {
   readonly admission: Admission;
-  /** The body, unless its reader reads it. */
-  readonly body: Buffer | undefined;
+  /** The body, unless its reader reads it. A call of connect may have more than these bytes. */
+  readonly body: Pick<HeldBody, "bytes" | "isWhole"> | undefined;
 }
 
 /** The access rules of the requested method. */
@@ -61,8 +61,8 @@ export interface AccessRules {
 export async function admit(request: Request, rules: AccessRules, options: AdmissionOptions): Promise<Admitted> {
   const { reader, isFrequent, bodyBytesMax } = rules;
   let held: HeldBody | undefined;
-  const read = async (bodies: Bodies): Promise<HeldBody> =>
-    (held ??= await bodies.read(request, reader.kind === "none" ? 0 : bodyBytesMax));
+  const read = async (bodies: Bodies, isEnough?: typeof isEnoughToWeigh): Promise<HeldBody> =>
+    (held ??= await bodies.read(request, reader.kind === "none" ? 0 : bodyBytesMax, isEnough));
   try {
     const caller = await identify(request, rules, options, async () => {
       const { bytes } = await read(options.unverifiedBodies);
@@ -72,7 +72,7 @@ export async function admit(request: Request, rules: AccessRules, options: Admis
     const key = rateKey(caller, request);
     rate.take(key);
     if (held !== undefined || isReadAhead(request, reader)) {
-      const { bytes, dropped } = await read(options.bodies);
+      const { bytes, dropped } = await read(options.bodies, reader.kind === "message" ? isEnoughToWeigh : undefined);
       const pay = async (calls: number): Promise<void> => {
         const waitMs = rate.takeAhead(key, calls, bodyWaitMsMax);
         if (waitMs > 0) {
@@ -83,10 +83,10 @@ export async function admit(request: Request, rules: AccessRules, options: Admis
       await pay(callsOfBytes(bytes));
       await pay(await callsOfContent(bytes, reader, request));
     }
-    return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body: held?.bytes };
+    return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body: held };
   } catch (error) {
     if (error instanceof Fault) {
-      return { admission: { fault: error }, body: held?.bytes };
+      return { admission: { fault: error }, body: held };
     }
     throw error;
   } finally {

@@ -9,7 +9,7 @@ import { JsonTextError, jsonValuesMax } from "../../platform/base/json/text.ts";
 import { MessageValuesError, scanMessage } from "../../platform/base/message-values.ts";
 import { byTurns } from "../../platform/base/steps.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
-import { envelopePrefixBytes, isEnvelopedType } from "./request-body.ts";
+import { compressedFlag, envelopePrefixBytes, type FirstBytes, isEnvelopedType } from "./request-body.ts";
 import type { Request } from "./rpc.ts";
 
 /** Who reads a body, and how. */
@@ -56,6 +56,14 @@ export function isReadAhead({ headers }: Request, reader: BodyReader): boolean {
     default:
       return reader satisfies never;
   }
+}
+
+/**
+ * Whether these are enough to weigh a call of connect: of a small message its size, otherwise the whole message. What follows is
+ * for connect, which answers an invalid message at once, also when the request never ends.
+ */
+export function isEnoughToWeigh({ isCompressed, messageBytes, bytes }: FirstBytes): boolean {
+  return (messageBytes <= lightBytesMax && !isCompressed) || bytes >= envelopePrefixBytes + messageBytes;
 }
 
 function encodingOf(headers: Request["headers"]): string | undefined {
@@ -132,8 +140,6 @@ async function openMessages(body: Buffer, contentType: string, encoding: string 
   }
   return messages;
 }
-
-const compressedFlag = 1;
 
 async function open(bytes: Buffer, encoding: string | undefined): Promise<Buffer[]> {
   if (encoding === undefined) {

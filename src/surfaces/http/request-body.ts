@@ -22,6 +22,8 @@ const progressBytes = 16_384;
 /** A body that was read. Its bytes count for the limits until it is released or dropped. */
 export interface HeldBody {
   readonly bytes: Buffer;
+  /** False when the request has more than these bytes, or may have. */
+  readonly isWhole: boolean;
   /** Aborted, with Fault OVERLOADED, when the body is dropped in favor of others. Undefined for a body that needs no limit. */
   readonly dropped: AbortSignal | undefined;
   release(): void;
@@ -33,20 +35,22 @@ export class Bodies {
   readonly #large = new Room(allLargeBytesMax);
 
   /**
-   * Reads the body of a request; `bytesMax` is 0 for a call without a body. Rejects when the sender leaves, with Fault
-   * BODY_TOO_LARGE, or with OVERLOADED when the body was dropped in favor of others.
+   * Reads the body of a request; `bytesMax` is 0 for a call without a body. With `isEnough`, reads only until it returns true for
+   * the bytes so far, or until they are too many: the reader of the messages refuses them. Rejects when the sender leaves, with
+   * Fault BODY_TOO_LARGE, or with OVERLOADED when the body was dropped in favor of others.
    */
-  async read(request: Request, bytesMax: number): Promise<HeldBody> {
+  async read(request: Request, bytesMax: number, isEnough?: (read: FirstBytes) => boolean): Promise<HeldBody> {
     const length = Number(request.headers["content-length"] ?? Number.NaN);
-    if (length > bytesMax) {
+    if (length > bytesMax && isEnough === undefined) {
       throw tooLarge(bytesMax);
     }
     const whole = takeWhole(request, length);
     if (whole !== undefined) {
-      return { bytes: whole, dropped: undefined, release: () => undefined };
+      return { bytes: whole, isWhole: true, dropped: undefined, release: () => undefined };
     }
     const isEnveloped = isEnvelopedType(request.headers["content-type"] ?? "");
-    const { promise: isOver, resolve: end, reject: fail } = Promise.withResolvers<void>();
+    const { promise: isOver, resolve: finish, reject: fail } = Promise.withResolvers<boolean>();
+    const end = (): void => finish(true);
     const dropping = new AbortController();
     const body = new Body(() => {
       const fault = new Fault("OVERLOADED", "too many large requests at once: try again", { retryAfterMs: 1_000 });
@@ -54,17 +58,17 @@ export class Bodies {
       dropping.abort(fault);
     });
     const take = (chunk: Uint8Array): void => {
-      if (body.bytes + chunk.byteLength > bytesMax) {
+      if (body.bytes + chunk.byteLength > bytesMax && isEnough === undefined) {
         body.leave();
         fail(tooLarge(bytesMax));
         return;
       }
-      const isFirst = body.bytes < envelopePrefixBytes;
       body.add(chunk);
       body.stayIn(body.bytes > smallBytesMax ? this.#large : this.#small);
-      if (isEnveloped && isFirst && claimedBytes(body.chunks) > messageBytesMax) {
-        body.leave();
-        fail(tooLarge(messageBytesMax));
+      if (isEnough !== undefined && (body.bytes > bytesMax || isMessageKnown(body, isEnveloped, isEnough))) {
+        // What follows stays in the request, for the reader of the messages.
+        request.pause();
+        finish(false);
       }
     };
     // Also called after each complete body, before this function goes on; an error costs as much as half of a small request.
@@ -75,9 +79,9 @@ export class Bodies {
     };
     request.on("data", take).once("end", end).once("error", fail).once("close", leave);
     try {
-      await isOver;
+      const isWhole = await isOver;
       const bytes = Buffer.concat(body.chunks, body.bytes);
-      return { bytes, dropped: dropping.signal, release: () => body.leave() };
+      return { bytes, isWhole, dropped: dropping.signal, release: () => body.leave() };
     } catch (error) {
       body.leave();
       throw error;
@@ -202,11 +206,37 @@ export function isEnvelopedType(contentType: string): boolean {
   return /^application\/(?:grpc|connect\+)/i.test(contentType);
 }
 
-/** Returns the size that the envelope claims for its message; 0 while its prefix is incomplete. */
-function claimedBytes(chunks: readonly Uint8Array[]): number {
-  const first = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-  return first.byteLength < envelopePrefixBytes ? 0 : first.readUInt32BE(1);
+/** Whether no more of a body with envelopes is needed: enough was read, or its first message is too large. */
+function isMessageKnown(body: Body, isEnveloped: boolean, isEnough: (read: FirstBytes) => boolean): boolean {
+  const prefix = isEnveloped ? readPrefix(body) : undefined;
+  return prefix !== undefined && (prefix.messageBytes > messageBytesMax || isEnough({ ...prefix, bytes: body.bytes }));
 }
+
+interface Prefix {
+  readonly isCompressed: boolean;
+  /** The size of the first message, as its envelope claims it. */
+  readonly messageBytes: number;
+}
+
+/** The beginning of a body with envelopes. */
+export interface FirstBytes extends Prefix {
+  /** The number of bytes so far. */
+  readonly bytes: number;
+}
+
+/** Returns the prefix of the first envelope; undefined while it is incomplete. */
+function readPrefix({ chunks, bytes }: Pick<Body, "chunks" | "bytes">): Prefix | undefined {
+  if (bytes < envelopePrefixBytes) {
+    return undefined;
+  }
+  const [chunk] = chunks;
+  const first = chunk !== undefined && chunk.byteLength >= envelopePrefixBytes ? chunk : Buffer.concat(chunks);
+  const view = Buffer.from(first.buffer, first.byteOffset, envelopePrefixBytes);
+  return { isCompressed: ((view[0] ?? 0) & compressedFlag) !== 0, messageBytes: view.readUInt32BE(1) };
+}
+
+/** The flag of an envelope whose message is compressed. */
+export const compressedFlag = 1;
 
 function tooLarge(bytesMax: number): Fault {
   if (bytesMax === 0) {

@@ -177,7 +177,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
     await surface.handle(request, response, {
       contextValues,
       sink: openAnswerSink(response),
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && { body: body.bytes }),
     });
   }
 }

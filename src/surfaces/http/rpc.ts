@@ -16,10 +16,10 @@ export type Request = IncomingMessage | Http2ServerRequest;
 /** A response of HTTP/1.1 or HTTP/2. */
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** The context of an RPC, and the body when it was already read. */
+/** The context of an RPC, and the part of the body that was already read. */
 export interface RpcCall {
   readonly contextValues: ContextValues;
-  readonly body?: Uint8Array | undefined;
+  readonly body?: { readonly bytes: Uint8Array; readonly isWhole: boolean } | undefined;
   readonly clock?: Clock;
 }
 
@@ -33,7 +33,7 @@ export function createRpcTable(handlers: readonly UniversalHandler[]): ReadonlyM
   return new Map(handlers.map((handler) => [handler.requestPath, handler]));
 }
 
-/** Answers a call. `body` is the request's body when it was already read. Rejects when the answer could not be written. */
+/** Answers a call. Rejects when the answer could not be written. */
 export async function answerRpc(
   handler: UniversalHandler,
   request: Request,
@@ -61,12 +61,12 @@ async function answerUnary(
     method: request.method ?? "",
     url: urlOf(request),
     header: headersOf(request),
-    body: body === undefined ? received : once(body),
+    body: bodyOf(body, received),
     signal: departure.signal,
     contextValues,
   });
   const chunks = await readAll(answer.body);
-  if (body === undefined) {
+  if (body?.isWhole !== true) {
     await settle(received, request, response, clock);
   }
   const { status, header, trailer } = withLegibleMessage(answer);
@@ -92,12 +92,12 @@ async function answerStream(
 ): Promise<void> {
   setAnswerSink(contextValues, openAnswerSink(response));
   const call = universalRequestFromNodeRequest(request, response, undefined, contextValues);
-  if (body !== undefined) {
-    await send(await handler({ ...call, body: once(body) }), response);
+  const received = new CallBody(request);
+  if (body?.isWhole === true) {
+    await send(await handler({ ...call, body: bodyOf(body, received) }), response);
     return;
   }
-  const received = new CallBody(request);
-  const answer = await begin(await handler({ ...call, body: received }));
+  const answer = await begin(await handler({ ...call, body: bodyOf(body, received) }));
   await settle(received, request, response, clock);
   await send(answer, response);
 }
@@ -137,8 +137,16 @@ async function readAll(body: UniversalServerResponse["body"]): Promise<Uint8Arra
   return chunks;
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+/** Returns the body of a request: what was already read, and what follows. */
+function bodyOf(read: RpcCall["body"], rest: CallBody): AsyncIterable<Uint8Array> {
+  return read === undefined ? rest : continueWith(read, rest);
+}
+
+async function* continueWith({ bytes, isWhole }: NonNullable<RpcCall["body"]>, rest: CallBody) {
   yield bytes;
+  if (!isWhole) {
+    yield* rest;
+  }
 }
 
 async function send(answer: UniversalServerResponse, response: Response): Promise<void> {

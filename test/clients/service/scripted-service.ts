@@ -167,7 +167,7 @@ export class ScriptedService {
     const body = Buffer.concat(chunks);
     const contents = contentsOf(body, request.headers["content-type"] ?? "");
     const contextValues = createContextValues().set(contextKey, { request, response, contents });
-    await answerRpc(handler, request, response, { contextValues, body });
+    await answerRpc(handler, request, response, { contextValues, body: { bytes: body, isWhole: true } });
   }
 
   #count(what: string): number {

@@ -7882,6 +7882,74 @@ export const comments = new Map(
   "The new chunk; its `content` is an increment. Adjacent chunks of one message may be merged before they enter the log."
  ],
  [
+  "runnel.v1.ModelError",
+  "Why the provider of a model gave no response."
+ ],
+ [
+  "runnel.v1.ModelError.Cause",
+  "Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats such a request before the run fails."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_AUTHENTICATION",
+  "The operator's key is invalid, or may not use the model."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_CONTENT_FILTER",
+  "The provider withheld the response, or refused the request for its content."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_CONTEXT_LENGTH",
+  "The request is longer than the model can read."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_INVALID_REQUEST",
+  "The provider refused the request."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_NOT_FOUND",
+  "The provider does not have the model."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_OVERLOADED",
+  "The provider has too much to do."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_QUOTA",
+  "The operator's account has no money or tokens left."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_RATE_LIMIT",
+  "Too many requests for the operator's account."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_TIMEOUT",
+  "The provider did not answer in time."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_UNAVAILABLE",
+  "Any other fault of the provider, or of the way to it."
+ ],
+ [
+  "runnel.v1.ModelError.Cause.CAUSE_UNSPECIFIED",
+  "Unspecified: not a valid cause."
+ ],
+ [
+  "runnel.v1.ModelError.cause",
+  "Kind of the error."
+ ],
+ [
+  "runnel.v1.ModelError.code",
+  "The provider's own word for the error, such as `insufficient_quota`; empty when it gave none."
+ ],
+ [
+  "runnel.v1.ModelError.retry_after_ms",
+  "The wait that the provider asked for, in milliseconds; 0 when it gave none."
+ ],
+ [
+  "runnel.v1.ModelError.status",
+  "HTTP status of the provider's answer; 0 when there was none."
+ ],
+ [
   "runnel.v1.Provider",
   "One account at one model provider."
  ],
@@ -8236,6 +8304,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunFailed.error",
   "Description of the failure, for people."
+ ],
+ [
+  "runnel.v1.RunFailed.model_error",
+  "Why the model gave no response; unset when the run failed for another reason."
  ],
  [
   "runnel.v1.RunFailed.output",

@@ -1,7 +1,7 @@
 // Prints results for people.
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
-import type { RunResult, TurnRestarted } from "#gen/runnel/v1/result_pb.js";
+import { ModelError_Cause, type RunFailed, type RunResult, type TurnRestarted } from "#gen/runnel/v1/result_pb.js";
 import { joinLines } from "./terminal.ts";
 
 const shownCharsMax = 160;
@@ -67,10 +67,15 @@ function showPayload(payload: RunResult["payload"]): string {
     case "runCompleted":
       return `\n✓ completed in ${countTurns(payload.value.turns)}, ${payload.value.durationMs} ms\n`;
     case "runFailed":
-      return `\n✗ ${payload.value.code}: ${payload.value.error}\n`;
+      return `\n✗ ${payload.value.code}${describeCause(payload.value)}: ${payload.value.error}\n`;
     default:
       return "";
   }
+}
+
+/** Returns why the model gave no response, such as ` (rate_limit)`; empty for every other failure. */
+function describeCause({ modelError }: RunFailed): string {
+  return modelError === undefined ? "" : ` (${ModelError_Cause[modelError.cause]?.toLowerCase()})`;
 }
 
 /** Says which text is void, because printed text cannot be taken back. */

@@ -13,7 +13,7 @@ const well = [text, finish];
 const resetMs = 30_000;
 
 function failing(code: string, retryable: boolean): ModelFailure {
-  return { type: "failure", code, message: code, retryable, retryAfterMs: undefined };
+  return { type: "failure", cause: "unavailable", code, message: code, retryable, retryAfterMs: undefined };
 }
 
 const ill = [failing("500", true)];

@@ -605,7 +605,9 @@ describe("an error of Gemini", () => {
   ])("in the stream sets retryAfterMs as well: %s", async (_form, frame) => {
     const parts = await respond((wire) => wire.frame(frame));
     const message = "API error in stream: You exceeded your current quota.";
-    expect(parts).toEqual([{ type: "failure", code: "429", message, retryable: true, retryAfterMs: 34_075 }]);
+    expect(parts).toMatchObject([
+      { type: "failure", cause: "rate_limit", code: "429", message, retryable: true, retryAfterMs: 34_075 },
+    ]);
   });
 
   test.each([

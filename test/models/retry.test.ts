@@ -10,6 +10,7 @@ const text: ModelPart = { type: "text", text: "hi" };
 const finish: ModelPart = { type: "finish", reason: "stop", usage: undefined };
 const passing: ModelFailure = {
   type: "failure",
+  cause: "unavailable",
   code: "503",
   message: "busy",
   retryable: true,

@@ -110,9 +110,18 @@ test("a failure raises, whole and streamed", async () => {
   const refusing = (wire: { reply: (status: number, body: string) => void }) =>
     wire.reply(401, '{"error":{"message":"no"}}');
   provider.respond(refusing, refusing);
-  await expect(client.chat.completions.create({ model: "gpt-4o", messages })).rejects.toBeInstanceOf(
-    OpenAI.InternalServerError,
-  );
+  for (const stream of [false, true]) {
+    const asked = client.chat.completions.create({ model: "gpt-4o", messages, stream });
+    await expect(asked).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+  }
+});
+
+test("a stream that fails after its first words raises while it is read", async () => {
+  const { client, provider } = await setOpenAiStage();
+  provider.respond((wire) => {
+    wire.text("half");
+    wire.frame({ error: { message: "engine fell over" } });
+  });
   const stream = await client.chat.completions.create({ model: "gpt-4o", messages, stream: true });
   await expect(Array.fromAsync(stream)).rejects.toBeInstanceOf(OpenAI.APIError);
 });

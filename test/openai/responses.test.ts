@@ -383,11 +383,15 @@ test("the same Idempotency-Key twice is one run", async () => {
   expect(await query(service.databaseUrl, "select from run")).toHaveLength(2);
 });
 
-test("a failed run is a failed response, with Runnel's code", async () => {
+test("a run that failed in the background is a failed response, with Runnel's code", async () => {
   const { client, provider } = await setOpenAiStage();
-  provider.respond((wire) => wire.reply(401, '{"error":{"message":"bad key"}}'));
-  const response = await client.responses.create({ model: "gpt-4o", input: "Hi" });
-  expect(response).toMatchObject({ status: "failed", error: { code: "server_error", type: expect.any(String) } });
+  provider.respond((wire) => wire.reply(404, '{"error":{"message":"no such model"}}'));
+  const { id } = await client.responses.create({ model: "gpt-4o", input: "Hi", background: true });
+  const response = await until("the failure", async () => {
+    const now = await client.responses.retrieve(id);
+    return now.status === "failed" ? now : undefined;
+  });
+  expect(response).toMatchObject({ status: "failed", error: { code: "model_not_found", type: "runner.error" } });
 });
 
 test("an answer that reached its limit is incomplete", async () => {

@@ -1364,7 +1364,71 @@ class RunFailed(_Message):
     """Number of model responses in the run."""
     duration_ms: _int
     """Duration of the run from start to end, in milliseconds."""
-    def __init__(self, *, code: _str | None = ..., error: _str | None = ..., retryable: _bool | None = ..., output: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ...) -> None: ...
+    model_error: ModelError
+    """Why the model gave no response; unset when the run failed for another reason."""
+    def __init__(self, *, code: _str | None = ..., error: _str | None = ..., retryable: _bool | None = ..., output: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ..., model_error: ModelError | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["model_error"]) -> _bool: ...
+
+class ModelError(_Message):
+    """Why the provider of a model gave no response."""
+    class Cause(_int):
+        """
+        Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats
+        such a request before the run fails.
+        """
+        CAUSE_UNSPECIFIED: _ClassVar[ModelError.Cause]
+        """Unspecified: not a valid cause."""
+        CAUSE_RATE_LIMIT: _ClassVar[ModelError.Cause]
+        """Too many requests for the operator's account."""
+        CAUSE_CONTEXT_LENGTH: _ClassVar[ModelError.Cause]
+        """The request is longer than the model can read."""
+        CAUSE_AUTHENTICATION: _ClassVar[ModelError.Cause]
+        """The operator's key is invalid, or may not use the model."""
+        CAUSE_QUOTA: _ClassVar[ModelError.Cause]
+        """The operator's account has no money or tokens left."""
+        CAUSE_OVERLOADED: _ClassVar[ModelError.Cause]
+        """The provider has too much to do."""
+        CAUSE_CONTENT_FILTER: _ClassVar[ModelError.Cause]
+        """The provider withheld the response, or refused the request for its content."""
+        CAUSE_INVALID_REQUEST: _ClassVar[ModelError.Cause]
+        """The provider refused the request."""
+        CAUSE_NOT_FOUND: _ClassVar[ModelError.Cause]
+        """The provider does not have the model."""
+        CAUSE_TIMEOUT: _ClassVar[ModelError.Cause]
+        """The provider did not answer in time."""
+        CAUSE_UNAVAILABLE: _ClassVar[ModelError.Cause]
+        """Any other fault of the provider, or of the way to it."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> ModelError.Cause: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[ModelError.Cause]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, ModelError.Cause]]: ...
+    CAUSE_UNSPECIFIED: _ClassVar[ModelError.Cause]
+    CAUSE_RATE_LIMIT: _ClassVar[ModelError.Cause]
+    CAUSE_CONTEXT_LENGTH: _ClassVar[ModelError.Cause]
+    CAUSE_AUTHENTICATION: _ClassVar[ModelError.Cause]
+    CAUSE_QUOTA: _ClassVar[ModelError.Cause]
+    CAUSE_OVERLOADED: _ClassVar[ModelError.Cause]
+    CAUSE_CONTENT_FILTER: _ClassVar[ModelError.Cause]
+    CAUSE_INVALID_REQUEST: _ClassVar[ModelError.Cause]
+    CAUSE_NOT_FOUND: _ClassVar[ModelError.Cause]
+    CAUSE_TIMEOUT: _ClassVar[ModelError.Cause]
+    CAUSE_UNAVAILABLE: _ClassVar[ModelError.Cause]
+
+    cause: ModelError.Cause
+    """Kind of the error."""
+    status: _int
+    """HTTP status of the provider's answer; 0 when there was none."""
+    code: _str
+    """The provider's own word for the error, such as `insufficient_quota`; empty when it gave none."""
+    retry_after_ms: _int
+    """The wait that the provider asked for, in milliseconds; 0 when it gave none."""
+    def __init__(self, *, cause: ModelError.Cause | _str | None = ..., status: _int | None = ..., code: _str | None = ..., retry_after_ms: _int | None = ...) -> None: ...
 
 class ReasoningDelta(_Message):
     """`reasoning.delta`: a piece of the model's reasoning."""

@@ -606,6 +606,13 @@ export declare type RunFailed = Message<"runnel.v1.RunFailed"> & {
    * @generated from field: int64 duration_ms = 6;
    */
   durationMs: bigint;
+
+  /**
+   * Why the model gave no response; unset when the run failed for another reason.
+   *
+   * @generated from field: runnel.v1.ModelError model_error = 7;
+   */
+  modelError?: ModelError | undefined;
 };
 
 /**
@@ -613,6 +620,137 @@ export declare type RunFailed = Message<"runnel.v1.RunFailed"> & {
  * Use `create(RunFailedSchema)` to create a new message.
  */
 export declare const RunFailedSchema: GenMessage<RunFailed>;
+
+/**
+ * Why the provider of a model gave no response.
+ *
+ * @generated from message runnel.v1.ModelError
+ */
+export declare type ModelError = Message<"runnel.v1.ModelError"> & {
+  /**
+   * Kind of the error.
+   *
+   * @generated from field: runnel.v1.ModelError.Cause cause = 1;
+   */
+  cause: ModelError_Cause;
+
+  /**
+   * HTTP status of the provider's answer; 0 when there was none.
+   *
+   * @generated from field: int32 status = 2;
+   */
+  status: number;
+
+  /**
+   * The provider's own word for the error, such as `insufficient_quota`; empty when it gave none.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * The wait that the provider asked for, in milliseconds; 0 when it gave none.
+   *
+   * @generated from field: int64 retry_after_ms = 4;
+   */
+  retryAfterMs: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.ModelError.
+ * Use `create(ModelErrorSchema)` to create a new message.
+ */
+export declare const ModelErrorSchema: GenMessage<ModelError>;
+
+/**
+ * Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats
+ * such a request before the run fails.
+ *
+ * @generated from enum runnel.v1.ModelError.Cause
+ */
+export enum ModelError_Cause {
+  /**
+   * Unspecified: not a valid cause.
+   *
+   * @generated from enum value: CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Too many requests for the operator's account.
+   *
+   * @generated from enum value: CAUSE_RATE_LIMIT = 1;
+   */
+  RATE_LIMIT = 1,
+
+  /**
+   * The request is longer than the model can read.
+   *
+   * @generated from enum value: CAUSE_CONTEXT_LENGTH = 2;
+   */
+  CONTEXT_LENGTH = 2,
+
+  /**
+   * The operator's key is invalid, or may not use the model.
+   *
+   * @generated from enum value: CAUSE_AUTHENTICATION = 3;
+   */
+  AUTHENTICATION = 3,
+
+  /**
+   * The operator's account has no money or tokens left.
+   *
+   * @generated from enum value: CAUSE_QUOTA = 4;
+   */
+  QUOTA = 4,
+
+  /**
+   * The provider has too much to do.
+   *
+   * @generated from enum value: CAUSE_OVERLOADED = 5;
+   */
+  OVERLOADED = 5,
+
+  /**
+   * The provider withheld the response, or refused the request for its content.
+   *
+   * @generated from enum value: CAUSE_CONTENT_FILTER = 6;
+   */
+  CONTENT_FILTER = 6,
+
+  /**
+   * The provider refused the request.
+   *
+   * @generated from enum value: CAUSE_INVALID_REQUEST = 7;
+   */
+  INVALID_REQUEST = 7,
+
+  /**
+   * The provider does not have the model.
+   *
+   * @generated from enum value: CAUSE_NOT_FOUND = 8;
+   */
+  NOT_FOUND = 8,
+
+  /**
+   * The provider did not answer in time.
+   *
+   * @generated from enum value: CAUSE_TIMEOUT = 9;
+   */
+  TIMEOUT = 9,
+
+  /**
+   * Any other fault of the provider, or of the way to it.
+   *
+   * @generated from enum value: CAUSE_UNAVAILABLE = 10;
+   */
+  UNAVAILABLE = 10,
+}
+
+/**
+ * Describes the enum runnel.v1.ModelError.Cause.
+ */
+export declare const ModelError_CauseSchema: GenEnum<ModelError_Cause>;
 
 /**
  * `reasoning.delta`: a piece of the model's reasoning.

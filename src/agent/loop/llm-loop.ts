@@ -27,7 +27,7 @@ import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
 import type { Model, ModelRequest, ResponseFormat } from "../models/model.ts";
-import { failed, parkOrFail, stopped } from "../response/failure.ts";
+import { failed, parkOrFail, stopped, withheld } from "../response/failure.ts";
 import { providerOptionsOf } from "../response/provider-options.ts";
 import { type Response, respond } from "../response/respond.ts";
 import { responseFormatOf } from "../response/response-format.ts";
@@ -315,8 +315,7 @@ const efforts: Readonly<Record<ReasoningEffort, ModelRequest["reasoningEffort"]>
 function endOfTalk(response: Response, progress: Progress): DriverEnd {
   const usage = usageMessage(progress.usage);
   if (response.finishReason === "content-filter") {
-    const why = response.detail ?? "content filter";
-    return { ...failed(`the provider withheld the response: ${why}`), turns: progress.turns, usage };
+    return { ...withheld(response.detail), turns: progress.turns, usage };
   }
   const message = assistantMessage(response);
   return {

@@ -284,6 +284,7 @@ async function* guard(
 /** The failure of a refused request, with the text of the Agent Runner document. */
 const refusal: ModelFailure = {
   type: "failure",
+  cause: "unavailable",
   code: circuitOpenCode,
   message: "circuit breaker is open",
   retryable: true,

@@ -145,13 +145,37 @@ export interface ModelFinish {
 /** Why a response ended. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
 
+/** Why a provider gave no response. */
+export type FailureCause =
+  /** Too many requests for the account. */
+  | "rate_limit"
+  /** The request is longer than the model can read. */
+  | "context_length"
+  /** The key is invalid, or may not use the model. */
+  | "authentication"
+  /** The account has no money or tokens left. */
+  | "quota"
+  | "overloaded"
+  | "content_filter"
+  | "invalid_request"
+  /** The model does not exist. */
+  | "not_found"
+  | "timeout"
+  /** Any other fault of the provider or of the way to it. */
+  | "unavailable";
+
 /** An expected failure: the provider refused, broke off or was unreachable. `message` may be shown to the client. */
 export interface ModelFailure {
   readonly type: "failure";
+  readonly cause: FailureCause;
   readonly message: string;
+  /** The HTTP status of the provider; undefined when there was none. */
+  readonly status?: number | undefined;
+  /** The provider's own word for the error. */
+  readonly providerCode?: string | undefined;
   /** For metrics: the HTTP status, or one of few words such as `network`, `timeout`, `cut`. */
   readonly code: string;
-  /** True for temporary failures: 408, 429, 5xx, network, a stream that was cut. Circuit breakers count them. */
+  /** True for temporary failures: of the rate, overload, timeouts, 5xx, network, a stream that was cut. Circuit breakers count them. */
   readonly retryable: boolean;
   /** The wait that the provider asked for (Retry-After). */
   readonly retryAfterMs: number | undefined;

@@ -3,7 +3,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message, ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type { ModelErrorSchema, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -184,6 +184,8 @@ export interface FailedEnd extends EndOfRun {
   readonly code: string;
   readonly error: string;
   readonly retryable: boolean;
+  /** Why a model gave no response; undefined for every other reason. */
+  readonly modelError?: MessageInitShape<typeof ModelErrorSchema> | undefined;
   readonly turns?: number;
   /**
    * True when the end was requested: the run is cancelled and has not failed. A runner may report the code `cancelled` without

@@ -209,9 +209,10 @@ async function terminalResult(
   if (end.kind === "completed") {
     return completedResult(end, turns, run.age_ms);
   }
-  const { code, error, retryable } = end;
+  const { code, error, retryable, modelError } = end;
   const output = await readPartialOutput(trx, run.id);
-  const value = { code, error, retryable, output, turns, durationMs: wholeMs(run.age_ms) };
+  const durationMs = wholeMs(run.age_ms);
+  const value = { code, error, retryable, output, turns, durationMs, ...(modelError && { modelError }) };
   return { ...extrasOf(end), payload: { case: "runFailed", value } };
 }
 

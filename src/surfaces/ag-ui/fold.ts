@@ -7,6 +7,8 @@
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   type ApprovalRequested,
+  type ModelError_Cause,
+  ModelError_CauseSchema,
   type RunCompleted,
   type RunFailed,
   type RunResult,
@@ -334,7 +336,7 @@ export class AgUiFold {
     ];
   }
 
-  #fail({ code, error }: RunFailed, usage: Usage | undefined): AgUiEvent[] {
+  #fail({ code, error, modelError }: RunFailed, usage: Usage | undefined): AgUiEvent[] {
     const { threadId, runId, isV1 } = this.#run;
     this.#isOver = true;
     const closing = [...this.#close(), ...this.#endStep()];
@@ -343,7 +345,10 @@ export class AgUiFold {
           ...closing,
           event("RUN_FINISHED", { threadId, runId, outcome: { type: "cancelled" }, usage: this.#usage(usage) }),
         ]
-      : [...closing, { ...runError(code, error), usage: this.#usage(usage) }];
+      : [
+          ...closing,
+          { ...runError(modelError ? causeWord(modelError.cause) : code, error), usage: this.#usage(usage) },
+        ];
   }
 
   #usage(usage: Usage | undefined): object[] {
@@ -403,4 +408,9 @@ function event(type: string, fields: object): AgUiEvent {
 
 function openReasoning(messageId: string): AgUiEvent[] {
   return [event("REASONING_START", { messageId }), event("REASONING_MESSAGE_START", { messageId, role: "reasoning" })];
+}
+
+/** Returns the word of the contract for a cause: `rate_limit`. */
+function causeWord(cause: ModelError_Cause): string {
+  return enumShape(ModelError_CauseSchema).texts.get(cause) ?? "";
 }

@@ -9,7 +9,7 @@ import { textOf } from "../in-process/message-text.ts";
 import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
-import { ApiError, toApiError, unsupported } from "./errors.ts";
+import { ApiError, failureOf, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { plain, secondsOf } from "./ids.ts";
 import { readChatMessages } from "./messages.ts";
@@ -164,17 +164,7 @@ class ChatFold {
 
   /** Returns the error of a run that failed; undefined for a completed one. */
   get failure(): ApiError | undefined {
-    if (this.end === undefined || !("code" in this.end)) {
-      return undefined;
-    }
-    const { code, error: message } = this.end;
-    return code.includes("budget")
-      ? new ApiError(
-          429,
-          { message, type: "insufficient_quota", code: "insufficient_quota" },
-          { "x-should-retry": "false" },
-        )
-      : new ApiError(500, { message, code });
+    return this.end !== undefined && "code" in this.end ? failureOf(this.end) : undefined;
   }
 }
 
@@ -220,14 +210,20 @@ async function streamCompletion(visit: Visit, { runId, model }: Completion, incl
       ...(includesUsage && { usage: null }),
     });
   try {
+    let silentBatches = 0;
     for await (const results of followLog(calls, runId)) {
-      if (!response.headersSent) {
+      const deltas = results.flatMap((result) => fold.take(result));
+      silentBatches += results.length === 0 ? 1 : 0;
+      if (response.headersSent) {
+        await writeText(visit, results.length === 0 ? keepAlive : "");
+      } else if (deltas.length > 0 || fold.end !== undefined || silentBatches > heldBatches) {
+        // A run that fails before its first word is answered with the status of its failure.
+        if (fold.failure !== undefined) {
+          throw fold.failure;
+        }
         setHead(response, 200, streamHeaders);
         await writeText(visit, print({ role: "assistant", content: "", refusal: null }));
-      } else if (results.length === 0) {
-        await writeText(visit, keepAlive);
       }
-      const deltas = results.flatMap((result) => fold.take(result));
       if (fold.hasVoidText) {
         const message = "the run began again after a part of its text was sent: repeat the call";
         throw new ApiError(500, { message, code: "run_restarted" });
@@ -248,6 +244,9 @@ async function streamCompletion(visit: Visit, { runId, model }: Completion, incl
     endStream(response, printData({ error: toApiError(error).body }));
   }
 }
+
+/** The first empty batch comes at once, the next one after 15 s without a word. */
+const heldBatches = 1;
 
 function head(runId: string, model: string, object: string) {
   return { id: `chatcmpl-${plain(runId)}`, object, created: secondsOf(runId), model };

@@ -1,5 +1,6 @@
 // Failures as OpenAI's API reports them: `{"error": {message, type, param, code}}`, with the statuses that its clients act on.
 
+import { ModelError_Cause, type RunFailed } from "#gen/runnel/v1/result_pb.js";
 import { Fault, type ReasonName } from "../../platform/base/fault.ts";
 import { describeFailure, type Failure, isUnexpected } from "../rest/failure.ts";
 
@@ -127,3 +128,42 @@ function translate({ reason, httpStatus }: Failure): Translation {
 export function invalidBody(problem: string): ApiError {
   return toApiError(new Fault("INVALID_ARGUMENT", problem));
 }
+
+/** Returns the error of a run that failed, with the status with which OpenAI reports the same cause. */
+export function failureOf({ code, error: message, modelError }: RunFailed): ApiError {
+  if (code.includes("budget")) {
+    return new ApiError(429, { message, type: "insufficient_quota", code: "insufficient_quota" }, isFinal);
+  }
+  if (modelError === undefined) {
+    return new ApiError(500, { message, code });
+  }
+  const { status, word, headers } = statuses[modelError.cause];
+  const wait = Number(modelError.retryAfterMs);
+  return new ApiError(
+    status,
+    { message, code: word ?? code },
+    { ...headers, ...(wait > 0 && { "retry-after": String(Math.ceil(wait / 1_000)) }) },
+  );
+}
+
+interface CauseAnswer {
+  readonly status: number;
+  /** The code; undefined for that of the run. */
+  readonly word?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const statuses: Readonly<Record<ModelError_Cause, CauseAnswer>> = {
+  [ModelError_Cause.UNSPECIFIED]: { status: 500 },
+  [ModelError_Cause.RATE_LIMIT]: { status: 429, word: "rate_limit_exceeded" },
+  [ModelError_Cause.CONTEXT_LENGTH]: { status: 400, word: "context_length_exceeded" },
+  // The key is the operator's: the caller's own credentials were valid.
+  [ModelError_Cause.AUTHENTICATION]: { status: 401, word: "provider_authentication" },
+  [ModelError_Cause.QUOTA]: { status: 429, word: "insufficient_quota", headers: isFinal },
+  [ModelError_Cause.OVERLOADED]: { status: 503, word: "overloaded" },
+  [ModelError_Cause.CONTENT_FILTER]: { status: 400, word: "content_filter" },
+  [ModelError_Cause.INVALID_REQUEST]: { status: 400, word: "invalid_request" },
+  [ModelError_Cause.NOT_FOUND]: { status: 404, word: "model_not_found" },
+  [ModelError_Cause.TIMEOUT]: { status: 504, word: "timeout" },
+  [ModelError_Cause.UNAVAILABLE]: { status: 500 },
+};

@@ -8,6 +8,7 @@
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { outputOf, textOf } from "../in-process/message-text.ts";
 import type { Origin } from "./echo.ts";
+import { type ApiError, failureOf } from "./errors.ts";
 import { plain } from "./ids.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
 import { serverLabel } from "./tools.ts";
@@ -41,6 +42,7 @@ export class ResponseFold {
   #thinking: Item | undefined;
   #sequence = 0;
   #progress: Progress;
+  #modelFailure: ApiError | undefined;
 
   constructor(origin: Origin) {
     this.#origin = origin;
@@ -67,6 +69,11 @@ export class ResponseFold {
   /** True when the run has ended. */
   get isOver(): boolean {
     return this.#progress.completedAt !== null;
+  }
+
+  /** The error of a run whose model gave no response; undefined for every other end. */
+  get modelFailure(): ApiError | undefined {
+    return this.#modelFailure;
   }
 
   /** Returns the events before any result. Call it first. */
@@ -292,12 +299,14 @@ export class ResponseFold {
     return [...events, this.#event(isCut ? "response.incomplete" : "response.completed", { response: this.response })];
   }
 
-  #fail({ code, error }: RunFailed, result: RunResult): ResponseEvent[] {
+  #fail(failure: RunFailed, result: RunResult): ResponseEvent[] {
+    const { code, error, modelError } = failure;
     const events = this.#breakOff();
     const isCancelled = code === "cancelled";
+    this.#modelFailure = modelError && failureOf(failure);
     this.#end(result, {
       status: isCancelled ? "cancelled" : "failed",
-      error: isCancelled ? null : { code: "server_error", message: error, type: code },
+      error: isCancelled ? null : { code: this.#modelFailure?.body.code ?? "server_error", message: error, type: code },
     });
     return [
       ...events,

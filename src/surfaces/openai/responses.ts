@@ -147,7 +147,12 @@ async function answerWhole({ calls, response }: Visit, origin: Origin): Promise<
       throw error;
     }
   }
-  answer.send(200, fold.response);
+  const { modelFailure } = fold;
+  if (modelFailure === undefined) {
+    answer.send(200, fold.response);
+  } else {
+    answer.send(modelFailure.status, { error: modelFailure.body }, modelFailure.headers);
+  }
 }
 
 /** Answers with the response as it is now. */

@@ -1,24 +1,13 @@
 // Describes faults of a provider over HTTP as failures for the agent loop. Pure. The messages may be shown to clients: they
 // name the provider and the kind of failure, never an address or a key.
 
+import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelFailure, ModelPart } from "../model.ts";
+import { causeOf, isPassing } from "./cause.ts";
+import { asRecord } from "./frame.ts";
 
 // Enough for a provider's longest explanation; a whole HTML error page helps no reader.
 const errorTextCharsMax = 2000;
-
-// The request itself was refused, so a retry cannot help. Every other error inside a stream is the provider's problem.
-const refusalCodes: ReadonlySet<unknown> = new Set([
-  "invalid_request_error",
-  "authentication_error",
-  "permission_error",
-  "not_found_error",
-  "billing_error",
-  "request_too_large",
-  "insufficient_quota",
-  "context_length_exceeded",
-  "invalid_prompt",
-  "content_filter",
-]);
 
 /** Carries a failure through code that can only throw. */
 export class ProviderFailure extends Error {
@@ -49,23 +38,40 @@ export function hideKey<Part extends ModelPart>(apiKey: string, part: Part): Par
 
 /** Describes a response with an HTTP error status. */
 export function describeHttpError(status: number, body: string, retryAfterMs: number | undefined): ModelFailure {
-  const message = `API error (status ${status}): ${boundText(body)}`;
-  const failure = failed(String(status), message, isPassingStatus(status));
-  return { ...failure, retryAfterMs: retryAfterMs ?? findRetryDelay(body) };
+  const parsed = asRecord(parseObject(body));
+  const { words, message } = readError(parsed.error ?? parsed);
+  const cause = causeOf({ status, words, message: message === "" ? body : message });
+  const shown = `API error (status ${status}): ${boundText(body)}`;
+  const [providerCode] = words;
+  return {
+    ...{ type: "failure", cause, message: shown, status, providerCode, code: String(status) },
+    ...{ retryable: isPassing(cause), retryAfterMs: retryAfterMs ?? findRetryDelay(body) },
+  };
 }
 
 /** Describes an error object in place of a chunk; providers disagree on its shape. */
 export function describeStreamError(error: unknown): ModelFailure {
-  const fields = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {};
-  const text = typeof fields.message === "string" ? fields.message : stringify(error);
-  const status = Number(fields.code ?? fields.status);
-  const refused = refusalCodes.has(fields.code) || refusalCodes.has(fields.type);
-  // Providers also use numbers of their own, and empty codes.
-  const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
-  const passing = isStatus ? isPassingStatus(status) : !refused;
-  const code = isStatus ? String(status) : "stream_error";
-  const failure = failed(code, `API error in stream: ${boundText(text)}`, passing);
-  return { ...failure, retryAfterMs: findRetryDelay(stringify(error)) };
+  const { words, message, status } = readError(error);
+  const text = message === "" ? stringify(error) : message;
+  const cause = causeOf({ status, words, message: text });
+  const [providerCode] = words;
+  return {
+    ...{ type: "failure", cause, message: `API error in stream: ${boundText(text)}`, status, providerCode },
+    ...{ code: status === undefined ? "stream_error" : String(status), retryable: isPassing(cause) },
+    retryAfterMs: findRetryDelay(stringify(error)),
+  };
+}
+
+/** Reads an error of unknown shape. Providers use numbers of their own and empty words too. */
+function readError(error: unknown): { words: readonly string[]; message: string; status: number | undefined } {
+  const { code, type, status: given, message } = asRecord(error);
+  const status = Number(code ?? given);
+  const words = [code, type, given].filter((word): word is string => typeof word === "string" && /[A-Za-z]/.test(word));
+  return {
+    words,
+    message: typeof message === "string" ? message : "",
+    status: Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined,
+  };
 }
 
 /** Describes a connection that could not be made. */
@@ -119,11 +125,8 @@ function findRetryDelay(error: string): number | undefined {
 }
 
 function failed(code: string, message: string, retryable: boolean): ModelFailure {
-  return { type: "failure", code, message, retryable, retryAfterMs: undefined };
-}
-
-function isPassingStatus(status: number): boolean {
-  return status === 408 || status === 429 || status >= 500;
+  const cause = code === "timeout" ? "timeout" : "unavailable";
+  return { type: "failure", cause, code, message, retryable, retryAfterMs: undefined };
 }
 
 function boundText(text: string): string {

@@ -56,5 +56,5 @@ export async function* ask(
 
 function tooSlow({ name }: Model, timeoutMs: number): Exclude<NoResponse["why"], "aborted"> {
   const message = `model ${name} took longer than constraints.provider_timeout (${timeoutMs / 1_000} s)`;
-  return { type: "failure", message, code: "timeout", retryable: true, retryAfterMs: undefined };
+  return { type: "failure", cause: "timeout", message, code: "timeout", retryable: true, retryAfterMs: undefined };
 }

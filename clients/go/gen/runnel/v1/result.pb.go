@@ -84,6 +84,92 @@ func (StateUpdated_Scope) EnumDescriptor() ([]byte, []int) {
 	return file_runnel_v1_result_proto_rawDescGZIP(), []int{6, 0}
 }
 
+// Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats
+// such a request before the run fails.
+type ModelError_Cause int32
+
+const (
+	// Unspecified: not a valid cause.
+	ModelError_CAUSE_UNSPECIFIED ModelError_Cause = 0
+	// Too many requests for the operator's account.
+	ModelError_CAUSE_RATE_LIMIT ModelError_Cause = 1
+	// The request is longer than the model can read.
+	ModelError_CAUSE_CONTEXT_LENGTH ModelError_Cause = 2
+	// The operator's key is invalid, or may not use the model.
+	ModelError_CAUSE_AUTHENTICATION ModelError_Cause = 3
+	// The operator's account has no money or tokens left.
+	ModelError_CAUSE_QUOTA ModelError_Cause = 4
+	// The provider has too much to do.
+	ModelError_CAUSE_OVERLOADED ModelError_Cause = 5
+	// The provider withheld the response, or refused the request for its content.
+	ModelError_CAUSE_CONTENT_FILTER ModelError_Cause = 6
+	// The provider refused the request.
+	ModelError_CAUSE_INVALID_REQUEST ModelError_Cause = 7
+	// The provider does not have the model.
+	ModelError_CAUSE_NOT_FOUND ModelError_Cause = 8
+	// The provider did not answer in time.
+	ModelError_CAUSE_TIMEOUT ModelError_Cause = 9
+	// Any other fault of the provider, or of the way to it.
+	ModelError_CAUSE_UNAVAILABLE ModelError_Cause = 10
+)
+
+// Enum value maps for ModelError_Cause.
+var (
+	ModelError_Cause_name = map[int32]string{
+		0:  "CAUSE_UNSPECIFIED",
+		1:  "CAUSE_RATE_LIMIT",
+		2:  "CAUSE_CONTEXT_LENGTH",
+		3:  "CAUSE_AUTHENTICATION",
+		4:  "CAUSE_QUOTA",
+		5:  "CAUSE_OVERLOADED",
+		6:  "CAUSE_CONTENT_FILTER",
+		7:  "CAUSE_INVALID_REQUEST",
+		8:  "CAUSE_NOT_FOUND",
+		9:  "CAUSE_TIMEOUT",
+		10: "CAUSE_UNAVAILABLE",
+	}
+	ModelError_Cause_value = map[string]int32{
+		"CAUSE_UNSPECIFIED":     0,
+		"CAUSE_RATE_LIMIT":      1,
+		"CAUSE_CONTEXT_LENGTH":  2,
+		"CAUSE_AUTHENTICATION":  3,
+		"CAUSE_QUOTA":           4,
+		"CAUSE_OVERLOADED":      5,
+		"CAUSE_CONTENT_FILTER":  6,
+		"CAUSE_INVALID_REQUEST": 7,
+		"CAUSE_NOT_FOUND":       8,
+		"CAUSE_TIMEOUT":         9,
+		"CAUSE_UNAVAILABLE":     10,
+	}
+)
+
+func (x ModelError_Cause) Enum() *ModelError_Cause {
+	p := new(ModelError_Cause)
+	*p = x
+	return p
+}
+
+func (x ModelError_Cause) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ModelError_Cause) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_result_proto_enumTypes[1].Descriptor()
+}
+
+func (ModelError_Cause) Type() protoreflect.EnumType {
+	return &file_runnel_v1_result_proto_enumTypes[1]
+}
+
+func (x ModelError_Cause) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ModelError_Cause.Descriptor instead.
+func (ModelError_Cause) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10, 0}
+}
+
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
 type RunResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1036,7 +1122,9 @@ type RunFailed struct {
 	// Number of model responses in the run.
 	Turns int32 `protobuf:"varint,5,opt,name=turns,proto3" json:"turns,omitempty"`
 	// Duration of the run from start to end, in milliseconds.
-	DurationMs    int64 `protobuf:"varint,6,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	DurationMs int64 `protobuf:"varint,6,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	// Why the model gave no response; unset when the run failed for another reason.
+	ModelError    *ModelError `protobuf:"bytes,7,opt,name=model_error,json=modelError,proto3" json:"model_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1113,6 +1201,86 @@ func (x *RunFailed) GetDurationMs() int64 {
 	return 0
 }
 
+func (x *RunFailed) GetModelError() *ModelError {
+	if x != nil {
+		return x.ModelError
+	}
+	return nil
+}
+
+// Why the provider of a model gave no response.
+type ModelError struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind of the error.
+	Cause ModelError_Cause `protobuf:"varint,1,opt,name=cause,proto3,enum=runnel.v1.ModelError_Cause" json:"cause,omitempty"`
+	// HTTP status of the provider's answer; 0 when there was none.
+	Status int32 `protobuf:"varint,2,opt,name=status,proto3" json:"status,omitempty"`
+	// The provider's own word for the error, such as `insufficient_quota`; empty when it gave none.
+	Code string `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
+	// The wait that the provider asked for, in milliseconds; 0 when it gave none.
+	RetryAfterMs  int64 `protobuf:"varint,4,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelError) Reset() {
+	*x = ModelError{}
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelError) ProtoMessage() {}
+
+func (x *ModelError) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelError.ProtoReflect.Descriptor instead.
+func (*ModelError) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ModelError) GetCause() ModelError_Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return ModelError_CAUSE_UNSPECIFIED
+}
+
+func (x *ModelError) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *ModelError) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ModelError) GetRetryAfterMs() int64 {
+	if x != nil {
+		return x.RetryAfterMs
+	}
+	return 0
+}
+
 // `reasoning.delta`: a piece of the model's reasoning.
 type ReasoningDelta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1124,7 +1292,7 @@ type ReasoningDelta struct {
 
 func (x *ReasoningDelta) Reset() {
 	*x = ReasoningDelta{}
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1304,7 @@ func (x *ReasoningDelta) String() string {
 func (*ReasoningDelta) ProtoMessage() {}
 
 func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1317,7 @@ func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReasoningDelta.ProtoReflect.Descriptor instead.
 func (*ReasoningDelta) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReasoningDelta) GetContent() string {
@@ -1170,7 +1338,7 @@ type TurnStarted struct {
 
 func (x *TurnStarted) Reset() {
 	*x = TurnStarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1182,7 +1350,7 @@ func (x *TurnStarted) String() string {
 func (*TurnStarted) ProtoMessage() {}
 
 func (x *TurnStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1195,7 +1363,7 @@ func (x *TurnStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStarted.ProtoReflect.Descriptor instead.
 func (*TurnStarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TurnStarted) GetTurn() int32 {
@@ -1219,7 +1387,7 @@ type TurnRestarted struct {
 
 func (x *TurnRestarted) Reset() {
 	*x = TurnRestarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1399,7 @@ func (x *TurnRestarted) String() string {
 func (*TurnRestarted) ProtoMessage() {}
 
 func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1412,7 @@ func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnRestarted.ProtoReflect.Descriptor instead.
 func (*TurnRestarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TurnRestarted) GetTurn() int32 {
@@ -1272,7 +1440,7 @@ type ResultLost struct {
 
 func (x *ResultLost) Reset() {
 	*x = ResultLost{}
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1284,7 +1452,7 @@ func (x *ResultLost) String() string {
 func (*ResultLost) ProtoMessage() {}
 
 func (x *ResultLost) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1297,7 +1465,7 @@ func (x *ResultLost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultLost.ProtoReflect.Descriptor instead.
 func (*ResultLost) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 // `run.waiting`: the run is parked.
@@ -1313,7 +1481,7 @@ type RunWaiting struct {
 
 func (x *RunWaiting) Reset() {
 	*x = RunWaiting{}
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1493,7 @@ func (x *RunWaiting) String() string {
 func (*RunWaiting) ProtoMessage() {}
 
 func (x *RunWaiting) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1506,7 @@ func (x *RunWaiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunWaiting.ProtoReflect.Descriptor instead.
 func (*RunWaiting) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RunWaiting) GetReason() string {
@@ -1383,7 +1551,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1563,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1576,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ApprovalRequested) GetToolCallId() string {
@@ -1487,7 +1655,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1499,7 +1667,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1512,7 +1680,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Extension) GetType() string {
@@ -1645,7 +1813,7 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\vduration_ms\x18\x04 \x01(\x03R\n" +
 	"durationMs\x12\x16\n" +
 	"\x06output\x18\x05 \x01(\tR\x06output\x12A\n" +
-	"\x12pending_tool_calls\x18\x06 \x03(\v2\x13.runnel.v1.ToolCallR\x10pendingToolCalls\"\xa2\x01\n" +
+	"\x12pending_tool_calls\x18\x06 \x03(\v2\x13.runnel.v1.ToolCallR\x10pendingToolCalls\"\xda\x01\n" +
 	"\tRunFailed\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\x12\x1c\n" +
@@ -1653,7 +1821,31 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x06output\x18\x04 \x01(\tR\x06output\x12\x14\n" +
 	"\x05turns\x18\x05 \x01(\x05R\x05turns\x12\x1f\n" +
 	"\vduration_ms\x18\x06 \x01(\x03R\n" +
-	"durationMs\"*\n" +
+	"durationMs\x126\n" +
+	"\vmodel_error\x18\a \x01(\v2\x15.runnel.v1.ModelErrorR\n" +
+	"modelError\"\xca\x04\n" +
+	"\n" +
+	"ModelError\x121\n" +
+	"\x05cause\x18\x01 \x01(\x0e2\x1b.runnel.v1.ModelError.CauseR\x05cause\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\x05R\x06status\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\tR\x04code\x12$\n" +
+	"\x0eretry_after_ms\x18\x04 \x01(\x03R\fretryAfterMs\"\xb6\x03\n" +
+	"\x05Cause\x12\x15\n" +
+	"\x11CAUSE_UNSPECIFIED\x10\x00\x12%\n" +
+	"\x10CAUSE_RATE_LIMIT\x10\x01\x1a\x0f\xc2\xd9\xf4\a\n" +
+	"rate_limit\x12-\n" +
+	"\x14CAUSE_CONTEXT_LENGTH\x10\x02\x1a\x13\xc2\xd9\xf4\a\x0econtext_length\x12-\n" +
+	"\x14CAUSE_AUTHENTICATION\x10\x03\x1a\x13\xc2\xd9\xf4\a\x0eauthentication\x12\x1b\n" +
+	"\vCAUSE_QUOTA\x10\x04\x1a\n" +
+	"\xc2\xd9\xf4\a\x05quota\x12%\n" +
+	"\x10CAUSE_OVERLOADED\x10\x05\x1a\x0f\xc2\xd9\xf4\a\n" +
+	"overloaded\x12-\n" +
+	"\x14CAUSE_CONTENT_FILTER\x10\x06\x1a\x13\xc2\xd9\xf4\a\x0econtent_filter\x12/\n" +
+	"\x15CAUSE_INVALID_REQUEST\x10\a\x1a\x14\xc2\xd9\xf4\a\x0finvalid_request\x12#\n" +
+	"\x0fCAUSE_NOT_FOUND\x10\b\x1a\x0e\xc2\xd9\xf4\a\tnot_found\x12\x1f\n" +
+	"\rCAUSE_TIMEOUT\x10\t\x1a\f\xc2\xd9\xf4\a\atimeout\x12'\n" +
+	"\x11CAUSE_UNAVAILABLE\x10\n" +
+	"\x1a\x10\xc2\xd9\xf4\a\vunavailable\"*\n" +
 	"\x0eReasoningDelta\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\"!\n" +
 	"\vTurnStarted\x12\x12\n" +
@@ -1700,64 +1892,68 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_result_proto_rawDescData
 }
 
-var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
-	(*RunResult)(nil),             // 1: runnel.v1.RunResult
-	(*MessageDelta)(nil),          // 2: runnel.v1.MessageDelta
-	(*MessageCompleted)(nil),      // 3: runnel.v1.MessageCompleted
-	(*ToolCallStarted)(nil),       // 4: runnel.v1.ToolCallStarted
-	(*ToolCallCompleted)(nil),     // 5: runnel.v1.ToolCallCompleted
-	(*ArtifactCreated)(nil),       // 6: runnel.v1.ArtifactCreated
-	(*StateUpdated)(nil),          // 7: runnel.v1.StateUpdated
-	(*ActionRequested)(nil),       // 8: runnel.v1.ActionRequested
-	(*RunCompleted)(nil),          // 9: runnel.v1.RunCompleted
-	(*RunFailed)(nil),             // 10: runnel.v1.RunFailed
-	(*ReasoningDelta)(nil),        // 11: runnel.v1.ReasoningDelta
-	(*TurnStarted)(nil),           // 12: runnel.v1.TurnStarted
-	(*TurnRestarted)(nil),         // 13: runnel.v1.TurnRestarted
-	(*ResultLost)(nil),            // 14: runnel.v1.ResultLost
-	(*RunWaiting)(nil),            // 15: runnel.v1.RunWaiting
-	(*ApprovalRequested)(nil),     // 16: runnel.v1.ApprovalRequested
-	(*Extension)(nil),             // 17: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 19: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 20: runnel.v1.MessageChunk
-	(*Message)(nil),               // 21: runnel.v1.Message
-	(*ToolCall)(nil),              // 22: runnel.v1.ToolCall
+	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
+	(*RunResult)(nil),             // 2: runnel.v1.RunResult
+	(*MessageDelta)(nil),          // 3: runnel.v1.MessageDelta
+	(*MessageCompleted)(nil),      // 4: runnel.v1.MessageCompleted
+	(*ToolCallStarted)(nil),       // 5: runnel.v1.ToolCallStarted
+	(*ToolCallCompleted)(nil),     // 6: runnel.v1.ToolCallCompleted
+	(*ArtifactCreated)(nil),       // 7: runnel.v1.ArtifactCreated
+	(*StateUpdated)(nil),          // 8: runnel.v1.StateUpdated
+	(*ActionRequested)(nil),       // 9: runnel.v1.ActionRequested
+	(*RunCompleted)(nil),          // 10: runnel.v1.RunCompleted
+	(*RunFailed)(nil),             // 11: runnel.v1.RunFailed
+	(*ModelError)(nil),            // 12: runnel.v1.ModelError
+	(*ReasoningDelta)(nil),        // 13: runnel.v1.ReasoningDelta
+	(*TurnStarted)(nil),           // 14: runnel.v1.TurnStarted
+	(*TurnRestarted)(nil),         // 15: runnel.v1.TurnRestarted
+	(*ResultLost)(nil),            // 16: runnel.v1.ResultLost
+	(*RunWaiting)(nil),            // 17: runnel.v1.RunWaiting
+	(*ApprovalRequested)(nil),     // 18: runnel.v1.ApprovalRequested
+	(*Extension)(nil),             // 19: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 21: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 22: runnel.v1.MessageChunk
+	(*Message)(nil),               // 23: runnel.v1.Message
+	(*ToolCall)(nil),              // 24: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	18, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	19, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
-	2,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
-	3,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
-	4,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
-	5,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
-	6,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
-	7,  // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
-	8,  // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
-	9,  // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
-	10, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
-	11, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
-	12, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
-	13, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
-	15, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
-	16, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
-	14, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
-	17, // 17: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	20, // 18: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	21, // 19: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	20, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	21, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	3,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
+	4,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
+	5,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
+	6,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
+	7,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
+	8,  // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
+	9,  // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
+	10, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
+	11, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
+	13, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
+	14, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
+	15, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
+	17, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
+	18, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
+	16, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
+	19, // 17: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	22, // 18: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	23, // 19: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
 	0,  // 20: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	21, // 21: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	22, // 22: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	18, // 23: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	18, // 24: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	23, // 21: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	24, // 22: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	12, // 23: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 24: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	20, // 25: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	20, // 26: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -1793,8 +1989,8 @@ func file_runnel_v1_result_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   17,
+			NumEnums:      2,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -230,6 +230,28 @@ describe("content", () => {
   });
 });
 
+describe("a server that refuses max_tokens", () => {
+  test("is asked once more as it wants it, and from then on at once", async () => {
+    const refusal = { error: { message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." } };
+    fake.respond((wire) => wire.reply(400, JSON.stringify(refusal)));
+    for (const _ of [1, 2]) {
+      expect((await read(delta('{"content":"hi"}'), finish("stop"))).at(-1)).toMatchObject({ type: "finish" });
+    }
+    const bodies = await Promise.all([0, 1, 2].map(async (at) => (await fake.request(at)).body));
+    expect(bodies.map((body) => [body.max_tokens, body.max_completion_tokens])).toEqual([
+      [100, undefined],
+      [undefined, 100],
+      [undefined, 100],
+    ]);
+  });
+
+  test("for another reason is not asked again", async () => {
+    fake.respond((wire) => wire.reply(400, '{"error":{"message":"max_tokens is too large"}}'));
+    expect(await read()).toMatchObject([{ type: "failure", cause: "invalid_request" }]);
+    expect(fake.requests).toHaveLength(1);
+  });
+});
+
 describe("an error", () => {
   test.each([
     ["as a frame of its own", 'data: {"object":"error","message":"context too long"}\n\n', "context too long"],

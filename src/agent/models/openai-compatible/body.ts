@@ -15,11 +15,11 @@ import { adaptTool } from "../wire/tool.ts";
 import { adaptParameters } from "./parameters.ts";
 import { readState } from "./state.ts";
 
-/** Returns the body for a streamed response. */
-export function chatBody(model: string, provider: string, request: ModelRequest): object {
+/** Returns the body for a streamed response. `reasons` says that the model reasons although its name does not show it. */
+export function chatBody(model: string, provider: string, request: ModelRequest, reasons: boolean): object {
   const { system, messages, tools, maxTokens, temperature, responseFormat, reasoningEffort, providerOptions } = request;
   const said = messages.map((message) => chatMessage(message, provider));
-  return adaptParameters({
+  const body = {
     ...providerOptions,
     model,
     max_tokens: maxTokens,
@@ -30,7 +30,8 @@ export function chatBody(model: string, provider: string, request: ModelRequest)
     ...(responseFormat !== undefined && { response_format: chatFormat(responseFormat) }),
     stream: true,
     stream_options: { include_usage: true },
-  });
+  };
+  return adaptParameters(body, reasons);
 }
 
 function chatMessage(message: ModelMessage, provider: string): object {

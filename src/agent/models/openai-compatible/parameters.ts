@@ -18,9 +18,12 @@ function isOf(families: readonly string[], modelName: string): boolean {
   });
 }
 
-/** Returns the Chat Completions body with the parameters that its model accepts. */
-export function adaptParameters(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  if (!isReasoningModel(String(body.model))) {
+/**
+ * Returns the Chat Completions body with the parameters that its model accepts. `reasons` says that a model reasons whose name
+ * does not show it, such as that of a deployment.
+ */
+export function adaptParameters(body: Readonly<Record<string, unknown>>, reasons: boolean): Record<string, unknown> {
+  if (!reasons && !isReasoningModel(String(body.model))) {
     const { reasoning_effort: _unknown, ...rest } = body;
     return rest;
   }

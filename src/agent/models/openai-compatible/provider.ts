@@ -16,12 +16,18 @@ import { ChatReader } from "./reader.ts";
 /** Creates the provider. Requests go to `<baseUrl>/chat/completions`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiCompatible(account: Account): ModelProvider {
   const { transport } = openAccount(account);
-  return { model: (name) => createModel(name, { ...account, transport }), close: transport.close };
+  const connected = { ...account, transport, reasoning: new Set<string>() };
+  return { model: (name) => createModel(name, connected), close: transport.close };
 }
 
 interface Connected extends Account {
   readonly transport: Transport;
+  /** Models that have turned out to reason: they refuse `max_tokens`. */
+  readonly reasoning: Set<string>;
 }
+
+/** More than any account has. Clients may name any model, so the set must not grow with them. */
+const reasoningMax = 256;
 
 function createModel(name: string, account: Connected): Model {
   return { provider: account.name, name, stream: (request, signal) => stream(name, account, request, signal) };
@@ -76,10 +82,40 @@ function giveParts(parts: readonly ModelPart[], take: ModelRequest["takePart"]):
   return refused === -1 ? [] : parts.slice(refused);
 }
 
-function post(model: string, account: Connected, request: ModelRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const { name, apiKey, transport } = account;
+/** Sends the request; once more in the form that the server names when it refuses `max_tokens`. */
+async function post(
+  model: string,
+  account: Connected,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const { name, apiKey, transport, reasoning } = account;
   const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
-  return transport.post("/chat/completions", { headers, body: JSON.stringify(chatBody(model, name, request)), signal });
+  const send = (reasons: boolean): Promise<IncomingMessage> =>
+    transport.post("/chat/completions", {
+      headers,
+      body: JSON.stringify(chatBody(model, name, request, reasons)),
+      signal,
+    });
+  const reasons = reasoning.has(model);
+  try {
+    return await send(reasons);
+  } catch (error) {
+    if (reasons || !wantsOtherLimit(error)) {
+      throw error;
+    }
+    const response = await send(true);
+    if (reasoning.size < reasoningMax) {
+      reasoning.add(model);
+    }
+    return response;
+  }
+}
+
+/** Whether a server refuses `max_tokens` and names its successor. */
+function wantsOtherLimit(error: unknown): boolean {
+  const failure = findFailure(error);
+  return failure?.cause === "invalid_request" && failure.message.includes("max_completion_tokens");
 }
 
 /** Describes an error of the connection, which carries a code. Any other error is a defect of ours and is rethrown. */

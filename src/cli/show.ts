@@ -67,7 +67,7 @@ function showPayload(payload: RunResult["payload"]): string {
     case "runCompleted":
       return `\n✓ completed in ${countTurns(payload.value.turns)}, ${payload.value.durationMs} ms\n`;
     case "runFailed":
-      return `\n✗ ${payload.value.code}${describeCause(payload.value)}: ${payload.value.error}\n`;
+      return `\n✗ ${payload.value.code}: ${payload.value.error}${describeCause(payload.value)}\n`;
     default:
       return "";
   }

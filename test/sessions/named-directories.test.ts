@@ -30,8 +30,8 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
     expect(statSync(own).mode & 0o777).toBe(0o700);
     mkdirSync(`${own}/project`);
     symlinkSync("project", `${own}/link`);
-    symlinkSync(place.at("."), place.at("way"));
-    for (const named of [`${own}/project`, `${own}/link`, place.at("way/work/key-tenant-a/project")]) {
+    symlinkSync(place.at("work"), place.at("way"));
+    for (const named of [`${own}/project`, `${own}/link`, place.at("way/key-tenant-a/project")]) {
       expect({ named, ...(await create(service, "tenant-a", named)) }).toEqual({ named, ...given });
     }
   });

@@ -20,7 +20,7 @@ interface Check {
   readonly fix?: string;
 }
 
-const inOrder = { RUNNEL_DEFAULTS_MODEL: "demo", RUNNEL_SESSIONS_WORK_DIRS: "/srv/work/{client}" };
+const inOrder = { RUNNEL_DEFAULTS_MODEL: "demo", RUNNEL_SESSIONS_WORK_DIRS: "/srv/agents/{client}" };
 /** Avoids a port that another service on this machine uses, which is not the subject of these tests. */
 const anyPort = ["--port", "0"];
 
@@ -83,11 +83,11 @@ test("a list of directories that is empty, or reaches into the system, is worth 
   expect(await look("", { RUNNEL_AUTH_API_KEYS: "" })).toMatchObject({ outcome: "ok", found: none });
   for (const path of ["/", "/usr/local/{client}", join(folder, "link/{client}")]) {
     const found = expect.stringMatching(/^sessions may name directories of the system, or around them: /);
-    expect(await look(`/srv/work/{client},${path}`)).toMatchObject({ outcome: "warn", found, fix });
+    expect(await look(`/srv/agents/{client},${path}`)).toMatchObject({ outcome: "warn", found, fix });
   }
-  expect(await look("/srv/work/{client}")).toMatchObject({
+  expect(await look("/srv/agents/{client}")).toMatchObject({
     outcome: "ok",
-    found: "sessions may name /srv/work/{client}",
+    found: "sessions may name /srv/agents/{client}",
   });
 });
 

@@ -10,13 +10,13 @@ import { type CheckContext, type Finding, ok, warn } from "./check.ts";
 export function checkWorkDirs({ config }: CheckContext): Finding[] {
   const listed = listedWorkDirs(config);
   if (listed.length === 0 && isAuthConfigured(config)) {
-    const fix = "if clients name directories, set RUNNEL_SESSIONS_WORK_DIRS, for instance to /srv/work/{client}";
+    const fix = "if clients name directories, set RUNNEL_SESSIONS_WORK_DIRS, for instance to /srv/agents/{client}";
     return [warn("work-dirs", "none is listed: serve refuses every work_dir that a client names", fix)];
   }
   const wide = listed.filter((path) => systemPlaces.some((place) => isWithin(place, path) || isWithin(path, place)));
   if (wide.length > 0) {
     const fix =
-      "list directories that contain only the files of agents in RUNNEL_SESSIONS_WORK_DIRS, such as /srv/work/{client}";
+      "list directories that contain only the files of agents in RUNNEL_SESSIONS_WORK_DIRS, such as /srv/agents/{client}";
     return [warn("work-dirs", `sessions may name directories of the system, or around them: ${wide.join(", ")}`, fix)];
   }
   const found =

@@ -6,16 +6,16 @@ import type { Script } from "../fakes/provider.ts";
 import { setOpenAiStage } from "./stage.ts";
 
 const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [{ role: "user", content: "hi" }];
-const body = (code: string, message: string) => JSON.stringify({ error: { message, type: "x", code } });
+const invalid = "invalid_request_error";
 
 describe.each([
-  [429, body("rate_limit_exceeded", "slow down"), OpenAI.RateLimitError, "rate_limit_exceeded"],
-  [429, body("insufficient_quota", "no money"), OpenAI.RateLimitError, "insufficient_quota"],
-  [400, body("context_length_exceeded", "too long"), OpenAI.BadRequestError, "context_length_exceeded"],
-  [401, body("invalid_api_key", "wrong key"), OpenAI.AuthenticationError, "provider_authentication"],
-  [404, body("model_not_found", "no such model"), OpenAI.NotFoundError, "model_not_found"],
-  [503, body("overloaded", "The engine is overloaded"), OpenAI.InternalServerError, "overloaded"],
-])("a provider's %d %s", (status, answer, raised, code) => {
+  [429, "rate_limit_exceeded", "slow down", OpenAI.RateLimitError, "rate_limit_error", "rate_limit_exceeded"],
+  [429, "insufficient_quota", "no money", OpenAI.RateLimitError, "insufficient_quota", "insufficient_quota"],
+  [400, "context_length_exceeded", "too long", OpenAI.BadRequestError, invalid, "context_length_exceeded"],
+  [401, "invalid_api_key", "wrong key", OpenAI.AuthenticationError, invalid, "provider_authentication"],
+  [404, "model_not_found", "no such model", OpenAI.NotFoundError, invalid, "model_not_found"],
+  [503, "overloaded", "The engine is overloaded", OpenAI.InternalServerError, "server_error", "overloaded"],
+])("a provider's %d %s", (status, given, text, raised, type, code) => {
   test.each([
     ["chat", (client: OpenAI) => client.chat.completions.create({ model: "gpt-4o", messages })],
     [
@@ -25,6 +25,7 @@ describe.each([
     ["a response", (client: OpenAI) => client.responses.create({ model: "gpt-4o", input: "hi" })],
   ])("raises the client's own class for %s", async (_, call) => {
     const { client, provider } = await setOpenAiStage();
+    const answer = JSON.stringify({ error: { message: text, type: "x", code: given } });
     // As often as the service tries.
     const refuse: Script = (wire) => wire.reply(status, answer, status === 429 ? { "retry-after": "1" } : {});
     provider.respond(refuse, refuse, refuse, refuse, refuse);
@@ -33,7 +34,7 @@ describe.each([
       (failure: unknown) => failure,
     );
     expect(error).toBeInstanceOf(raised);
-    expect(error).toMatchObject({ code });
+    expect(error).toMatchObject({ type, code });
     if (code === "rate_limit_exceeded") {
       expect((error as InstanceType<typeof OpenAI.APIError>).headers?.get("retry-after")).toBe("1");
     }

@@ -93,6 +93,13 @@ interface Translation {
 /** A 409 is repeated by the clients, and a body that was used before stays refused. */
 const isFinal = { "x-should-retry": "false" };
 
+const quotaExhausted: Translation = {
+  status: 429,
+  code: "insufficient_quota",
+  type: "insufficient_quota",
+  headers: isFinal,
+};
+
 const translations: Readonly<Partial<Record<ReasonName, Translation>>> = {
   SESSION_BUSY: { status: 400, code: "conversation_locked" },
   SESSION_ENDED: { status: 400, code: "conversation_locked" },
@@ -107,7 +114,7 @@ const translations: Readonly<Partial<Record<ReasonName, Translation>>> = {
   BODY_TOO_LARGE: { status: 413, code: "request_too_large" },
   RATE_LIMITED: { status: 429, code: "rate_limit_exceeded" },
   CONCURRENCY_EXHAUSTED: { status: 429, code: "rate_limit_exceeded" },
-  QUOTA_EXHAUSTED: { status: 429, code: "insufficient_quota", type: "insufficient_quota", headers: isFinal },
+  QUOTA_EXHAUSTED: quotaExhausted,
 };
 
 function translate({ reason, httpStatus }: Failure): Translation {
@@ -131,39 +138,28 @@ export function invalidBody(problem: string): ApiError {
 
 /** Returns the error of a run that failed, with the status with which OpenAI reports the same cause. */
 export function failureOf({ code, error: message, modelError }: RunFailed): ApiError {
-  if (code.includes("budget")) {
-    return new ApiError(429, { message, type: "insufficient_quota", code: "insufficient_quota" }, isFinal);
-  }
-  if (modelError === undefined) {
-    return new ApiError(500, { message, code });
-  }
-  const { status, word, headers } = statuses[modelError.cause];
-  const wait = Number(modelError.retryAfterMs);
+  const cause = modelError?.cause ?? ModelError_Cause.UNSPECIFIED;
+  const { status, headers, ...said } = code.includes("budget") ? quotaExhausted : causes[cause];
+  const wait = Number(modelError?.retryAfterMs ?? 0);
   return new ApiError(
     status,
-    { message, code: word ?? code },
+    { message, code, ...said },
     { ...headers, ...(wait > 0 && { "retry-after": String(Math.ceil(wait / 1_000)) }) },
   );
 }
 
-interface CauseAnswer {
-  readonly status: number;
-  /** The code; undefined for that of the run. */
-  readonly word?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const statuses: Readonly<Record<ModelError_Cause, CauseAnswer>> = {
+/** Without a `code`, the answer has that of the run. */
+const causes: Readonly<Record<ModelError_Cause, Pick<Translation, "status"> & Partial<Translation>>> = {
   [ModelError_Cause.UNSPECIFIED]: { status: 500 },
-  [ModelError_Cause.RATE_LIMIT]: { status: 429, word: "rate_limit_exceeded" },
-  [ModelError_Cause.CONTEXT_LENGTH]: { status: 400, word: "context_length_exceeded" },
+  [ModelError_Cause.RATE_LIMIT]: { status: 429, code: "rate_limit_exceeded" },
+  [ModelError_Cause.CONTEXT_LENGTH]: { status: 400, code: "context_length_exceeded" },
   // The key is the operator's: the caller's own credentials were valid.
-  [ModelError_Cause.AUTHENTICATION]: { status: 401, word: "provider_authentication" },
-  [ModelError_Cause.QUOTA]: { status: 429, word: "insufficient_quota", headers: isFinal },
-  [ModelError_Cause.OVERLOADED]: { status: 503, word: "overloaded" },
-  [ModelError_Cause.CONTENT_FILTER]: { status: 400, word: "content_filter" },
-  [ModelError_Cause.INVALID_REQUEST]: { status: 400, word: "invalid_request" },
-  [ModelError_Cause.NOT_FOUND]: { status: 404, word: "model_not_found" },
-  [ModelError_Cause.TIMEOUT]: { status: 504, word: "timeout" },
+  [ModelError_Cause.AUTHENTICATION]: { status: 401, code: "provider_authentication" },
+  [ModelError_Cause.QUOTA]: quotaExhausted,
+  [ModelError_Cause.OVERLOADED]: { status: 503, code: "overloaded" },
+  [ModelError_Cause.CONTENT_FILTER]: { status: 400, code: "content_filter" },
+  [ModelError_Cause.INVALID_REQUEST]: { status: 400, code: "invalid_request" },
+  [ModelError_Cause.NOT_FOUND]: { status: 404, code: "model_not_found" },
+  [ModelError_Cause.TIMEOUT]: { status: 504, code: "timeout" },
   [ModelError_Cause.UNAVAILABLE]: { status: 500 },
 };

@@ -1,6 +1,7 @@
 // Every surface with curl alone: REST, SSE, Connect, gRPC-Web and gRPC, over HTTP/1.1, HTTP/2 and TLS, with keys and with
 // signatures that a shell makes.
 
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createParser } from "eventsource-parser";
@@ -173,6 +174,16 @@ test("TLS: HTTP/2 is negotiated, HTTP/1.1 is available, and plain text is refuse
   }
   const clear = startCurl([...asClient(), `${url.replace("https", "http")}/v1/sessions`]);
   expect((await clear.finished).exitCode).not.toBe(0);
+});
+
+test("a shell signs as the page on authentication prints it", async () => {
+  const { service } = await setStage(rest);
+  const page = await readFile(new URL("../../docs/authentication.md", import.meta.url), "utf8");
+  const [block = ""] = /^signed\(\) \{[\s\S]*?(?=^```$)/m.exec(page) ?? [];
+  const environment = { BASE: service.url, CLIENT: defaultClientId, SECRET: keyOf() };
+  const line = `${block}\nsigned GET '/v1/sessions?page_size=1'`;
+  const { stdout } = await runProgram("sh", ["-euc", line], { environment });
+  expect(stdout.toString()).toMatch(/^\{"session_id":"(.*)","status":"created"\}\n\{"sessions":\[\{"session_id":"\1"/);
 });
 
 async function runSigned(environment: Readonly<Record<string, string>>): Promise<string> {

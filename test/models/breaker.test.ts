@@ -198,9 +198,9 @@ test("a complete response to any client forgets the failures of all", async () =
   expect(circuits.worst).toMatchObject({ state: "closed", failures: 2 });
 });
 
-test("429 opens the circuit of its client alone", async () => {
+test("a rate limit opens the circuit of its client alone", async () => {
   const { send } = setUp(2);
-  const limited = [failing("429", true)];
+  const limited: ModelPart[] = [{ ...failing("stream_error", true), cause: "rate_limit" }];
   await send(limited);
   await send(limited, bob);
   await send(limited);

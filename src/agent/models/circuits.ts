@@ -4,12 +4,12 @@
 // C1  Each client has a breaker for each model, which its own failures open. A complete response to any client forgets the
 //     failures of all clients with this model.
 // C2  A model opens for all clients after the configured number of failures since it last completed a response. They come from
-//     two clients at least, and each client counts for at most half of them. 429 does not count here: one client may have
-//     used up the account's rate.
+//     two clients at least, and each client counts for at most half of them. A rate limit does not count here: one client may
+//     have used up the account's rate.
 // C3  After the reset time each client sends one request as its probe. The first part of any client's probe, or a refusal of
 //     the request as such, closes the model for all clients. A failed probe opens it again for its client alone.
-// C4  Retryable failures count: 408, 429, 5xx and network errors, also in mid-stream. A request that the provider refuses as
-//     such (other 4xx) shows that the provider lives, but not that it is healthy: it neither counts nor forgets.
+// C4  Retryable failures count, also in mid-stream. A request that the provider refuses as such shows that the provider lives,
+//     but not that it is healthy: it neither counts nor forgets.
 // C5  A timeout does not count when the model has answered another request since this one was sent.
 // C6  The number of breakers is limited. A client that names many models loses its own oldest breaker.
 
@@ -121,7 +121,7 @@ export class Circuits {
   }
 
   #fail(
-    { code }: ModelFailure,
+    { cause }: ModelFailure,
     { model, client, probe }: { model: string; client: string; probe: Breaker | undefined },
   ): void {
     const circuit = this.#keep(model, client);
@@ -129,7 +129,7 @@ export class Circuits {
     if (breaker.fail({ isProbe: breaker === probe })) {
       this.#tell("open", { model, client, failures: breaker.failures });
     }
-    if (code !== "429" && this.#models.get(model)?.state !== "open") {
+    if (cause !== "rate_limit" && this.#models.get(model)?.state !== "open") {
       circuit.sharedFailures++;
       this.#judge(model);
     }

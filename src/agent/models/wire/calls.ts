@@ -6,7 +6,7 @@
 // K3  A piece without an id continues the latest call at its index. Without an index too, a name begins a call once the latest one
 //     has a name, and any other piece continues the latest call.
 // K4  Calls are in the order of their indexes, and in the order of their beginnings where they have the same index or none.
-// K5  A call without arguments has `{}`. Arguments that a server sends as JSON values are kept as they are written.
+// K5  Arguments are kept as they are written. The end of the response gives a call without arguments `{}` (`end.ts`).
 
 import type { ModelToolCall } from "../model.ts";
 
@@ -53,9 +53,7 @@ export class CallPieces {
   /** Returns the calls, or undefined when one of them has no name. */
   whole(): readonly WholeCall[] | undefined {
     const calls = this.#calls.toSorted((one, other) => one.index - other.index);
-    return calls.some(({ name }) => name === "")
-      ? undefined
-      : calls.map(({ index: _, ...call }) => ({ ...call, argumentsJson: argumentsOf(call.argumentsJson) }));
+    return calls.some(({ name }) => name === "") ? undefined : calls.map(({ index: _, ...call }) => call);
   }
 
   #find(id: string, index: number | undefined, name: string): OpenCall | undefined {

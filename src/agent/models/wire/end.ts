@@ -2,6 +2,7 @@
 //
 // E1  A call is whole only when its response is: of a response that its token limit has cut, no call is given to run. Its calls are
 //     named without their arguments, which may be cut too.
+// E2  A call without arguments has `{}`.
 
 import type { ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { argumentsOf } from "./calls.ts";

@@ -13,7 +13,7 @@ import { GrpcClient } from "../../harness/grpc.ts";
 import type { Attack } from "../../server/attack/attacker.ts";
 import { heavyBodies, mediumBodies, type WorstBody } from "../../server/attack/worst-bodies.ts";
 
-/** Beyond what the slowest call takes without an attack: other tests may use the machine at the same time. */
+/** Beyond what the slowest call takes without an attack. */
 const p99MaxMs = 250;
 const callsBefore = 30;
 /** The service holds 128 MiB of bodies, and what it builds of one of them is at most this much. */

@@ -1,5 +1,5 @@
-// Opens the handlers of all services, on one router and for callers in process. Every call passes the access check, gets a time limit and is validated against the
-// contract, and every error is mapped to the contract's reasons.
+// Opens the handlers of all services, on one router and for callers in process. Every call passes the access check, gets a time
+// limit and is validated against the contract, and every error is mapped to the contract's reasons.
 
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type ContextValues, createConnectRouter } from "@connectrpc/connect";

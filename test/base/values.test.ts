@@ -1,7 +1,8 @@
 // The values of a text and of a message are counted in their bytes, and both counts are what a parser builds.
 
-import { create, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import { create, createFileRegistry, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
+import { FieldDescriptorProto_Label, FieldDescriptorProto_Type, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
@@ -52,6 +53,25 @@ describe("the values of a JSON text", () => {
   });
 });
 
+/** A message of lists: varints, four and eight bytes an item. */
+const ListValues = messageOfLists([
+  FieldDescriptorProto_Type.INT32,
+  FieldDescriptorProto_Type.FIXED32,
+  FieldDescriptorProto_Type.DOUBLE,
+]);
+
+function messageOfLists(types: readonly FieldDescriptorProto_Type[]): DescMessage {
+  const label = FieldDescriptorProto_Label.REPEATED;
+  const field = types.map((type, index) => ({ name: `list_${index}`, number: index + 1, type, label }));
+  const file = { name: "lists.proto", syntax: "proto3", messageType: [{ name: "Lists", field }] };
+  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [file] }));
+  const desc = registry.getMessage("Lists");
+  if (desc === undefined) {
+    throw new Error("the registry lacks its only message");
+  }
+  return desc;
+}
+
 describe("the values of a message", () => {
   test("are at least its fields, items and messages, and at most its bytes", () => {
     fc.assert(
@@ -64,6 +84,24 @@ describe("the values of a message", () => {
     );
   });
 
+  test("are at least what the parser builds, also of damaged bytes, unless the scan refuses them", () => {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(arbitraryMessage(SendMessageRequestSchema), damage, (message, changes) => {
+        const bytes = toBinary(SendMessageRequestSchema, message as never);
+        for (const [at, byte] of bytes.length === 0 ? [] : changes) {
+          bytes[at % bytes.length] = byte;
+        }
+        const values = attempt(() => atOnce(scanMessage(SendMessageRequestSchema, bytes)));
+        const built = attempt(() => fromBinary(SendMessageRequestSchema, bytes));
+        if (values !== undefined && built !== undefined) {
+          expect(countFields(SendMessageRequestSchema, built)).toBeLessThanOrEqual(values);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test("have a limit, for empty messages, unknown fields and everything else that takes two bytes", () => {
     const tooMany = (bytes: readonly number[]) => () =>
       atOnce(scanMessage(SendMessageRequestSchema, Buffer.alloc(2 * (jsonValuesMax + 1)).fill(Buffer.from(bytes))));
@@ -73,11 +111,50 @@ describe("the values of a message", () => {
     expect(tooMany(unknownNumber)).toThrow(`more than ${jsonValuesMax} values`);
   });
 
-  test("are counted up to the place where the bytes are invalid", () => {
-    const bytes = toBinary(SendMessageRequestSchema, create(SendMessageRequestSchema, { sessionId: "s" }));
-    expect(atOnce(scanMessage(SendMessageRequestSchema, Buffer.concat([bytes, Buffer.from([0x22, 9])])))).toBe(2);
+  test("are counted in packed lists: each item is one", () => {
+    const count = (bytes: readonly number[]) => atOnce(scanMessage(ListValues, Buffer.from(bytes)));
+    expect(count([0x0a, 4, 1, 0x80, 1, 3])).toBe(1 + 3);
+    expect(count([0x12, 8, ...Array(8).fill(0)])).toBe(1 + 2);
+    expect(count([0x1a, 16, ...Array(16).fill(0)])).toBe(1 + 2);
+  });
+
+  test.each([
+    ["a message that is longer than the bytes", [0x22, 9], "a field is longer than its message"],
+    [
+      "a message whose last field ends behind it",
+      [0x22, 2, 0x12, 9, ...Array(9).fill(0x61)],
+      "longer than its message",
+    ],
+    ["bytes that end inside a tag", [0x80], "premature EOF"],
+    ["a text with the wire type of a number", [0x08, 1], "the field session_id has the wire type of another type"],
+    ["a message with the wire type of a number", [0x20, 1], "the field messages has the wire type of another type"],
+    [
+      "a switch with the wire type of a text",
+      [0x52, 1, 1],
+      "the field queue_if_busy has the wire type of another type",
+    ],
+  ])("%s is refused: the parser would find other values", (_, bytes, text) => {
+    expect(() => atOnce(scanMessage(SendMessageRequestSchema, Buffer.from(bytes)))).toThrow(text);
+  });
+
+  test("a packed list that ends inside an item is refused", () => {
+    for (const bytes of [
+      [0x0a, 2, 1, 0x80],
+      [0x12, 5, 0, 0, 0, 0, 0],
+      [0x1a, 4, 0, 0, 0, 0],
+    ]) {
+      expect(() => atOnce(scanMessage(ListValues, Buffer.from(bytes)))).toThrow("ends in the middle of an item");
+    }
   });
 });
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
 
 function countFields(desc: DescMessage, message: Message): number {
   const reflected = reflect(desc, message);

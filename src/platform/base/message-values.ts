@@ -1,73 +1,100 @@
 // Counts the values of a protobuf message in its bytes, before anything is built from them: two bytes can become an object of a
 // hundred.
+//
+// protobuf-es reads a known field by its type in the contract, whatever wire type its tag has, and reads on where a nested message
+// or a packed list ends in the middle of a value. The bytes would then have other values than a scan finds. So the scan refuses
+// them.
 
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { jsonValuesMax } from "./json/text.ts";
+import { jsonDepthMax, jsonValuesMax } from "./json/text.ts";
 
-/** That of JSON, so that every encoding of a request has the same limit. */
-const messageValuesMax = jsonValuesMax;
+/** Those of JSON, so that every encoding of a request has the same limits. The parser has this depth as its recursion limit. */
+const [valuesMax, depthMax] = [jsonValuesMax, jsonDepthMax];
 
 /** The values between two steps: about a millisecond. */
 const stepValues = 16_384;
 
-/** A message with more values than the limit. The message is for the author. */
-export class MessageValuesError extends Error {
-  override readonly name = "MessageValuesError";
+/** The bytes are not a message, or exceed a limit. The error's text is for the author. */
+export class MessageBytesError extends Error {
+  override readonly name = "MessageBytesError";
 }
 
 /**
  * Scans a message in steps and returns the number of its values: fields, known or not, and the items of packed lists. Throws
- * MessageValuesError beyond the limit. Stops without an error at bytes that are not a message: their parser reports them.
+ * MessageBytesError for bytes that are not a message, or exceed a limit.
  */
 export function* scanMessage(desc: DescMessage, bytes: Uint8Array): Generator<void, number> {
-  const count: Count = { values: 0, stepEnd: stepValues };
+  const scan: Scan = { reader: new BinaryReader(bytes), values: 0, stepEnd: stepValues };
   try {
-    yield* scanFields(desc, new BinaryReader(bytes), bytes.length, count);
+    yield* scanFields(scan, fieldsOf(desc), bytes.length, 1);
   } catch (error) {
-    if (error instanceof MessageValuesError) {
-      throw error;
-    }
+    // The reader throws plain errors, such as "premature EOF".
+    throw error instanceof Error ? new MessageBytesError(error.message, { cause: error }) : error;
   }
-  return count.values;
+  return scan.values;
 }
 
-interface Count {
+interface Scan {
+  readonly reader: BinaryReader;
   values: number;
   stepEnd: number;
 }
 
-function* scanFields(desc: DescMessage, reader: BinaryReader, end: number, count: Count): Generator<void, void> {
-  const fields = fieldsOf(desc);
+function* scanFields(scan: Scan, fields: Fields, end: number, depth: number): Generator<void, void> {
+  const { reader } = scan;
+  if (depth > depthMax) {
+    throw new MessageBytesError(`nested deeper than ${depthMax} levels`);
+  }
   while (reader.pos < end) {
-    add(count, 1);
-    if (count.values >= count.stepEnd) {
-      count.stepEnd += stepValues;
+    add(scan, 1);
+    if (scan.values >= scan.stepEnd) {
+      scan.stepEnd += stepValues;
       yield;
     }
     const [number, wireType] = reader.tag();
     const field = fields.get(number);
-    if (field === undefined || wireType !== WireType.LengthDelimited) {
-      reader.skip(wireType, number);
-    } else if (field === "packed") {
-      const bytes = reader.bytes();
-      add(count, countVarints(bytes));
-    } else {
-      // The parser's recursion limit bounds the depth: a deeper message is invalid.
-      const length = reader.uint32();
-      yield* scanFields(field, reader, Math.min(reader.pos + length, end), count);
+    const isPacked = field?.isPackable === true && wireType === WireType.LengthDelimited;
+    if (field !== undefined && wireType !== field.wireType && !isPacked) {
+      throw new MessageBytesError(`the field ${field.name} has the wire type of another type`);
     }
+    if (field !== undefined && isPacked) {
+      add(scan, countItems(field, reader.bytes()));
+    } else if (field?.fields !== undefined) {
+      const length = reader.uint32();
+      const fieldEnd = reader.pos + length;
+      assertWithin(fieldEnd, end);
+      yield* scanFields(scan, field.fields(), fieldEnd, depth + 1);
+    } else {
+      reader.skip(wireType, number);
+    }
+    assertWithin(reader.pos, end);
   }
 }
 
-function add(count: Count, values: number): void {
-  count.values += values;
-  if (count.values > messageValuesMax) {
-    throw new MessageValuesError(`more than ${messageValuesMax} values`);
+function assertWithin(at: number, end: number): void {
+  if (at > end) {
+    throw new MessageBytesError("a field is longer than its message");
   }
 }
 
-/** Each item has one last byte without the continuation bit. Items of fixed size count as their bytes, at most eight times. */
+function add(scan: Scan, values: number): void {
+  scan.values += values;
+  if (scan.values > valuesMax) {
+    throw new MessageBytesError(`more than ${valuesMax} values`);
+  }
+}
+
+function countItems({ name, wireType }: Field, bytes: Uint8Array): number {
+  const size = itemBytes.get(wireType);
+  // The last byte of a number of variable size has no continuation bit.
+  const isWhole = size === undefined ? (bytes.at(-1) ?? 0) < 0x80 : bytes.length % size === 0;
+  if (!isWhole) {
+    throw new MessageBytesError(`the list ${name} ends in the middle of an item`);
+  }
+  return size === undefined ? countVarints(bytes) : bytes.length / size;
+}
+
 function countVarints(bytes: Uint8Array): number {
   let count = 0;
   for (const byte of bytes) {
@@ -76,29 +103,65 @@ function countVarints(bytes: Uint8Array): number {
   return count;
 }
 
-/** The fields whose bytes hold further values: messages, and lists of numbers. */
-type Nested = ReadonlyMap<number, DescMessage | "packed">;
+const itemBytes: ReadonlyMap<WireType, number> = new Map([
+  [WireType.Bit32, 4],
+  [WireType.Bit64, 8],
+]);
 
-const cache = new WeakMap<DescMessage, Nested>();
+/** The fields of a message by their numbers. */
+type Fields = ReadonlyMap<number, Field>;
 
-function fieldsOf(desc: DescMessage): Nested {
+/** How the parser reads a field. */
+interface Field {
+  readonly name: string;
+  /** The wire type of one value. */
+  readonly wireType: WireType;
+  /** Whether one field may hold many values. */
+  readonly isPackable: boolean;
+  /** The fields of a nested message. */
+  readonly fields: (() => Fields) | undefined;
+}
+
+const cache = new WeakMap<DescMessage, Fields>();
+
+function fieldsOf(desc: DescMessage): Fields {
   let fields = cache.get(desc);
   if (fields === undefined) {
-    fields = new Map(desc.fields.flatMap((field) => readNested(field) ?? []));
+    fields = new Map(desc.fields.map((field) => [field.number, describeField(field)]));
     cache.set(desc, fields);
   }
   return fields;
 }
 
-function readNested(field: DescField): [[number, DescMessage | "packed"]] | undefined {
+function describeField(field: DescField): Field {
+  const { name, message } = field;
   if (field.fieldKind === "map") {
-    // The contract has no maps; the entries of a map would each count as one value.
-    return undefined;
+    const key = describe(name, field.mapKey, undefined);
+    const entry: Fields = new Map([
+      [1, key],
+      [2, describe(name, field.scalar, message)],
+    ]);
+    return { name, wireType: WireType.LengthDelimited, isPackable: false, fields: () => entry };
   }
-  if (field.message !== undefined) {
-    return [[field.number, field.message]];
-  }
-  const isPackable =
-    field.fieldKind === "list" && field.scalar !== ScalarType.STRING && field.scalar !== ScalarType.BYTES;
-  return isPackable ? [[field.number, "packed"]] : undefined;
+  const one = describe(name, field.scalar, message);
+  return { ...one, isPackable: field.fieldKind === "list" && one.wireType !== WireType.LengthDelimited };
 }
+
+/** Describes a single value: a message, a scalar, or else an enum. */
+function describe(name: string, scalar: ScalarType | undefined, message: DescMessage | undefined): Field {
+  return message === undefined
+    ? { name, wireType: wireTypes.get(scalar) ?? WireType.Varint, isPackable: false, fields: undefined }
+    : { name, wireType: WireType.LengthDelimited, isPackable: false, fields: () => fieldsOf(message) };
+}
+
+/** Those of all other scalars, and of enums, are Varint. */
+const wireTypes: ReadonlyMap<ScalarType | undefined, WireType> = new Map([
+  [ScalarType.STRING, WireType.LengthDelimited],
+  [ScalarType.BYTES, WireType.LengthDelimited],
+  [ScalarType.FIXED32, WireType.Bit32],
+  [ScalarType.SFIXED32, WireType.Bit32],
+  [ScalarType.FLOAT, WireType.Bit32],
+  [ScalarType.FIXED64, WireType.Bit64],
+  [ScalarType.SFIXED64, WireType.Bit64],
+  [ScalarType.DOUBLE, WireType.Bit64],
+]);

@@ -6,7 +6,7 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Fault } from "../../platform/base/fault.ts";
 import { scanJson } from "../../platform/base/json/scan.ts";
 import { JsonTextError, jsonValuesMax } from "../../platform/base/json/text.ts";
-import { MessageValuesError, scanMessage } from "../../platform/base/message-values.ts";
+import { MessageBytesError, scanMessage } from "../../platform/base/message-values.ts";
 import { byTurns } from "../../platform/base/steps.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
 import { compressedFlag, envelopePrefixBytes, type FirstBytes, isEnvelopedType } from "./request-body.ts";
@@ -80,8 +80,8 @@ export function callsOfBytes({ byteLength }: Buffer): number {
 }
 
 /**
- * Returns the number of calls that the content of a body counts as: its values, and the bytes that compression saved. Throws Fault INVALID_ARGUMENT when its values are more or
- * deeper than its reader may meet.
+ * Returns the number of calls that the content of a body counts as: its values, and the bytes that compression saved. Throws
+ * Fault INVALID_ARGUMENT when its values are more or deeper than its reader may meet.
  */
 export async function callsOfContent(body: Buffer, reader: BodyReader, { headers }: Request): Promise<number> {
   const contentType = headers["content-type"] ?? "";
@@ -112,7 +112,7 @@ function* countValues(text: Buffer, reader: BodyReader, contentType: string): Ge
     if (reader.kind === "text" && error instanceof JsonTextError) {
       return jsonValuesMax;
     }
-    if (error instanceof JsonTextError || error instanceof MessageValuesError) {
+    if (error instanceof JsonTextError || error instanceof MessageBytesError) {
       throw new Fault("INVALID_ARGUMENT", `invalid request body: ${error.message}`, { cause: error });
     }
     throw error;

@@ -1,6 +1,6 @@
 // Progress of slow work: one line that changes on a terminal, lines elsewhere, nothing for programs.
 
-import { shorten } from "./show.ts";
+import { shorten } from "./shorten.ts";
 import { forPeople } from "./terminal.ts";
 
 /** The progress of slow work. */

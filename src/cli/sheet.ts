@@ -4,7 +4,7 @@ import type { DescEnum } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { enumShape } from "../platform/base/json/shape.ts";
 import type { Paint } from "./output.ts";
-import { shorten } from "./show.ts";
+import { shorten } from "./shorten.ts";
 import { showTime } from "./table.ts";
 
 /** Returns the name of a value, or its number when it is from a newer service. */

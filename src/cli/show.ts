@@ -2,9 +2,8 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { ModelError_Cause, type RunFailed, type RunResult, type TurnRestarted } from "#gen/runnel/v1/result_pb.js";
-import { joinLines } from "./terminal.ts";
+import { shorten } from "./shorten.ts";
 
-const shownCharsMax = 160;
 /** The length of a void text's opening that is shown, enough to find it. */
 const openingCharsMax = 40;
 
@@ -80,7 +79,7 @@ function describeCause({ modelError }: RunFailed): string {
 
 /** Says which text is void, because printed text cannot be taken back. */
 function showRestart({ turn }: TurnRestarted, opening: string): string {
-  const which = opening === "" ? "" : `, which begins with "${cut(opening, openingCharsMax)}"`;
+  const which = opening === "" ? "" : `, which begins with "${shorten(opening, openingCharsMax)}"`;
   return `\n(turn ${turn} starts again on another replica: ignore its text above${which})\n`;
 }
 
@@ -89,16 +88,6 @@ function textOf(message: Message | undefined): string {
   return content?.case === "parts"
     ? content.value.elements.map(({ text = "" }) => text).join("")
     : (content?.value ?? "");
-}
-
-/** Makes one line of a text, and cuts it after 160 characters. */
-export function shorten(text: string): string {
-  return cut(text, shownCharsMax);
-}
-
-function cut(text: string, charsMax: number): string {
-  const line = joinLines(text);
-  return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line;
 }
 
 function countTurns(turns: number): string {

@@ -1,7 +1,7 @@
 // Tables for people: aligned columns without lines, readable in a terminal, in a mail and by `awk`.
 
 import type { Paint } from "./output.ts";
-import { shorten } from "./show.ts";
+import { shorten } from "./shorten.ts";
 
 const gap = "  ";
 

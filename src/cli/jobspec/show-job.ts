@@ -3,7 +3,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Job, Job_State, type JobExecution, JobExecution_State } from "#gen/runnel/job/v1/job_pb.js";
 import type { Paint } from "../output.ts";
-import { shorten } from "../show.ts";
+import { shorten } from "../shorten.ts";
 import { showTable, showTime } from "../table.ts";
 
 /** Prints the state of a job in one line. */

@@ -1,7 +1,7 @@
 // Prints a verified receipt for people: valid parts, invalid parts, and mere claims.
 
 import type { Paint } from "../output.ts";
-import { shorten } from "../show.ts";
+import { shorten } from "../shorten.ts";
 import type { FoundLog, FoundStatement, ReceiptFinding } from "./receipt-finding.ts";
 import { showRow } from "./verdict.ts";
 

@@ -1,9 +1,9 @@
 // Counts the values of a protobuf message in its bytes, before anything is built from them: two bytes can become an object of a
 // hundred.
 //
-// protobuf-es reads a known field by its type in the contract, whatever wire type its tag has, and reads on where a nested message
-// or a packed list ends in the middle of a value. The bytes would then have other values than a scan finds. So the scan refuses
-// them.
+// protobuf-es ignores the wire type of a known field: it reads the type that the contract gives. It also reads on where a nested
+// message or a packed list ends in the middle of a value. The bytes would then have other values than a scan finds. So the scan
+// refuses them.
 
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";

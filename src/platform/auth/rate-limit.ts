@@ -58,22 +58,34 @@ export class RateLimit {
   }
 
   /**
-   * Takes more tokens for a call that was admitted, ahead of time when the bucket has fewer. Returns the milliseconds until the
-   * bucket would have had them. Takes nothing and throws RATE_LIMITED when that would be more than `waitMsMax`.
+   * Returns a function that takes more tokens for a call that has taken its own, ahead of time when the bucket has fewer. It
+   * returns the milliseconds until the bucket would have had them. A call waits at most `waitMsMax` in all, and takes at most what
+   * a full bucket has by then, so every call is admitted in the end. If the call had to wait longer, the function takes nothing
+   * and throws RATE_LIMITED with the time after which the bucket has all tokens for the same call.
    */
-  takeAhead(key: string, tokens: number, waitMsMax: number): number {
-    if (this.#intervalMs === 0 || tokens === 0) {
-      return 0;
-    }
-    const nowMs = this.#clock.monotonicMs();
-    const kept = this.#keep(key, nowMs);
-    const fullAtMs = Math.max(this.#fullAtMs.get(kept) ?? nowMs, nowMs) + tokens * this.#intervalMs;
-    const waitMs = Math.max(fullAtMs - nowMs - this.#toleranceMs - this.#intervalMs, 0);
-    if (waitMs > waitMsMax) {
-      throw new Fault("RATE_LIMITED", this.#message, { retryAfterMs: waitMs });
-    }
-    this.#fullAtMs.set(kept, fullAtMs);
-    return waitMs;
+  openAdvance(key: string, waitMsMax: number): (tokens: number) => number {
+    const intervalMs = this.#intervalMs;
+    const tokensMax = (this.#toleranceMs + intervalMs + waitMsMax + roundingMs) / intervalMs;
+    let taken = 1;
+    let waitedMs = 0;
+    return (tokens) => {
+      const due = Math.min(tokens, Math.floor(tokensMax) - taken);
+      if (intervalMs === 0 || due === 0) {
+        return 0;
+      }
+      const nowMs = this.#clock.monotonicMs();
+      const kept = this.#keep(key, nowMs);
+      const fullAtMs = Math.max(this.#fullAtMs.get(kept) ?? nowMs, nowMs) + due * intervalMs;
+      const waitMs = Math.max(fullAtMs - nowMs - this.#toleranceMs - intervalMs, 0);
+      const lateMs = waitedMs + waitMs - waitMsMax;
+      if (lateMs > roundingMs) {
+        throw new Fault("RATE_LIMITED", this.#message, { retryAfterMs: lateMs + taken * intervalMs });
+      }
+      this.#fullAtMs.set(kept, fullAtMs);
+      taken += due;
+      waitedMs += waitMs;
+      return waitMs;
+    };
   }
 
   /** Returns the key itself, or the shared key when there is no space for it. */

@@ -73,8 +73,9 @@ export async function admit(request: Request, rules: AccessRules, options: Admis
     rate.take(key);
     if (held !== undefined || isReadAhead(request, reader)) {
       const { bytes, dropped } = await read(options.bodies, reader.kind === "message" ? isEnoughToWeigh : undefined);
+      const advance = rate.openAdvance(key, bodyWaitMsMax);
       const pay = async (calls: number): Promise<void> => {
-        const waitMs = rate.takeAhead(key, calls, bodyWaitMsMax);
+        const waitMs = advance(calls);
         if (waitMs > 0) {
           await options.clock.sleep(waitMs, dropped);
           dropped?.throwIfAborted();

@@ -19,7 +19,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { assertAccess } from "../platform/auth/caller.ts";
 import { callTimeoutMsMax, createLocalMethods, type LocalMethods } from "../platform/base/local-methods.ts";
-import { messageBytesMax } from "../platform/config/limits.ts";
+import { messageBytesMax, streamedMessageBytesMax } from "../platform/config/limits.ts";
 import { createApprovalService } from "./approval-service.ts";
 import { createAuthService } from "./auth-service.ts";
 import { createCallbackService } from "./callback-service.ts";
@@ -107,7 +107,10 @@ export function createHandlers(deps: ServiceDeps, options: RouterOptions): Handl
     ...routerLimits,
   });
   for (const { service, methods } of parts) {
-    router.service(service, methods);
+    const takesStreams = service.methods.some(
+      ({ methodKind }) => methodKind === "bidi_streaming" || methodKind === "client_streaming",
+    );
+    router.service(service, methods, takesStreams ? { readMaxBytes: streamedMessageBytesMax } : undefined);
   }
   const handlers = router.handlers.map((handler) => refuseUnreadable(handler, toError));
   return { handlers, methods: createLocalMethods(parts, { assertAccess: assertCallerAccess, interceptors }) };

@@ -1,5 +1,6 @@
 // Refuses requests that are no message of their type: invalid bytes, damaged compression, an invalid envelope. Connect calls them
-// internal errors, but the caller sent them: they answer INVALID_ARGUMENT.
+// internal errors, but the caller sent them: they answer INVALID_ARGUMENT. A second message of a call that takes one is refused
+// before connect reads it: only the first was weighed.
 //
 // U1  A stream's request is read behind the interceptors, so one of them converts the error.
 // U2  A unary request is read before the interceptors. Its handler is called again then, and the gate, which runs before the
@@ -15,6 +16,7 @@ import {
   type StreamRequest,
 } from "@connectrpc/connect";
 import type { Compression, UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { compressedFlag, FirstEnvelope, isEnvelopedType } from "../platform/base/envelope.ts";
 import { Fault } from "../platform/base/fault.ts";
 import type { ErrorMapper } from "./faults.ts";
 
@@ -67,7 +69,7 @@ export function refuseUnreadable(handler: UniversalHandler, toError: ErrorMapper
     const { contextValues } = request;
     const reading: Reading = { signal: undefined, isRead: false, refusal: undefined };
     contextValues?.set(readingKey, reading);
-    const answer = await handler({ ...request, body: checkFlags(request) });
+    const answer = await handler({ ...request, body: checkEnvelope(request, method) });
     const { signal, isRead } = reading;
     // A caller that left gets no answer.
     if (isRead || signal === undefined || request.signal.aborted) {
@@ -85,7 +87,7 @@ export function refuseUnreadable(handler: UniversalHandler, toError: ErrorMapper
   const handle =
     method.methodKind === "unary"
       ? handleUnary
-      : (request: UniversalServerRequest) => handler({ ...request, body: checkFlags(request) });
+      : (request: UniversalServerRequest) => handler({ ...request, body: checkEnvelope(request, method) });
   return Object.assign(handle, {
     method,
     service,
@@ -123,38 +125,49 @@ export function refuseDamaged(compression: Compression): Compression {
   };
 }
 
-/** Returns the body of a request. An envelope with unknown flags throws a Fault: connect would ignore them. */
-function checkFlags({ body, header }: UniversalServerRequest): UniversalServerRequest["body"] {
-  const isEnveloped = /^application\/(?:grpc|connect\+)/i.test(header.get("content-type") ?? "");
+/** Returns the body of a request, whose first envelope is checked as it passes. */
+function checkEnvelope({ body, header }: UniversalServerRequest, method: DescMethod): UniversalServerRequest["body"] {
+  const isEnveloped = isEnvelopedType(header.get("content-type") ?? "");
   if (!isEnveloped || typeof body !== "object" || body === null || !(Symbol.asyncIterator in body)) {
     return body;
   }
-  return { [Symbol.asyncIterator]: () => checkFirst(body[Symbol.asyncIterator]()) };
+  return { [Symbol.asyncIterator]: () => checkChunks(body[Symbol.asyncIterator](), method) };
 }
 
 /** Written by hand: a generator would cost each chunk of each call. */
-function checkFirst(source: AsyncIterator<Uint8Array>): AsyncIterator<Uint8Array> {
-  let isChecked = false;
+function checkChunks(source: AsyncIterator<Uint8Array>, method: DescMethod): AsyncIterator<Uint8Array> {
+  const envelope = new FirstEnvelope();
   const check = (next: IteratorResult<Uint8Array>): IteratorResult<Uint8Array> => {
-    const flags: number | undefined = next.done === true ? undefined : next.value[0];
-    if (flags !== undefined) {
-      isChecked = true;
-    }
-    if (flags !== undefined && flags > compressedFlag) {
-      throw new Fault(
-        "INVALID_ARGUMENT",
-        `the body is not a valid envelope: its first byte is ${flags}, and only 0 and 1 (compressed) are known`,
-      );
+    if (next.done !== true) {
+      envelope.add(next.value);
+      assertKnownFlags(envelope);
+      assertAlone(envelope, method);
     }
     return next;
   };
   return {
-    next: () => (isChecked ? source.next() : source.next().then(check)),
+    next: () => source.next().then(check),
     ...(source.return && { return: source.return.bind(source) }),
     ...(source.throw && { throw: source.throw.bind(source) }),
   };
 }
 
-const compressedFlag = 1;
+/** Throws for flags that connect would ignore. */
+function assertKnownFlags({ flags }: FirstEnvelope): void {
+  if (flags > compressedFlag) {
+    throw new Fault(
+      "INVALID_ARGUMENT",
+      `the body is not a valid envelope: its first byte is ${flags}, and only 0 and 1 (compressed) are known`,
+    );
+  }
+}
+
+/** Throws the error of connect for a second message, which connect would read first. */
+function assertAlone({ isFollowed }: FirstEnvelope, { methodKind }: DescMethod): void {
+  if (isFollowed && (methodKind === "unary" || methodKind === "server_streaming")) {
+    const kind = methodKind.replace("_", "-");
+    throw new ConnectError(`protocol error: received extra input message for ${kind} method`, Code.Unimplemented);
+  }
+}
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -41,6 +41,11 @@ describe("the values of a JSON text", () => {
     expect(countText(text)).toBe(values);
   });
 
+  test("are counted in steps, so that others get turns", () => {
+    const steps = [...scanJson(Buffer.from(`"${"x".repeat(5 * 1_048_576)}"`))];
+    expect(steps.length).toBeGreaterThanOrEqual(5);
+  });
+
   test("and their nesting have the limits of the parser", () => {
     const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
     const list = (length: number): string => `[${Array(length).fill("1").join(",")}]`;

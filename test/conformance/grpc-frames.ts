@@ -20,11 +20,14 @@ export function frame(bytes: Uint8Array, options: { flag?: number; claimedBytes?
   return Buffer.concat([head, bytes]);
 }
 
-/** Resolves when the answer has ended or the stream was reset. Bytes that are not sent by then stay unsent. */
+/**
+ * Resolves when the answer has ended or the stream was reset. Bytes that are not sent by then stay unsent. Each part of a body is
+ * a DATA frame of its own.
+ */
 export async function callRaw(
   url: string,
   path: string,
-  body: Uint8Array,
+  body: Uint8Array | readonly Uint8Array[],
   headers: http2.OutgoingHttpHeaders = {},
 ): Promise<RawEnd> {
   const session = http2.connect(url);
@@ -47,7 +50,11 @@ export async function callRaw(
       received = { ...received, ...each };
     });
     stream.resume();
-    stream.end(body);
+    const [last = new Uint8Array(), ...before] = body instanceof Uint8Array ? [body] : body.toReversed();
+    for (const part of before.reverse()) {
+      await new Promise((resolve) => stream.write(part, resolve));
+    }
+    stream.end(last);
     await Promise.race([once(stream, "end"), once(stream, "close")]);
     const grpcStatus = received["grpc-status"];
     return {

@@ -185,7 +185,7 @@ test("the gateway names the method of a request before it reads the body", () =>
   expect(gateway.describe("/v1/runs/x:cancel?a=b", "POST")).toEqual({
     method: RunService.method.cancelRun,
     errorBody: ErrorBody.RUNNEL,
-    reader: { kind: "text" },
+    reader: { kind: "text", takesPlainText: false },
   });
   expect(gateway.describe("/v1/sessions/s/stream", "GET")).toEqual({
     method: SessionService.method.streamSession,

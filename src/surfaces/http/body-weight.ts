@@ -3,21 +3,21 @@
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { envelopePrefixBytes, FirstEnvelope, isEnvelopedType } from "../../platform/base/envelope.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { scanJson } from "../../platform/base/json/scan.ts";
 import { JsonTextError, jsonValuesMax } from "../../platform/base/json/text.ts";
 import { MessageBytesError, scanMessage } from "../../platform/base/message-values.ts";
 import { byTurns } from "../../platform/base/steps.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
-import { compressedFlag, envelopePrefixBytes, type FirstBytes, isEnvelopedType } from "./request-body.ts";
 import type { Request } from "./rpc.ts";
 
 /** Who reads a body, and how. */
 export type BodyReader =
   /** Nothing reads it. */
   | { readonly kind: "none" }
-  /** A reader that has limits of its own for the values in a text. */
-  | { readonly kind: "text" }
+  /** A reader of JSON that has limits of its own for its values. With `takesPlainText` it takes a plain text as one value. */
+  | { readonly kind: "text"; readonly takesPlainText: boolean }
   /** A reader of JSON without such limits. */
   | { readonly kind: "json" }
   /** A handler of connect, which parses a message in the encoding of the content type. */
@@ -62,15 +62,19 @@ export function isReadAhead({ headers }: Request, reader: BodyReader): boolean {
  * Whether these are enough to weigh a call of connect: of a small message its size, otherwise the whole message. What follows is
  * for connect, which answers an invalid message at once, also when the request never ends.
  */
-export function isEnoughToWeigh({ isCompressed, messageBytes, bytes }: FirstBytes): boolean {
+export function isEnoughToWeigh({ isCompressed, messageBytes, bytes }: FirstEnvelope): boolean {
   return (messageBytes <= lightBytesMax && !isCompressed) || bytes >= envelopePrefixBytes + messageBytes;
 }
 
+/** Returns the compression that connect would undo: each protocol names it in a header of its own. */
 function encodingOf(headers: Request["headers"]): string | undefined {
-  const isEnveloped = isEnvelopedType(headers["content-type"] ?? "");
-  const encoding = isEnveloped
-    ? (headers["grpc-encoding"] ?? headers["connect-content-encoding"])
-    : headers["content-encoding"];
+  const contentType = headers["content-type"] ?? "";
+  const header = !isEnvelopedType(contentType)
+    ? "content-encoding"
+    : /^application\/grpc/i.test(contentType)
+      ? "grpc-encoding"
+      : "connect-content-encoding";
+  const encoding = headers[header];
   return encoding === undefined || encoding === "identity" ? undefined : String(encoding);
 }
 
@@ -91,15 +95,12 @@ export async function callsOfContent(body: Buffer, reader: BodyReader, { headers
     // Readers of text refuse a compressed body by its header.
     return 0;
   }
-  const texts = reader.kind === "message" ? await openMessages(body, contentType, encoding) : [body];
-  let calls = 0;
-  for (const text of texts) {
-    if (text.byteLength > lightBytesMax || reader.kind === "json") {
-      const values = await byTurns(countValues(text, reader, contentType));
-      calls += Math.floor(values / valuesPerCall) + (encoding === undefined ? 0 : callsOfBytes(text));
-    }
+  const text = reader.kind === "message" ? await openMessage(body, contentType, encoding) : body;
+  if (text === undefined || (text.byteLength <= lightBytesMax && reader.kind !== "json")) {
+    return 0;
   }
-  return calls;
+  const values = await byTurns(countValues(text, reader, contentType));
+  return Math.floor(values / valuesPerCall) + (encoding === undefined ? 0 : callsOfBytes(text));
 }
 
 function* countValues(text: Buffer, reader: BodyReader, contentType: string): Generator<void, number> {
@@ -107,7 +108,8 @@ function* countValues(text: Buffer, reader: BodyReader, contentType: string): Ge
     if (reader.kind === "message" && !/json\b/i.test(contentType)) {
       return yield* scanMessage(reader.method.input, text);
     }
-    return isPlainText(contentType) && reader.kind === "text" ? 0 : yield* scanJson(text);
+    const isOneText = reader.kind === "text" && reader.takesPlainText && isPlainText(contentType);
+    return isOneText ? 0 : yield* scanJson(text);
   } catch (error) {
     if (reader.kind === "text" && error instanceof JsonTextError) {
       return jsonValuesMax;
@@ -124,32 +126,32 @@ function isPlainText(contentType: string): boolean {
 }
 
 /**
- * Returns the messages of a body without envelopes and compression. Leaves out what cannot be opened, and what follows the second
- * message: connect reports both.
+ * Returns the message of a body without its envelope and compression. Undefined for a message that connect refuses because of
+ * its size or its compression.
  */
-async function openMessages(body: Buffer, contentType: string, encoding: string | undefined): Promise<Buffer[]> {
+async function openMessage(
+  body: Buffer,
+  contentType: string,
+  encoding: string | undefined,
+): Promise<Buffer | undefined> {
   if (!isEnvelopedType(contentType)) {
     return await open(body, encoding);
   }
-  const messages: Buffer[] = [];
-  for (let at = 0; at + envelopePrefixBytes <= body.byteLength && messages.length < 2; ) {
-    const isCompressed = ((body[at] ?? 0) & compressedFlag) !== 0;
-    const start = at + envelopePrefixBytes;
-    at = start + body.readUInt32BE(at + 1);
-    messages.push(...(await open(body.subarray(start, at), isCompressed ? encoding : undefined)));
-  }
-  return messages;
+  const envelope = new FirstEnvelope();
+  envelope.add(body);
+  const message = body.subarray(envelopePrefixBytes, envelopePrefixBytes + envelope.messageBytes);
+  return await open(message, envelope.isCompressed ? encoding : undefined);
 }
 
-async function open(bytes: Buffer, encoding: string | undefined): Promise<Buffer[]> {
+async function open(bytes: Buffer, encoding: string | undefined): Promise<Buffer | undefined> {
   if (encoding === undefined) {
-    return [bytes];
+    return bytes.byteLength > messageBytesMax ? undefined : bytes;
   }
   const compression = compressions.find(({ name }) => name === encoding);
   try {
     const opened = await compression?.decompress(bytes, messageBytesMax);
-    return opened === undefined ? [] : [Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)];
+    return opened && Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength);
   } catch {
-    return [];
+    return undefined;
   }
 }

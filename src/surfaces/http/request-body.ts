@@ -6,8 +6,8 @@
 //     trickles makes room for bodies that complete.
 // B3  Small bodies and large bodies have separate limits, so that neither kind displaces the other.
 
+import { envelopePrefixBytes, FirstEnvelope, isEnvelopedType } from "../../platform/base/envelope.ts";
 import { Fault } from "../../platform/base/fault.ts";
-import { messageBytesMax } from "../../platform/config/limits.ts";
 import type { Request } from "./rpc.ts";
 
 /** The maximum size of a small body. Most calls have less. Such a body takes a few packets, so it is held for moments only. */
@@ -36,19 +36,19 @@ export class Bodies {
 
   /**
    * Reads the body of a request; `bytesMax` is 0 for a call without a body. With `isEnough`, reads only until it returns true for
-   * the bytes so far, or until they are too many: the reader of the messages refuses them. Rejects when the sender leaves, with
-   * Fault BODY_TOO_LARGE, or with OVERLOADED when the body was dropped in favor of others.
+   * the bytes so far. Rejects when the sender leaves, with Fault BODY_TOO_LARGE, also for a first message that claims to be too
+   * large, or with OVERLOADED when the body was dropped in favor of others.
    */
-  async read(request: Request, bytesMax: number, isEnough?: (read: FirstBytes) => boolean): Promise<HeldBody> {
+  async read(request: Request, bytesMax: number, isEnough?: (read: FirstEnvelope) => boolean): Promise<HeldBody> {
     const length = Number(request.headers["content-length"] ?? Number.NaN);
-    if (length > bytesMax && isEnough === undefined) {
+    if (length > bytesMax) {
       throw tooLarge(bytesMax);
     }
     const whole = takeWhole(request, length);
     if (whole !== undefined) {
       return { bytes: whole, isWhole: true, dropped: undefined, release: () => undefined };
     }
-    const isEnveloped = isEnvelopedType(request.headers["content-type"] ?? "");
+    const envelope = isEnvelopedType(request.headers["content-type"] ?? "") ? new FirstEnvelope() : undefined;
     const { promise: isOver, resolve: finish, reject: fail } = Promise.withResolvers<boolean>();
     const end = (): void => finish(true);
     const dropping = new AbortController();
@@ -58,14 +58,15 @@ export class Bodies {
       dropping.abort(fault);
     });
     const take = (chunk: Uint8Array): void => {
-      if (body.bytes + chunk.byteLength > bytesMax && isEnough === undefined) {
+      body.add(chunk);
+      envelope?.add(chunk);
+      if (Math.max(body.bytes, envelope?.messageBytes ?? 0) > bytesMax) {
         body.leave();
         fail(tooLarge(bytesMax));
         return;
       }
-      body.add(chunk);
       body.stayIn(body.bytes > smallBytesMax ? this.#large : this.#small);
-      if (isEnough !== undefined && (body.bytes > bytesMax || isMessageKnown(body, isEnveloped, isEnough))) {
+      if (envelope?.isKnown === true && isEnough?.(envelope) === true) {
         // What follows stays in the request, for the reader of the messages.
         request.pause();
         finish(false);
@@ -197,46 +198,6 @@ export function contentsOf(body: Buffer, contentType: string): readonly Buffer[]
     body.readUInt32BE(1) === body.length - envelopePrefixBytes;
   return isOnePlainMessage ? [body, body.subarray(envelopePrefixBytes)] : [body];
 }
-
-/** The prefix of an envelope: a byte of flags and the size of the message. */
-export const envelopePrefixBytes = 5;
-
-/** Whether a body of this type holds its message in an envelope. */
-export function isEnvelopedType(contentType: string): boolean {
-  return /^application\/(?:grpc|connect\+)/i.test(contentType);
-}
-
-/** Whether no more of a body with envelopes is needed: enough was read, or its first message is too large. */
-function isMessageKnown(body: Body, isEnveloped: boolean, isEnough: (read: FirstBytes) => boolean): boolean {
-  const prefix = isEnveloped ? readPrefix(body) : undefined;
-  return prefix !== undefined && (prefix.messageBytes > messageBytesMax || isEnough({ ...prefix, bytes: body.bytes }));
-}
-
-interface Prefix {
-  readonly isCompressed: boolean;
-  /** The size of the first message, as its envelope claims it. */
-  readonly messageBytes: number;
-}
-
-/** The beginning of a body with envelopes. */
-export interface FirstBytes extends Prefix {
-  /** The number of bytes so far. */
-  readonly bytes: number;
-}
-
-/** Returns the prefix of the first envelope; undefined while it is incomplete. */
-function readPrefix({ chunks, bytes }: Pick<Body, "chunks" | "bytes">): Prefix | undefined {
-  if (bytes < envelopePrefixBytes) {
-    return undefined;
-  }
-  const [chunk] = chunks;
-  const first = chunk !== undefined && chunk.byteLength >= envelopePrefixBytes ? chunk : Buffer.concat(chunks);
-  const view = Buffer.from(first.buffer, first.byteOffset, envelopePrefixBytes);
-  return { isCompressed: ((view[0] ?? 0) & compressedFlag) !== 0, messageBytes: view.readUInt32BE(1) };
-}
-
-/** The flag of an envelope whose message is compressed. */
-export const compressedFlag = 1;
 
 function tooLarge(bytesMax: number): Fault {
   if (bytesMax === 0) {

@@ -9,7 +9,7 @@ import type { Feed } from "../../platform/base/feed.ts";
 import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
-import type { BodyReader } from "../http/body-weight.ts";
+import { type BodyReader, noReader } from "../http/body-weight.ts";
 import { signalOf } from "./departure.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
@@ -120,7 +120,7 @@ function readerOf(target: Target | undefined): BodyReader {
   if (target === undefined) {
     return { kind: "request" };
   }
-  return { kind: target.body.kind === "none" ? "none" : "text" };
+  return target.body.kind === "none" ? noReader : { kind: "text", takesPlainText: target.textRequest !== undefined };
 }
 
 /** Ignores errors of the response. They come from a client that leaves, and the `close` event already reports it. */

@@ -49,9 +49,14 @@ interface Answer {
   readonly isLater: boolean;
 }
 
-function send({ httpMethod, path, contentType, body, isPublic }: WorstBody): Promise<Answer> {
+function send({ httpMethod, path, contentType, encoding, body, isPublic }: WorstBody): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const headers = { ...(!isPublic && credentials), "content-type": contentType, "content-length": body.byteLength };
+  const headers = {
+    ...(!isPublic && credentials),
+    ...encoding,
+    "content-type": contentType,
+    "content-length": body.byteLength,
+  };
   const sent = request(url + path, { method: httpMethod, headers }, (response) => {
     response.resume();
     // A stream of results may stay open for long.

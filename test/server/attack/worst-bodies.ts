@@ -1,9 +1,11 @@
 // The worst bodies that the limits allow, for every route.
 
+import { gzipSync } from "node:zlib";
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { Access } from "#gen/runnel/options/v1/options_pb.js";
 import { services } from "../../../src/app/protocols.ts";
 import { accessOf } from "../../../src/platform/base/access.ts";
+import { frame } from "../../conformance/grpc-frames.ts";
 import { type Route, routes } from "../../harness/routes.ts";
 
 export interface WorstBody {
@@ -11,6 +13,8 @@ export interface WorstBody {
   readonly httpMethod: string;
   readonly path: string;
   readonly contentType: string;
+  /** The header that names the compression of a body, and its value. */
+  readonly encoding?: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly isPublic: boolean;
 }
@@ -40,16 +44,20 @@ function findList(desc: DescMessage): DescField | undefined {
 }
 
 function enveloped(contentType: string, message: Buffer): Buffer {
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.byteLength, 1);
-  return contentType.includes("connect+") ? Buffer.concat([prefix, message]) : message;
+  return contentType.includes("connect+") ? frame(message) : message;
 }
 
 const mib = 1_048_576;
 const message = '{"role":"user","text":"hi"}';
 const chatMessage = '{"role":"user","content":"hi"}';
 
-function heavy(what: string, path: string, body: string | Buffer, contentType = "application/json"): WorstBody {
+function heavy(
+  what: string,
+  path: string,
+  body: string | Buffer,
+  contentType = "application/json",
+  encoding: Readonly<Record<string, string>> = {},
+): WorstBody {
   const isPublic = services.some(({ methods, typeName }) =>
     methods.some((method) => `/${typeName}/${method.name}` === path && accessOf(method) === Access.PUBLIC),
   );
@@ -58,6 +66,7 @@ function heavy(what: string, path: string, body: string | Buffer, contentType = 
     httpMethod: "POST",
     path,
     contentType,
+    encoding,
     body: Buffer.from(body as string),
     isPublic: isPublic || path.startsWith("/api/threads"),
   };
@@ -66,7 +75,11 @@ function heavy(what: string, path: string, body: string | Buffer, contentType = 
 /** The largest bodies, one of each kind. */
 export function heavyBodies(): readonly WorstBody[] {
   const send = "/runnel.v1.SessionService/SendMessage";
+  const tail = "/runnel.v1.RunService/TailRun";
+  const health = "/grpc.health.v1.Health/Check";
   const chat = "/v1/chat/completions";
+  const emptyMessages = Buffer.alloc(480_000).fill(Buffer.from([0x22, 0]));
+  const unknownFields = gzipSync(Buffer.alloc(4 * mib).fill(Buffer.from([0x78, 0])));
   return [
     heavy(
       "10 MB of escapes",
@@ -77,7 +90,21 @@ export function heavyBodies(): readonly WorstBody[] {
     heavy("messages over REST", "/v1/sessions/x/messages", `{"messages":${list(80_000, message)}}`),
     heavy("messages over Connect", send, `{"sessionId":"x","messages":${list(80_000, message)}}`),
     heavy("too many messages over Connect", send, `{"sessionId":"x","messages":${list(1_300_000, "{}")}}`),
-    heavy("empty messages", send, Buffer.alloc(480_000).fill(Buffer.from([0x22, 0])), "application/proto"),
+    heavy("empty messages", send, emptyMessages, "application/proto"),
+    heavy("compressed empty messages", send, gzipSync(emptyMessages), "application/proto", {
+      "content-encoding": "gzip",
+    }),
+    heavy("compressed unknown fields", send, unknownFields, "application/proto", { "content-encoding": "gzip" }),
+    heavy("compressed fields of a stream", tail, frame(unknownFields, { flag: 1 }), "application/connect+proto", {
+      "connect-content-encoding": "gzip",
+    }),
+    heavy(
+      "a second message without credentials",
+      health,
+      Buffer.concat([frame(Buffer.alloc(0)), frame(unknownFields, { flag: 1 })]),
+      "application/grpc-web+proto",
+      { "grpc-encoding": "gzip" },
+    ),
     heavy("too many empty messages", send, Buffer.alloc(4 * mib).fill(Buffer.from([0x22, 0])), "application/proto"),
     heavy("members", "/v1/sessions/x/messages", `{"message":"x","annotations":{${members(200_000)}}}`),
     heavy("chat messages", chat, `{"model":"demo","messages":${list(80_000, chatMessage)}}`),

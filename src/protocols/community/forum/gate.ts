@@ -42,7 +42,10 @@ export interface AdmittedWrite {
 
 /** The maximum size of a body. Bodies are texts of a few thousand characters. */
 const forumBodyBytesMax = 1_048_576;
-/** A larger body is parsed only for a sender with a valid credential: parsing it takes longer than finding the credential. */
+/**
+ * A larger body is parsed only for a sender that is found: by its credential, or for version 2 by the agent and the key that it
+ * names. Parsing such a body takes longer than finding the sender.
+ */
 const lightBodyBytesMax = 65_536;
 /** The maximum difference between the clocks of a runner and this service. */
 const timeWindowMs = 120_000;

@@ -93,17 +93,17 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
     expect(printed).toEqual([]);
   });
 
-  test("a failed run calls onRunErrorEvent with Runnel's code, and keeps the partial text", async () => {
+  test("a failed run calls onRunErrorEvent with the cause of the model's failure, and keeps the partial text", async () => {
     const { service, provider } = await setAgUiStage();
     provider.respond((wire) => {
       wire.text("half");
-      wire.raw('data: {"error":{"message":"broken"}}\n\n');
+      wire.raw('data: {"error":{"message":"broken","type":"overloaded_error"}}\n\n');
     }, answer("fine"));
     const agent = openAgent(Agent, service.url);
     ask(agent, "1");
     const errors: unknown[] = [];
     await agent.runAgent({}, { onRunErrorEvent: ({ event }) => void errors.push(event) }).catch(() => undefined);
-    expect(errors).toMatchObject([{ type: "RUN_ERROR", code: expect.stringMatching(/./) }]);
+    expect(errors).toMatchObject([{ type: "RUN_ERROR", code: "overloaded" }]);
     expect(textsOf(agent).slice(0, 2)).toEqual([
       ["user", "1"],
       ["assistant", "half"],

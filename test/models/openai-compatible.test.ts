@@ -510,6 +510,8 @@ describe("a refused request", () => {
     ["Wed, 31 Dec 2025 23:00:00 GMT", 0],
     ["soon", undefined],
     ["-5", undefined],
+    ["9".repeat(400), 604_800_000],
+    ["Fri, 01 Jan 9999 00:00:00 GMT", 604_800_000],
   ])("reads Retry-After %j as %s ms", async (value, retryAfterMs) => {
     const [part] = await respondAndCollect(fail(429, "slow down", { "retry-after": value }));
     expect(part).toMatchObject({ type: "failure", retryable: true, retryAfterMs });

@@ -231,9 +231,10 @@ describe("content", () => {
 });
 
 describe("a server that refuses max_tokens", () => {
+  const refused = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+
   test("is asked once more as it wants it, and from then on at once", async () => {
-    const refusal = { error: { message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." } };
-    fake.respond((wire) => wire.reply(400, JSON.stringify(refusal)));
+    fake.respond((wire) => wire.reply(400, JSON.stringify({ error: { message: refused } })));
     for (const _ of [1, 2]) {
       expect((await read(delta('{"content":"hi"}'), finish("stop"))).at(-1)).toMatchObject({ type: "finish" });
     }
@@ -245,10 +246,33 @@ describe("a server that refuses max_tokens", () => {
     ]);
   });
 
-  test("for another reason is not asked again", async () => {
-    fake.respond((wire) => wire.reply(400, '{"error":{"message":"max_tokens is too large"}}'));
-    expect(await read()).toMatchObject([{ type: "failure", cause: "invalid_request" }]);
+  test.each([
+    ["for another reason", "m", "max_tokens is too large"],
+    ["of another name", "m", "max_completion_tokens is too large"],
+    ["that a model known to reason does not get", "o3", refused],
+  ])("%s is not asked again", async (_, model, message) => {
+    fake.respond((wire) => wire.reply(400, JSON.stringify({ error: { message } })));
+    const parts = await Array.fromAsync(provider.model(model).stream(request, new AbortController().signal));
+    expect(parts).toMatchObject([{ type: "failure", cause: "invalid_request" }]);
     expect(fake.requests).toHaveLength(1);
+  });
+
+  test("is remembered for the latest models", async () => {
+    const ask = async (model: string): Promise<number> => {
+      const before = fake.requests.length;
+      fake.respond(
+        (wire) => wire.reply(400, JSON.stringify({ error: { message: refused } })),
+        (wire) => wire.done(),
+      );
+      await Array.fromAsync(provider.model(model).stream(request, new AbortController().signal));
+      return fake.requests.length - before;
+    };
+    for (let count = 0; count < 300; count += 1) {
+      expect(await ask(`m${count}`)).toBe(2);
+    }
+    fake.respond((wire) => wire.done());
+    await Array.fromAsync(provider.model("m299").stream(request, new AbortController().signal));
+    expect((await fake.request(600)).body).toMatchObject({ max_completion_tokens: 100 });
   });
 });
 

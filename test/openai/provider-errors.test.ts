@@ -27,7 +27,9 @@ describe.each([
     const { client, provider } = await setOpenAiStage();
     const answer = JSON.stringify({ error: { message: text, type: "x", code: given } });
     // As often as the service tries.
-    const refuse: Script = (wire) => wire.reply(status, answer, status === 429 ? { "retry-after": "1" } : {});
+    // A run parks for a long wait, unless waiting does not help.
+    const wait = code === "rate_limit_exceeded" ? "1.2" : "60";
+    const refuse: Script = (wire) => wire.reply(status, answer, status === 429 ? { "retry-after": wait } : {});
     provider.respond(refuse, refuse, refuse, refuse, refuse);
     const error = await call(client.withOptions({ maxRetries: 0 })).then(
       () => undefined,
@@ -36,7 +38,7 @@ describe.each([
     expect(error).toBeInstanceOf(raised);
     expect(error).toMatchObject({ type, code });
     if (code === "rate_limit_exceeded") {
-      expect((error as InstanceType<typeof OpenAI.APIError>).headers?.get("retry-after")).toBe("1");
+      expect((error as InstanceType<typeof OpenAI.APIError>).headers?.get("retry-after")).toBe("2");
     }
   });
 });

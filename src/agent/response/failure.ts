@@ -32,13 +32,16 @@ export function failWithoutResponse({ why }: NoResponse, options: FailureOptions
   return { ...failed(describe(why.message)), retryable: why.retryable, modelError: modelErrorOf(why), usage };
 }
 
-/** Parks the run when its provider asks for a long pause, so that the run holds nothing meanwhile. Otherwise fails it. */
+/**
+ * Parks the run when its provider asks for a long pause, so that the run holds nothing meanwhile. Otherwise fails it, as it does
+ * when no pause would help.
+ */
 export function parkOrFail(
   response: NoResponse,
   { checkpoint, ...options }: FailureOptions & { readonly checkpoint: () => ParkedEnd["checkpoint"] },
 ): DriverEnd {
   const { why, spoke } = response;
-  if (why !== "aborted" && !("budget" in why) && (why.retryAfterMs ?? 0) > parkAfterMs && !spoke) {
+  if (why !== "aborted" && !("budget" in why) && why.retryable && (why.retryAfterMs ?? 0) > parkAfterMs && !spoke) {
     return { kind: "parked", reason: why.message, wakeInMs: why.retryAfterMs, checkpoint: checkpoint() };
   }
   return failWithoutResponse(response, options);

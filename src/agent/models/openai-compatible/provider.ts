@@ -11,6 +11,7 @@ import { describeCut, findFailure, hideKey } from "../wire/failures.ts";
 import { joinTexts } from "../wire/join.ts";
 import type { Transport } from "../wire/transport.ts";
 import { chatBody } from "./body.ts";
+import { isReasoningModel } from "./parameters.ts";
 import { ChatReader } from "./reader.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/chat/completions`; a key that is not empty is sent as a bearer token. */
@@ -97,7 +98,7 @@ async function post(
       body: JSON.stringify(chatBody(model, name, request, reasons)),
       signal,
     });
-  const reasons = reasoning.has(model);
+  const reasons = isReasoningModel(model) || reasoning.has(model);
   try {
     return await send(reasons);
   } catch (error) {
@@ -105,17 +106,19 @@ async function post(
       throw error;
     }
     const response = await send(true);
-    if (reasoning.size < reasoningMax) {
-      reasoning.add(model);
+    const [oldest] = reasoning;
+    if (reasoning.size === reasoningMax && oldest !== undefined) {
+      reasoning.delete(oldest);
     }
+    reasoning.add(model);
     return response;
   }
 }
 
 /** Whether a server refuses `max_tokens` and names its successor. */
 function wantsOtherLimit(error: unknown): boolean {
-  const failure = findFailure(error);
-  return failure?.cause === "invalid_request" && failure.message.includes("max_completion_tokens");
+  const { cause, message = "" } = findFailure(error) ?? {};
+  return cause === "invalid_request" && message.includes("max_tokens") && message.includes("max_completion_tokens");
 }
 
 /** Describes an error of the connection, which carries a code. Any other error is a defect of ours and is rethrown. */

@@ -100,9 +100,12 @@ export function describeBadFinish(provider: string, reason: string): ModelFailur
   return failed("finish", `provider ${provider} ended the response with finish reason "${boundText(reason)}"`, true);
 }
 
+/** The longest wait that is believed. The log and the wake-up of a parked run take no number without a limit. */
+const retryAfterMsMax = 7 * 24 * 3_600_000;
+
 /**
- * Returns Retry-After (RFC 9110: seconds or an HTTP date) in milliseconds, never negative. Returns undefined when it is missing
- * or invalid. Example: `"1.5"` gives 1500.
+ * Returns Retry-After (RFC 9110: seconds or an HTTP date) in milliseconds, from 0 to seven days. Returns undefined when it is
+ * missing or invalid. Example: `"1.5"` gives 1500.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) {
@@ -111,17 +114,21 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   const text = value.trim();
   // Some providers send fractions of a second, which the RFC does not allow.
   if (/^\d+(\.\d+)?$/.test(text)) {
-    return Math.ceil(Number(text) * 1000);
+    return boundWait(Number(text) * 1000);
   }
   // A date begins with its weekday; Date.parse alone would also read "-5" as a year.
   const atMs = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+  return Number.isNaN(atMs) ? undefined : boundWait(atMs - nowMs);
 }
 
 /** Finds google.rpc.RetryInfo in the text of an error. It searches text because the body may be cut off. */
 function findRetryDelay(error: string): number | undefined {
   const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(error)?.[1];
-  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
+  return seconds === undefined ? undefined : boundWait(Number(seconds) * 1000);
+}
+
+function boundWait(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), 0), retryAfterMsMax);
 }
 
 function failed(code: string, message: string, retryable: boolean): ModelFailure {

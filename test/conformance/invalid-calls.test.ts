@@ -38,6 +38,31 @@ describe("a model that repeats a call of an unknown tool", () => {
     expect(provider.requests).toHaveLength(names.length);
   });
 
+  test("several times in one response, it may read the error and go on", async () => {
+    const { provider, api } = await setStage(rest);
+    const names = ["zap", "zap", "zap"];
+    provider.respond(
+      callTools(...names.map((name, at) => ({ id: `call_${at}`, name, arguments: "{}" }))),
+      answer("well"),
+    );
+    const { sessionId } = await startConversation(api, { tools });
+    expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ status: "completed", output: "well" });
+  });
+
+  test.each([[["zap", "zap", "list_dir", "a", "b", "c", "d", "e"]], [["zap", "zip", "list_dir", "a", "a", "b"]]])(
+    "and then makes a valid call begins anew: %j",
+    async (names) => {
+      const { provider, api } = await setStage(rest);
+      const scripts = names.map((name, at) => callTools({ id: `call_${at}`, name, arguments: "{}" }));
+      provider.respond(...scripts, answer("well"));
+      const { sessionId } = await startConversation(api, { tools, maxTurns: 20 });
+      expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({
+        status: "completed",
+        output: "well",
+      });
+    },
+  );
+
   test("fails with a code of its own", async () => {
     const { provider, api, service } = await setStage(rest);
     const again = callTools({ id: "call_1", name: "list_dir", arguments: "{" });
@@ -76,6 +101,22 @@ describe("a model whose call is cut by the token limit", () => {
     const { body } = await provider.request(1);
     const said = body.messages.find(({ role }: { role: string }) => role === "assistant");
     expect(said).toMatchObject({ tool_calls: [{ id: "call_1", function: { name: "list_dir", arguments: "{}" } }] });
+  });
+
+  test("beside a call for the caller, gets the error, and the caller no call", async () => {
+    const { provider, api } = await setStage(rest);
+    const both: Script = (wire) => {
+      wire.toolCalls({ index: 0, id: "call_1", name: "list_dir", arguments: "{}" });
+      wire.toolCalls({ index: 1, id: "call_2", name: "pay", arguments: '{"amount": 10' });
+      wire.finish("length");
+    };
+    provider.respond(both, answer("well"));
+    const { sessionId } = await startConversation(api, { tools: { ...tools, functions: [{ name: "pay" }] } });
+    const events = await readSession(api, sessionId);
+    expect(ofType(events, "tool_result")).toMatchObject([
+      { success: false, error: expect.stringContaining("before this call was complete") },
+    ]);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "well" });
   });
 
   test("a second time, the run ends with the reason length", async () => {

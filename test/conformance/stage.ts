@@ -35,7 +35,7 @@ export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {
 /** Creates a session and sends its first message. */
 export async function startConversation(
   api: Surface,
-  agent: { readonly maxTurns?: number; readonly tools?: { builtin: string[] } } = {},
+  agent: { readonly maxTurns?: number; readonly tools?: object } = {},
 ): Promise<{ sessionId: string; runId: string }> {
   const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", ...agent } });
   const { run_id: runId } = await api.sendMessage({ sessionId, message: "hello" });

@@ -1,14 +1,14 @@
 // Ends a run whose model repeats calls that no tool can take: of unknown tools, or with invalid arguments. Each such call gets an
 // error that says what would be valid. A model that repeats the call does not read the error.
 
-import { createHash } from "node:crypto";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { parseArguments } from "../tools/arguments.ts";
 import type { Tool } from "../tools/tool.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 
 /** The invalid calls of a run so far. Plain data that fits into a checkpoint. */
 export interface InvalidCalls {
-  /** How often each was made, by its fingerprint. */
+  /** How many responses made each, by its fingerprint. */
   readonly counts: Readonly<Record<string, number>>;
   /** The number of the latest responses in a row that made invalid calls alone, and of the repeated calls in them. */
   readonly turns: number;
@@ -30,11 +30,11 @@ const nameCharsMax = 64;
 /** The failure code of a run that ends for this reason. */
 export const invalidCallsCode = "runner.invalid_calls";
 
-/** Counts the invalid calls of a response. */
+/** Counts the invalid calls of a response. Those that it makes more than once count once: it has read no error in between. */
 export function countInvalid(before: InvalidCalls, calls: readonly ToolCall[], tools: readonly Tool[]): InvalidCalls {
   const invalid = calls.flatMap((call) => findInvalid(call, tools) ?? []);
   const counts = { ...before.counts };
-  for (const { fingerprint } of invalid) {
+  for (const fingerprint of new Set(invalid.map((each) => each.fingerprint))) {
     counts[fingerprint] = (counts[fingerprint] ?? 0) + 1;
   }
   const isStreak = calls.length > 0 && invalid.length === calls.length;
@@ -66,13 +66,9 @@ export function describeTools(tools: readonly Pick<Tool, "name">[]): string {
 function findInvalid({ name, arguments: json }: ToolCall, tools: readonly Tool[]) {
   const shown = name.slice(0, nameCharsMax).toWellFormed();
   if (!tools.some((tool) => tool.name === name)) {
-    return { what: `unknown tool: ${shown}`, fingerprint: fingerprintOf(name) };
+    return { what: `unknown tool: ${shown}`, fingerprint: fingerprintOf([name]) };
   }
   return "error" in parseArguments(json)
-    ? { what: `invalid arguments for ${shown}`, fingerprint: fingerprintOf(name, json) }
+    ? { what: `invalid arguments for ${shown}`, fingerprint: fingerprintOf([name, json]) }
     : undefined;
-}
-
-function fingerprintOf(...texts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(texts)).digest("base64url").slice(0, 16);
 }

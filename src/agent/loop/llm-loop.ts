@@ -254,7 +254,7 @@ async function* takeCalls(
     return undefined;
   }
   const changes = changesOf(calls, outcomes, tools);
-  return yield* answerCalls(loop, { ...progress, isCut: false, callCounts: counts, invalid }, { outcomes, changes });
+  return yield* answerCalls(loop, { ...progress, callCounts: counts, invalid }, { outcomes, changes });
 }
 
 /** Returns the error for each call of a response that its token limit has cut. */

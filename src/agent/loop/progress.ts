@@ -22,7 +22,7 @@ export interface Progress {
   readonly pending: readonly PendingCall[];
   /** How often each call was answered, to detect repetition. */
   readonly callCounts: CallCounts;
-  /** True while the calls of the last response wait for the error that the token limit has cut them. */
+  /** True when the token limit has cut the calls of the last response: each gets an error. */
   readonly isCut: boolean;
   /** True once the model has read such an error. */
   readonly wasCut: boolean;

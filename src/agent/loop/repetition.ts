@@ -2,8 +2,8 @@
 // counted over the whole run. The intervention is sent as the results of the calls, because a provider refuses anything else
 // between a call and its result.
 
-import { createHash } from "node:crypto";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { fingerprintOf } from "./fingerprint.ts";
 
 /** How often each call was made, by its fingerprint. Plain data that fits into a checkpoint. */
 export type CallCounts = Readonly<Record<string, number>>;
@@ -23,7 +23,7 @@ export function countCalls(before: CallCounts, calls: readonly ToolCall[]): Repe
   const counts: Record<string, number> = { ...before };
   const interventions = new Map<number, string>();
   for (const [position, call] of calls.entries()) {
-    const key = fingerprint(call);
+    const key = fingerprintOf([call.name, canonical(call.arguments)]);
     const count = (counts[key] ?? 0) + 1;
     counts[key] = count % repetitionsMax;
     if (count === repetitionsMax) {
@@ -38,13 +38,7 @@ export function interventionText(tool: string): string {
   return `LOOP DETECTED: Tool '${tool}' called ${repetitionsMax} times with same arguments. Try a different approach.`;
 }
 
-/** Returns a hash of the tool's name and arguments. The order of the argument keys does not matter. */
-function fingerprint({ name, arguments: json }: ToolCall): string {
-  const text = JSON.stringify([name, canonical(json)]);
-  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
-}
-
-/** Returns the arguments with sorted keys, or the text itself when the model wrote invalid JSON. */
+/** Returns the arguments with sorted keys: their order does not matter. Returns the text itself when it is invalid JSON. */
 function canonical(json: string): unknown {
   try {
     return sortKeys(JSON.parse(json.trim() === "" ? "{}" : json));

@@ -129,6 +129,17 @@ describe("calls", () => {
     },
   );
 
+  test.each([
+    ["nested too deeply", `{"a":${"[".repeat(200)}${"]".repeat(200)}}`],
+    ["of too many values", `[${"1,".repeat(250_000)}1]`],
+  ])("with arguments that are JSON %s are a failure", async (_, text) => {
+    const parts = await read(
+      calls(`{"index":0,"id":"a","function":{"name":"pay","arguments":${text}}}`),
+      finish("tool_calls"),
+    );
+    expect(parts).toMatchObject([{ type: "failure", code: "unreadable", retryable: false }]);
+  });
+
   test("are the same for every order of their pieces, as long as each call's own pieces are in order", () => {
     const call = fc.record({ id: fc.uuid(), name: fc.constantFrom("f", "g"), text: fc.json() });
     fc.assert(

@@ -273,6 +273,23 @@ export const modelCases: readonly GrowthCase[] = [
       };
     },
   },
+  ...["message", "delta"].flatMap((place) =>
+    [1, 200].map(
+      (depth): GrowthCase => ({
+        reader: "ChatReader",
+        input: `a ${place} of many calls whose arguments are objects, of depth ${depth}`,
+        prepare: (size) => {
+          const calls = ids(size / 4).map((id, index) => ({ index, id, function: { name: "f", arguments: { a: 1 } } }));
+          const nested = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+          const frame = `{"choices":[{"${place}":${JSON.stringify({ tool_calls: calls })}}],"x":${nested}}`;
+          return () => {
+            const reader = new ChatReader("p");
+            return [reader.read(frame), reader.end(true)];
+          };
+        },
+      }),
+    ),
+  ),
   {
     reader: "splitHalfCharacter and joinTexts",
     input: "many pieces",

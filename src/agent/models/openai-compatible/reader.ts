@@ -6,7 +6,7 @@ import type { ModelPart, ModelUsage } from "../model.ts";
 import { CallPieces } from "../wire/calls.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, exactTextOf, type FrameFinish, mergeUsage } from "../wire/frame.ts";
+import { asRecord, type FrameFinish, mergeUsage, WrittenValue } from "../wire/frame.ts";
 import { readContent } from "./content.ts";
 import { readFinish, readUsage } from "./frames.ts";
 import { ReasoningDetails, writeState } from "./state.ts";
@@ -45,7 +45,7 @@ export class ChatReader {
     this.#finish = readFinish(choice.finish_reason) ?? this.#finish;
     // A server that does not stream sends the whole message.
     const place = choice.delta === undefined || choice.delta === null ? "message" : "delta";
-    this.#addDelta(asRecord(choice[place]), parts, (path) => exactTextOf(data, ["choices", 0, place, ...path]));
+    this.#addDelta(asRecord(choice[place]), parts, () => new WrittenValue(data).at("choices").at(0).at(place));
     const usage = readUsage(frame.usage);
     if (usage !== undefined) {
       this.#usage = mergeUsage(this.#usage, usage) ?? usage;
@@ -82,7 +82,7 @@ export class ChatReader {
     });
   }
 
-  #addDelta(delta: Fields, parts: ModelPart[], exactText: ExactText): void {
+  #addDelta(delta: Fields, parts: ModelPart[], written: () => WrittenValue): void {
     const { content, refusal, reasoning_content: thought, reasoning, tool_calls: calls, function_call: old } = delta;
     if (
       ![thought ?? reasoning, refusal].every(isTextOrNothing) ||
@@ -100,22 +100,28 @@ export class ChatReader {
     this.#details.add(delta.reasoning_details);
     parts.push(...readContent(content));
     this.#refusal += textOf(refusal);
-    for (const [place, piece] of (Array.isArray(calls) ? calls : []).entries()) {
-      this.#addCall(asRecord(piece), parts, (path) => exactText(["tool_calls", place, ...path]));
+    if (Array.isArray(calls) && calls.length > 0) {
+      const all = written().at("tool_calls");
+      for (const [place, piece] of calls.entries()) {
+        this.#addCall(asRecord(piece), parts, () => all.at(place).at("function").at("arguments"));
+      }
     }
     if (typeof old === "object" && old !== null) {
-      this.#addCall({ index: 0, function: old }, parts, (path) => exactText(["function_call", ...path.slice(1)]));
+      this.#addCall({ index: 0, function: old }, parts, () => written().at("function_call").at("arguments"));
     }
   }
 
-  #addCall({ id, index, function: named, extra_content: extra }: Fields, parts: ModelPart[], exact: ExactText): void {
+  #addCall(
+    { id, index, function: named, extra_content: extra }: Fields,
+    parts: ModelPart[],
+    written: () => WrittenValue,
+  ): void {
     const { name, arguments: given } = asRecord(named);
-    if (!isTextOrNothing(id) || !isTextOrNothing(name)) {
+    const text = isTextOrNothing(given) ? textOf(given) : written().text();
+    if (!isTextOrNothing(id) || !isTextOrNothing(name) || text === undefined) {
       parts.push(this.#unknownForm());
       return;
     }
-    const isValue = given !== undefined && given !== null && typeof given !== "string";
-    const text = isValue ? exact(["function", "arguments"]) : textOf(given);
     this.#calls.add({
       id: textOf(id),
       index: typeof index === "number" ? index : undefined,
@@ -132,9 +138,6 @@ export class ChatReader {
     return describeUnreadable(this.#provider, "a frame has an unknown form");
   }
 }
-
-/** Returns the text of a value inside the delta, as the server wrote it. */
-type ExactText = (path: readonly (string | number)[]) => string;
 
 const nothing: readonly ModelPart[] = [];
 

@@ -37,19 +37,49 @@ export function asCount(value: unknown): number | undefined {
 }
 
 /**
- * Returns a value inside a frame as it is written, such as the arguments of a call that are no text: JSON.parse would round their
- * numbers. Returns an empty text when the frame has no such value.
+ * A value inside a frame as it is written, such as the arguments of a call that are no text: JSON.parse would round their numbers.
+ * The frame is parsed when a text is asked for, once for all of its values.
  */
-export function exactTextOf(frame: string, path: readonly (string | number)[]): string {
-  try {
-    let node: JsonNode | undefined = parseJsonText(frame);
-    for (const step of path) {
-      node = typeof step === "string" ? memberOf(node, step) : node?.kind === "array" ? node.items[step] : undefined;
+export class WrittenValue {
+  readonly #frame: string;
+  readonly #find: () => JsonNode | undefined;
+  #node: JsonNode | undefined;
+  #isFound = false;
+
+  constructor(frame: string, find: () => JsonNode | undefined = () => parseFrame(frame)) {
+    this.#frame = frame;
+    this.#find = find;
+  }
+
+  /** Returns the member of an object or the item of an array. */
+  at(step: string | number): WrittenValue {
+    return new WrittenValue(this.#frame, () => {
+      const node = this.#found();
+      return typeof step === "string" ? memberOf(node, step) : node?.kind === "array" ? node.items[step] : undefined;
+    });
+  }
+
+  /** Returns the text; undefined when the frame has no such value, or is too deep or too large for the parser. */
+  text(): string | undefined {
+    const node = this.#found();
+    return node && this.#frame.slice(node.start, node.end);
+  }
+
+  #found(): JsonNode | undefined {
+    if (!this.#isFound) {
+      this.#node = this.#find();
+      this.#isFound = true;
     }
-    return node === undefined ? "" : frame.slice(node.start, node.end);
+    return this.#node;
+  }
+}
+
+function parseFrame(frame: string): JsonNode | undefined {
+  try {
+    return parseJsonText(frame);
   } catch (error) {
     if (error instanceof JsonTextError) {
-      return "";
+      return undefined;
     }
     throw error;
   }

@@ -434,6 +434,33 @@ describe("thoughts", () => {
     expect(await assistantAfter(state)).toMatchObject([{ type: "text" }, { type: "tool_use", id: "toolu_a" }]);
   });
 
+  test("of a cut response are sent without the calls that its message lacks", async () => {
+    const state = stateOf(
+      await collect((wire) => {
+        wire.start();
+        wire.thinking("c2ln", "so");
+        wire.text("Let me look.");
+        wire.toolUse("toolu_a", "search", '{"q": ');
+        wire.stop("max_tokens");
+        wire.done();
+      }),
+    );
+    const said = { role: "assistant", text: "Let me look.", toolCalls: [], state } as const;
+    const { messages } = await send({ messages: [...request.messages, said, { role: "user", text: "go on" }] });
+    expect(messages).toMatchObject([
+      { role: "user" },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", signature: "c2ln" },
+          { type: "text", text: "Let me look." },
+        ],
+      },
+      { role: "user", content: [{ text: "go on" }] },
+    ]);
+    expect(JSON.stringify(messages)).not.toContain("toolu_a");
+  });
+
   test("without an answer are not sent, since a message may not end in one", async () => {
     const state = stateOf(
       await collect((wire) => {

@@ -265,6 +265,38 @@ describe("thoughts of a reasoning model", () => {
     ]);
   });
 
+  test("are left out with the calls of a cut response that its message lacks", async () => {
+    const parts = await collect(
+      (wire) => {
+        wire.text("looking");
+        wire.reasoning({ id: "rs_1", summary: [], encrypted });
+        wire.call({ id: "call_1", name: "search", arguments: '{"q": ' });
+        wire.incomplete("max_output_tokens");
+      },
+      {},
+      "gpt-5",
+    );
+    expect(toMessage(parts)).toMatchObject({ toolCalls: [], state: expect.stringContaining("call_1") });
+    await collect(answer, { system: "", messages: [toMessage(parts), { role: "user", text: "go on" }] }, "gpt-5");
+    expect((await lastBody()).input).toEqual([
+      { role: "assistant", content: "looking" },
+      { role: "user", content: [{ type: "input_text", text: "go on" }] },
+    ]);
+  });
+
+  test("stay where the message has some of the calls that they led to", async () => {
+    const message = toMessage(await thinkAndCall()) as Extract<ModelMessage, { role: "assistant" }>;
+    const kept = { ...message, toolCalls: message.toolCalls.slice(1) };
+    await collect(answer, { system: "", messages: [kept, ...results.slice(1)] }, "gpt-5");
+    expect((await lastBody()).input).toMatchObject([
+      { type: "reasoning", id: "rs_1" },
+      { role: "assistant" },
+      { type: "reasoning", id: "rs_2" },
+      { type: "function_call", call_id: "call_2" },
+      { type: "function_call_output", call_id: "call_2" },
+    ]);
+  });
+
   test("without their encrypted content leave no state", async () => {
     const parts = await collect((wire) => {
       wire.reasoning({ id: "rs_1", summary: ["hm"] });

@@ -51,7 +51,7 @@ function toPromptMessage(
     case "assistant":
       return {
         role: "assistant",
-        content: readState(provider, stateKind, message.state) ?? [
+        content: readState(provider, stateKind, message) ?? [
           { type: "text" as const, text: message.text },
           ...message.toolCalls.map(toPromptCall),
         ],

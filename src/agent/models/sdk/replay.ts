@@ -2,7 +2,9 @@
 // outside reads it. A response without signatures or ids has no state.
 
 import type { LanguageModelV4Message, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type { ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
+import { sameCalls } from "../wire/same-calls.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** The content of an assistant message in the SDK's prompt. */
@@ -103,11 +105,15 @@ export class Replay {
   }
 }
 
-/** Reads a state. Returns undefined when it belongs to another provider or dialect, or is unreadable. */
+/**
+ * Reads the state of a message with these calls. A provider refuses a call without a result, so calls that the message lacks are left
+ * out, and so are the thoughts that would then end it. Returns undefined when the state belongs to another provider or dialect, or
+ * is unreadable.
+ */
 export function readState(
   provider: string,
   kind: string | undefined,
-  state: string | undefined,
+  { state, toolCalls }: { readonly state?: string | undefined; readonly toolCalls: readonly ModelToolCall[] },
 ): AssistantContent | undefined {
   if (state === undefined) {
     return undefined;
@@ -115,11 +121,27 @@ export function readState(
   try {
     const { content, ...owner } = asRecord(JSON.parse(state));
     return owner.provider === provider && owner.kind === kind && Array.isArray(content)
-      ? (content as AssistantContent)
+      ? keepCalls(content, toolCalls)
       : undefined;
   } catch {
     return undefined;
   }
+}
+
+function keepCalls(content: AssistantContent, made: readonly ModelToolCall[]): AssistantContent {
+  const find = sameCalls(made);
+  const kept = content.flatMap((part): Part[] => {
+    if (part.type !== "tool-call") {
+      return [part];
+    }
+    const call = find({ id: part.toolCallId, name: part.toolName });
+    return call === undefined ? [] : [{ ...part, toolCallId: call.id }];
+  });
+  return kept.length === content.length ? kept : kept.slice(0, kept.findLastIndex(isNoThought) + 1);
+}
+
+function isNoThought({ type }: Part): boolean {
+  return type !== "reasoning";
 }
 
 function keyOf(type: Piece["type"], id: string): string {

@@ -259,7 +259,10 @@ describe("signatures of Gemini", () => {
 
   test("are sent back on the parts that they came with", async () => {
     const parts = await respond(signed);
-    const [search, list] = callsOf(parts) as [ModelToolCall, ModelToolCall];
+    const [search, list] = callsOf(parts).map((call) => ({ ...call, id: `call_of_${call.name}` })) as [
+      ModelToolCall,
+      ModelToolCall,
+    ];
     const { contents } = await bodyOf([
       hello,
       { role: "assistant", text: "Looking it up", toolCalls: [search, list], state: stateOf(parts) },
@@ -287,6 +290,22 @@ describe("signatures of Gemini", () => {
         ],
       },
     ]);
+  });
+
+  test("are left out with the calls of a cut response that its message lacks, and with thoughts after those", async () => {
+    const parts = await respond((wire) => {
+      wire.text("Looking");
+      wire.thought("search, ");
+      wire.parts([{ functionCall: { name: "search", args: {} }, thoughtSignature: "c2lnLWNhbGw=" }]);
+      wire.thought("list");
+      wire.finish("MAX_TOKENS");
+    });
+    const { contents } = await bodyOf([
+      hello,
+      { role: "assistant", text: "Looking", toolCalls: [], state: stateOf(parts) },
+      { role: "user", text: "and?" },
+    ]);
+    expect(contents).toMatchObject([{}, { role: "model", parts: [{ text: "Looking" }] }, { role: "user" }]);
   });
 
   test("of successive pieces are all kept", async () => {
@@ -360,23 +379,26 @@ describe("the calls of Gemini", () => {
     expect(callsOf(parts).map(({ id }) => id)).toEqual(["abc", "def"]);
   });
 
-  test("without ids get unique and repeatable ones, derived from their response", async () => {
-    const script: GeminiScript = (wire) => {
-      wire.parts([call("f"), call("f")]);
-      wire.parts([call("f")], { finishReason: "STOP" });
-    };
-    const ids = callsOf(await respond(script)).map(({ id }) => id);
-    expect(ids).toEqual([0, 1, 2].map((index) => `call_${frameTail.responseId}_${index}`));
-    expect(callsOf(await respond(script)).map(({ id }) => id)).toEqual(ids);
+  test("without ids are left to the loop, which knows the ids of the conversation", async () => {
+    const parts = await respond((wire) => wire.parts([call("f"), call("f")], { finishReason: "STOP" }));
+    expect(callsOf(parts).map(({ id }) => id)).toEqual(["", ""]);
   });
 
-  test("without ids get different ones also in responses without an id", async () => {
+  test("without ids keep their signatures, whatever ids they have got, and also of one name", async () => {
+    const sign = (name: string, signature: string) => ({ ...call(name), thoughtSignature: signature });
     const parts = await respond((wire) =>
-      wire.frame({ candidates: [{ content: { parts: [call("f"), call("g")] }, finishReason: "STOP" }] }),
+      wire.parts([sign("f", "MQ=="), sign("g", "Mg=="), sign("f", "Mw==")], { finishReason: "MAX_TOKENS" }),
     );
-    expect(callsOf(parts)).toEqual([
-      { id: "call_0", name: "f", argumentsJson: "{}" },
-      { id: "call_1", name: "g", argumentsJson: "{}" },
+    const toolCalls = ["a", "b"].map((id) => ({ id, name: "f", argumentsJson: "{}" }));
+    const { contents } = await bodyOf([hello, { role: "assistant", text: "", toolCalls, state: stateOf(parts) }]);
+    expect(contents).toMatchObject([
+      {},
+      {
+        parts: [
+          { functionCall: { id: "a", name: "f" }, thoughtSignature: "MQ==" },
+          { functionCall: { id: "b", name: "f" }, thoughtSignature: "Mw==" },
+        ],
+      },
     ]);
   });
 

@@ -1,5 +1,5 @@
-// Reads the frames of streamGenerateContent. Usage and finish reason are cumulative in each frame. Calls may arrive without ids
-// and are then named after their response, so each response needs its own dialect.
+// Reads the frames of streamGenerateContent. Usage and finish reason are cumulative in each frame. A long
+// answer may take several requests, so each response needs its own dialect.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 import type { Dialect } from "../sdk/dialect.ts";
@@ -9,7 +9,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the dialect for one response. */
 export function createContentDialect(): Dialect {
-  let responseId: unknown;
   // The usage counts one request; a long answer may take several requests.
   let earlier: ModelUsage | undefined;
   let current: ModelUsage | undefined;
@@ -27,7 +26,6 @@ export function createContentDialect(): Dialect {
     readFrame: (value) => {
       // Some errors arrive as an array with one element.
       const fields = asRecord(Array.isArray(value) ? value[0] : value);
-      responseId = fields.responseId ?? responseId;
       const candidate = asRecord(asArray(fields.candidates)[0]);
       const parts = asArray(asRecord(candidate.content).parts);
       return {
@@ -37,7 +35,6 @@ export function createContentDialect(): Dialect {
         hasContent: parts.length > 0,
       };
     },
-    callId: (given, index) => given || ["call", responseId, index].filter((part) => part !== undefined).join("_"),
     signsPieces: true,
   };
 }

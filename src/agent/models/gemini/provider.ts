@@ -16,7 +16,7 @@ export function createGemini(account: Account): ModelProvider {
     baseURL: baseUrl,
     headers: apiKey === "" ? {} : { "x-goog-api-key": apiKey },
     fetch: transport.fetch,
-    // The SDK calls this for calls without an id; the dialect names them later.
+    // For calls without an id: the loop gives them ids that no other call of the conversation has.
     generateId: () => "",
   };
   const model = createModels({

@@ -15,8 +15,6 @@ export interface Dialect {
   readonly isWorthKeeping?: (metadata: SharedV4ProviderMetadata) => boolean;
   /** True when a signature belongs to the piece of text that it came with, and not to all the text around it. */
   readonly signsPieces?: boolean;
-  /** Returns the id of a call. The first call of a response has index 0. `given` is empty when the provider sent no id. */
-  readonly callId?: (given: string, index: number) => string;
 }
 
 /** The facts of one raw frame. */

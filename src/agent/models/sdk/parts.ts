@@ -61,11 +61,10 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
       state: replay.state(provider, finish?.reason === "length"),
     });
 
-  return (received) => {
-    if (received === undefined) {
+  return (part) => {
+    if (part === undefined) {
       return end();
     }
-    const part = nameCall(received, dialect, calls.length);
     replay.add(part);
     switch (part.type) {
       case "raw":
@@ -103,12 +102,6 @@ export function readBrokenStream(provider: string, error: unknown): ModelFailure
     return describeUnreadable(provider, "a tool call has no name");
   }
   return findFailure(error) ?? describeCut(provider, error);
-}
-
-function nameCall(part: LanguageModelV4StreamPart, { callId }: Dialect, index: number): LanguageModelV4StreamPart {
-  return callId !== undefined && part.type === "tool-call"
-    ? { ...part, toolCallId: callId(part.toolCallId, index) }
-    : part;
 }
 
 // Invalid JSON lines and frames without content (a gateway's ping) are skipped. A missing finish is judged at the end of the

@@ -241,6 +241,40 @@ describe("content", () => {
   });
 });
 
+describe("data that a server wants back with a call", () => {
+  /** What the next request has of it, when the message has calls with these ids. */
+  async function givenBack(ids: readonly string[], pieces: readonly string[]): Promise<unknown[]> {
+    const last = (await read(calls(...pieces), finish("tool_calls"))).at(-1);
+    const state = last?.type === "finish" ? last.state : undefined;
+    fake.respond((wire) => wire.done());
+    const toolCalls = ids.map((id) => ({ id, name: "w", argumentsJson: "{}" }));
+    const messages = [{ role: "assistant" as const, text: "", toolCalls, state }];
+    await Array.fromAsync(provider.model("m").stream({ ...request, messages }, new AbortController().signal));
+    const { body } = await fake.request(1);
+    const [, { tool_calls: sent }] = body.messages as [
+      unknown,
+      { tool_calls: { id: string; extra_content: unknown }[] },
+    ];
+    return sent.map(({ id, extra_content: extra }) => [id, extra]);
+  }
+  const piece = (at: number, id: string, name = "w"): string =>
+    `{"index":${at},"id":"${id}","function":{"name":"${name}","arguments":"{}"},"extra_content":{"s":${at}}}`;
+
+  test("goes back with the same call, by its id", async () => {
+    expect(await givenBack(["b", "a"], [piece(0, "a"), piece(1, "b")])).toEqual([
+      ["b", { s: 1 }],
+      ["a", { s: 0 }],
+    ]);
+  });
+
+  test("goes back with the same call, by its place when the server gave no ids", async () => {
+    expect(await givenBack(["x", "y"], [piece(0, ""), piece(1, "", "other"), piece(2, "")])).toEqual([
+      ["x", { s: 0 }],
+      ["y", { s: 2 }],
+    ]);
+  });
+});
+
 describe("a server that refuses max_tokens", () => {
   const refused = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
 

@@ -39,7 +39,7 @@ function chatMessage(message: ModelMessage, provider: string): object {
     case "user":
       return { role: "user", content: message.parts?.map(chatPart) ?? message.text };
     case "assistant": {
-      const { thoughts, extras, details } = readState(provider, message.state);
+      const { thoughts, extras, details } = readState(provider, message);
       return {
         role: "assistant",
         content: message.text === "" && message.toolCalls.length > 0 ? null : message.text,

@@ -69,7 +69,6 @@ export class ChatReader {
     if (calls === undefined) {
       return [describeUnreadable(this.#provider, "a tool call has no name")];
     }
-    const extras = new Map(calls.flatMap(({ id, extra }) => (extra === undefined ? [] : [[id, extra] as const])));
     const thoughts = this.#thoughts !== "" && calls.length > 0 ? this.#thoughts : undefined;
     const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || calls.length > 0);
     return endResponse({
@@ -78,7 +77,7 @@ export class ChatReader {
       calls: calls.map(({ extra: _kept, ...call }) => call),
       usage: this.#usage,
       refusal: this.#refusal,
-      state: writeState(this.#provider, { thoughts, extras, details: this.#details.all() }),
+      state: writeState(this.#provider, { thoughts, calls, details: this.#details.all() }),
     });
   }
 

@@ -1,32 +1,48 @@
 // The state that Chat Completions servers want back with a response: thoughts that led to calls, where they are named
 // `reasoning_content`; `reasoning_details` as gateways send them; and a call's `extra_content` (signatures of other providers).
 
+import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
+import { sameCalls } from "../wire/same-calls.ts";
 
 /** The thoughts and extra data of a response. */
-export interface ChatState {
+interface ChatState {
   readonly thoughts: string | undefined;
-  /** `extra_content` by the id of its call. */
-  readonly extras: ReadonlyMap<string, unknown>;
   /** `reasoning_details`, complete. */
   readonly details: readonly unknown[];
 }
 
-const none: ChatState = { thoughts: undefined, extras: new Map(), details: [] };
+/** The state of a new response. */
+export interface NewState extends ChatState {
+  /** All calls, in order, with their `extra_content`. */
+  readonly calls: readonly (Pick<ModelToolCall, "id" | "name"> & { readonly extra: unknown })[];
+}
+
+/** The state of a message. */
+export interface KnownState extends ChatState {
+  /** `extra_content` by the id of its call in the message. */
+  readonly extras: ReadonlyMap<string, unknown>;
+}
+
+const none: KnownState = { thoughts: undefined, extras: new Map(), details: [] };
 /** Distinguishes these states from those of the same account's other format. */
 const kind = "chat";
 
 /** Returns the state as JSON text, or undefined when there is nothing to send back. */
-export function writeState(provider: string, { thoughts, extras, details }: ChatState): string | undefined {
-  if (thoughts === undefined && extras.size === 0 && details.length === 0) {
+export function writeState(provider: string, { thoughts, calls, details }: NewState): string | undefined {
+  const hasExtras = calls.some(({ extra }) => extra !== undefined);
+  if (thoughts === undefined && !hasExtras && details.length === 0) {
     return undefined;
   }
-  const kept = { thoughts, extras: Object.fromEntries(extras), ...(details.length > 0 && { details }) };
-  return JSON.stringify({ provider, kind, ...kept });
+  const extras = hasExtras ? calls.map(({ id, name, extra }) => ({ id, name, extra })) : undefined;
+  return JSON.stringify({ provider, kind, thoughts, extras, ...(details.length > 0 && { details }) });
 }
 
-/** Reads a state. Returns an empty state for text of another provider or format, or invalid text. */
-export function readState(provider: string, state: string | undefined): ChatState {
+/** Reads the state of a message. Returns an empty state for text of another provider or format, or invalid text. */
+export function readState(
+  provider: string,
+  { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
+): KnownState {
   if (state === undefined) {
     return none;
   }
@@ -35,13 +51,26 @@ export function readState(provider: string, state: string | undefined): ChatStat
     return owner === provider && format === kind
       ? {
           thoughts: typeof thoughts === "string" ? thoughts : undefined,
-          extras: new Map(Object.entries(asRecord(extras))),
+          extras: extrasOf(extras, toolCalls),
           details: Array.isArray(details) ? details : [],
         }
       : none;
   } catch {
     return none;
   }
+}
+
+function extrasOf(recorded: unknown, made: readonly ModelToolCall[]): Map<string, unknown> {
+  const find = sameCalls(made);
+  const extras = new Map<string, unknown>();
+  for (const each of Array.isArray(recorded) ? recorded : []) {
+    const { id, name, extra } = asRecord(each);
+    const call = find({ id: String(id), name: String(name) });
+    if (call !== undefined) {
+      extras.set(call.id, extra);
+    }
+  }
+  return extras;
 }
 
 /** Texts of a detail that arrive in pieces. All other members are whole. */

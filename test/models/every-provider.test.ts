@@ -250,6 +250,30 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "finish" });
   });
 
+  test.each([
+    ["half of a frame", '{"type":"content_block_delta","choices":[{"delta":{"tool_ca'],
+    ["two frames in one line", '{"choices":[]}{"choices":[]}'],
+  ])("gives no call when it lost %s, which may have been a piece of it", async (_, lost) => {
+    const parts = await collect(
+      stage.beginCall(search, async (wire, sent) => {
+        wire.raw(`data: ${lost}\n\n`);
+        await stage.goOn("well")(wire, sent);
+      }),
+    );
+    expect(parts.some(({ type }) => type === "tool-call")).toBe(false);
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+  });
+
+  test("gives its call although a ping of a gateway is no JSON", async () => {
+    const parts = await collect(
+      stage.beginCall(search, async (wire, sent) => {
+        wire.raw("data: keep-alive\n\n");
+        await stage.goOn("well")(wire, sent);
+      }),
+    );
+    expect(parts.slice(-2)).toMatchObject([{ type: "tool-call" }, { type: "finish", reason: "tool-calls" }]);
+  });
+
   test("with an event that never ends is a failure, however short its lines are", async () => {
     const endless: Script = async (wire, { closed }) => {
       let isOpen = true;

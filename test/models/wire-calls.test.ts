@@ -140,6 +140,23 @@ describe("calls", () => {
     expect(parts).toMatchObject([{ type: "failure", code: "unreadable", retryable: false }]);
   });
 
+  test.each([
+    ["the beginning", ['{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","fun', calls('{"index":0,"id":"a"}')]],
+    ["all", ['{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","fun']],
+  ])("that lost %s with a frame are no calls: the response was cut", async (_, frames) => {
+    expect((await read(...frames, finish("tool_calls"))).at(-1)).toMatchObject({
+      type: "failure",
+      code: "cut",
+      retryable: true,
+    });
+  });
+
+  test("are whole once their response has its finish: a frame that is lost afterwards is none of theirs", async () => {
+    const whole = calls('{"index":0,"id":"a","function":{"name":"w","arguments":"{}"}}');
+    const parts = await read(whole, finish("tool_calls"), '{"usage":{"prompt_tok');
+    expect(callsOf(parts)).toEqual([["a", "w", "{}"]]);
+  });
+
   test("are the same for every order of their pieces, as long as each call's own pieces are in order", () => {
     const call = fc.record({ id: fc.uuid(), name: fc.constantFrom("f", "g"), text: fc.json() });
     fc.assert(

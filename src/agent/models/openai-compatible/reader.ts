@@ -1,12 +1,12 @@
 // Turns one Chat Completions response into ModelParts, event by event. No socket, no clock. Calls are held back until the
-// response is complete. A line that is invalid JSON, an unknown member and an unknown type of content are skipped. A known member
-// of unknown form is a failure, because it would lose a piece of the answer.
+// response is complete. A line that is invalid JSON, an unknown member and an unknown type of content are skipped, unless a call
+// may have lost a piece. A known member of unknown form is a failure, because it would lose a piece of the answer.
 
 import type { ModelPart, ModelUsage } from "../model.ts";
 import { CallPieces } from "../wire/calls.ts";
 import { endResponse } from "../wire/end.ts";
-import { describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, mergeUsage, WrittenValue } from "../wire/frame.ts";
+import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
+import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
 import { readContent } from "./content.ts";
 import { readFinish, readUsage } from "./frames.ts";
 import { ReasoningDetails, writeState } from "./state.ts";
@@ -36,7 +36,7 @@ export class ChatReader {
       return [describeStreamError(frame?.error ?? frame ?? data)];
     }
     if (frame === undefined) {
-      this.#hasLost = true;
+      this.#hasLost ||= this.#finish === undefined && isLostFrame(data);
       return nothing;
     }
     const parts: ModelPart[] = [];
@@ -67,7 +67,11 @@ export class ChatReader {
   end(isMarked: boolean): readonly ModelPart[] {
     const calls = this.#calls.whole();
     if (calls === undefined) {
-      return [describeUnreadable(this.#provider, "a tool call has no name")];
+      return [
+        this.#hasLost
+          ? describeLostFrame(this.#provider)
+          : describeUnreadable(this.#provider, "a tool call has no name"),
+      ];
     }
     const thoughts = this.#thoughts !== "" && calls.length > 0 ? this.#thoughts : undefined;
     const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || calls.length > 0);
@@ -77,6 +81,7 @@ export class ChatReader {
       calls: calls.map(({ extra: _kept, ...call }) => call),
       usage: this.#usage,
       refusal: this.#refusal,
+      hasLost: this.#hasLost,
       state: writeState(this.#provider, { thoughts, calls, details: this.#details.all() }),
     });
   }

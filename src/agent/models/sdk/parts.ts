@@ -10,7 +10,7 @@ import {
 import type { ModelFailure, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeCut, describeStreamError, describeUnreadable, findFailure } from "../wire/failures.ts";
-import { type FrameFinish, mergeUsage } from "../wire/frame.ts";
+import { type FrameFinish, isLostFrame, mergeUsage } from "../wire/frame.ts";
 import type { Dialect, Frame } from "./dialect.ts";
 import { Replay } from "./replay.ts";
 
@@ -29,6 +29,7 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
   let finish: FrameFinish | undefined;
   let usage: ModelUsage | undefined;
   let refusal = "";
+  let hasLost = false;
 
   const readRaw = (value: unknown): ModelPart[] => {
     frame = dialect.readFrame(value);
@@ -58,6 +59,7 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
       calls,
       usage,
       refusal,
+      hasLost,
       state: replay.state(provider, finish?.reason === "length"),
     });
 
@@ -80,6 +82,7 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
         calls.push({ id: part.toolCallId, name: part.toolName, argumentsJson: part.input });
         return [];
       case "error":
+        hasLost ||= finish === undefined && JSONParseError.isInstance(part.error) && isLostFrame(part.error.text);
         return isLoss(part.error, frame) ? [describeUnreadable(provider, "a frame has an unknown form")] : [];
       case "finish":
         return end();
@@ -104,7 +107,7 @@ export function readBrokenStream(provider: string, error: unknown): ModelFailure
   return findFailure(error) ?? describeCut(provider, error);
 }
 
-// Invalid JSON lines and frames without content (a gateway's ping) are skipped. A missing finish is judged at the end of the
+// Invalid JSON lines (which matter where a call may lack one) and frames without content (a gateway's ping) are skipped. A missing finish is judged at the end of the
 // stream, where the SDK reports it a second time.
 function isLoss(error: unknown, frame: Frame): boolean {
   return !JSONParseError.isInstance(error) && !InvalidResponseDataError.isInstance(error) && frame.hasContent;

@@ -3,10 +3,11 @@
 // E1  A call is whole only when its response is: of a response that its token limit has cut, no call is given to run. Its calls are
 //     named without their arguments, which may be cut too.
 // E2  A call without arguments has `{}`.
+// E3  A response that lost a frame gives no call: the frame may have been a piece of it, or all of it.
 
 import type { ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { argumentsOf } from "./calls.ts";
-import { describeBadFinish, describeCut } from "./failures.ts";
+import { describeBadFinish, describeCut, describeLostFrame } from "./failures.ts";
 import type { FrameFinish } from "./frame.ts";
 
 /** The collected facts at the end of a response. */
@@ -17,10 +18,12 @@ export interface ResponseEnd {
   readonly usage: ModelUsage | undefined;
   readonly refusal: string;
   readonly state: string | undefined;
+  /** True when a frame before the finish was invalid JSON. */
+  readonly hasLost: boolean;
 }
 
 /** Returns the calls of a complete response and exactly one finish or failure. */
-export function endResponse({ provider, finish, calls, usage, refusal, state }: ResponseEnd): ModelPart[] {
+export function endResponse({ provider, finish, calls, usage, refusal, state, hasLost }: ResponseEnd): ModelPart[] {
   if (finish === undefined) {
     return [describeCut(provider)];
   }
@@ -34,6 +37,9 @@ export function endResponse({ provider, finish, calls, usage, refusal, state }: 
   if (reason === "length") {
     const cut = calls.map(({ id, name }): ModelPart => ({ type: "cut-call", id, name }));
     return [...cut, { type: "finish", reason, detail: undefined, usage, state }];
+  }
+  if (hasLost && (calls.length > 0 || reason === "tool-calls")) {
+    return [describeLostFrame(provider)];
   }
   // Providers send "stop", or words of their own, with responses that contain calls.
   const wantsCalls = calls.length > 0 && (reason === "stop" || reason === "other");

@@ -85,6 +85,11 @@ export function describeCut(provider: string, error?: unknown): ModelFailure {
   return failed("cut", `the response of provider ${provider} was cut off: ${cause}`, true);
 }
 
+/** Describes a response whose calls may lack a piece, because a frame was invalid JSON. */
+export function describeLostFrame(provider: string): ModelFailure {
+  return failed("cut", `the response of provider ${provider} was cut off: a frame of its calls was incomplete`, true);
+}
+
 /** Describes a provider that sent no headers in time. */
 export function describeHeadersTimeout(provider: string, limitMs: number): ModelFailure {
   return failed("timeout", `provider ${provider} did not answer within ${limitMs / 1000} s`, true);

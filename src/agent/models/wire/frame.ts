@@ -12,6 +12,11 @@ export interface FrameFinish {
   readonly word: string;
 }
 
+/** Returns whether data that is invalid JSON was a frame: half of one, or two in one line. A ping of a gateway is not. */
+export function isLostFrame(data: string): boolean {
+  return data.trimStart().startsWith("{");
+}
+
 /** Merges two usages. Later figures win; figures that are missing later keep their earlier value. */
 export function mergeUsage(known: ModelUsage | undefined, newer: ModelUsage | undefined): ModelUsage | undefined {
   if (known === undefined || newer === undefined) {

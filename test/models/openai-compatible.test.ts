@@ -250,6 +250,16 @@ describe("the response", () => {
     ]);
   });
 
+  test("is a whole refusal after the mark of the end, also without a finish reason", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.delta({ refusal: "No." });
+      wire.done();
+    });
+    expect(parts).toEqual([
+      { type: "finish", reason: "content-filter", detail: "No.", usage: undefined, state: undefined },
+    ]);
+  });
+
   test("keeps the text before a refusal, and drops the calls of such a response", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.text("Well. ");

@@ -85,6 +85,31 @@ describe("calls", () => {
       [["a", "w", '{"x":1}']],
     ],
     [
+      "without ids, and with one index for two names",
+      [
+        calls('{"index":0,"function":{"name":"w","arguments":"{\\"x\\""}}'),
+        calls('{"index":0,"function":{"name":"w","arguments":":1}"}}'),
+        calls('{"index":0,"function":{"name":"k","arguments":"{}"}}'),
+      ],
+      [
+        ["", "w", '{"x":1}'],
+        ["", "k", "{}"],
+      ],
+    ],
+    [
+      "without ids and indexes, each of which begins with its name",
+      [
+        calls('{"function":{"name":"w","arguments":"{\\"x\\""}}'),
+        calls('{"function":{"arguments":":1}"}}', '{"function":{"name":"w","arguments":"{}"}}'),
+        calls('{"function":{"name":"k"}}'),
+      ],
+      [
+        ["", "w", '{"x":1}'],
+        ["", "w", "{}"],
+        ["", "k", "{}"],
+      ],
+    ],
+    [
       "with arguments that are an object, exactly as it is written",
       [
         calls(

@@ -74,7 +74,7 @@ export class ChatReader {
       ];
     }
     const thoughts = this.#thoughts !== "" && calls.length > 0 ? this.#thoughts : undefined;
-    const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || calls.length > 0);
+    const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || this.#refusal !== "" || calls.length > 0);
     return endResponse({
       provider: this.#provider,
       finish: this.#finish ?? (isWhole ? { reason: "other", word: "unknown" } : undefined),

@@ -3,8 +3,8 @@
 // K1  An id belongs to one call: a piece with a known id continues that call, at any index.
 // K2  A piece with a new id and a name begins a call, also at an index that another call has. Without a name it continues the call
 //     at its index: some servers give each piece an id of its own.
-// K3  A piece without an id continues the latest call at its index. Without an index too, a name begins a call once the latest one
-//     has a name, and any other piece continues the latest call.
+// K3  A piece without an id continues the latest call at its index, unless it has another name, which begins a call. Without an
+//     index too, any name begins a call once the latest one has a name, and any other piece continues the latest call.
 // K4  Calls are in the order of their indexes, and in the order of their beginnings where they have the same index or none.
 // K5  Arguments are kept as they are written. The end of the response gives a call without arguments `{}` (`end.ts`).
 
@@ -63,7 +63,7 @@ export class CallPieces {
       return known;
     }
     const isOther = id !== "" && latest.id !== "" && name !== "";
-    const isNext = index === undefined && name !== "" && latest.name !== "";
+    const isNext = name !== "" && latest.name !== "" && (index === undefined || name !== latest.name);
     return isOther || isNext ? undefined : latest;
   }
 

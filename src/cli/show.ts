@@ -2,7 +2,7 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { ModelError_Cause, type RunFailed, type RunResult, type TurnRestarted } from "#gen/runnel/v1/result_pb.js";
-import { shorten } from "./shorten.ts";
+import { cut, shorten } from "./shorten.ts";
 
 /** The length of a void text's opening that is shown, enough to find it. */
 const openingCharsMax = 40;
@@ -79,7 +79,7 @@ function describeCause({ modelError }: RunFailed): string {
 
 /** Says which text is void, because printed text cannot be taken back. */
 function showRestart({ turn }: TurnRestarted, opening: string): string {
-  const which = opening === "" ? "" : `, which begins with "${shorten(opening, openingCharsMax)}"`;
+  const which = opening === "" ? "" : `, which begins with "${cut(opening, openingCharsMax)}"`;
   return `\n(turn ${turn} starts again on another replica: ignore its text above${which})\n`;
 }
 

@@ -461,6 +461,21 @@ describe("thoughts", () => {
     expect(JSON.stringify(messages)).not.toContain("toolu_a");
   });
 
+  test("of a cut response are sent with the call, without its arguments, which may be half of them", async () => {
+    const parts = await collect((wire) => {
+      wire.start();
+      wire.thinking("c2ln", "so");
+      wire.toolUse("toolu_a", "search", '{"q": 1}');
+      wire.stop("max_tokens");
+      wire.done();
+    });
+    expect(parts.at(-2)).toEqual({ type: "cut-call", id: "toolu_a", name: "search" });
+    expect(await assistantAfter(stateOf(parts))).toEqual([
+      { type: "thinking", thinking: "so", signature: "c2ln" },
+      { type: "tool_use", id: "toolu_a", name: "search", input: {}, caller: { type: "direct" } },
+    ]);
+  });
+
   test("without an answer are not sent, since a message may not end in one", async () => {
     const state = stateOf(
       await collect((wire) => {

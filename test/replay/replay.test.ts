@@ -86,6 +86,18 @@ describe("the same log comes out of", () => {
       ],
     ],
     [
+      "a call that the token limit has cut",
+      [
+        (wire) => {
+          wire.toolCalls({ index: 0, id: "c1", name: "list_dir", arguments: '{"path": "' });
+          wire.finish("length");
+          wire.done();
+        },
+        callTools({ id: "c2", name: "list_dir", arguments: '{"path":"."}' }),
+        answer("well"),
+      ],
+    ],
+    [
       "a function of the caller beside a tool",
       [callTools({ id: "c1", name: "list_dir", arguments: "{}" }, { id: "c2", name: "get_weather", arguments: "{}" })],
     ],

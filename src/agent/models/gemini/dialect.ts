@@ -1,5 +1,5 @@
-// Reads the frames of streamGenerateContent. Usage and finish reason are cumulative in each frame. A long
-// answer may take several requests, so each response needs its own dialect.
+// Reads the frames of streamGenerateContent. Usage and finish reason are cumulative in each frame. A long answer may take several
+// requests, so each response needs its own dialect.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 import type { Dialect } from "../sdk/dialect.ts";

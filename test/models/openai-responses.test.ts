@@ -527,6 +527,24 @@ test("a call in an unknown form is a permanent failure, since it would be lost s
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
 });
 
+test.each(["added", "done"])("a response that lost a frame is cut when it has a call that is only %s", async (seen) => {
+  const parts = await collect((wire) => {
+    wire.text("looking");
+    wire.raw('data: {"type":"response.output_item.\n\n');
+    const item = {
+      id: "fc_1",
+      type: "function_call",
+      status: "completed",
+      call_id: "call_1",
+      name: "search",
+      arguments: "{}",
+    };
+    wire.event(`response.output_item.${seen}`, { output_index: 1, item });
+    wire.completed();
+  });
+  expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+});
+
 test("an answer in the format of Chat Completions is a permanent failure", async () => {
   const parts = await collect((wire) => {
     wire.frame({ id: "c", choices: [{ index: 0, delta: { content: "hi" }, finish_reason: null }] });

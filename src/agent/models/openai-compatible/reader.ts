@@ -82,6 +82,7 @@ export class ChatReader {
       usage: this.#usage,
       refusal: this.#refusal,
       hasLost: this.#hasLost,
+      hasBegunCall: calls.length > 0,
       state: writeState(this.#provider, { thoughts, calls, details: this.#details.all() }),
     });
   }

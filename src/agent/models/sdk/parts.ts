@@ -30,6 +30,7 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
   let usage: ModelUsage | undefined;
   let refusal = "";
   let hasLost = false;
+  let hasBegunCall = false;
 
   const readRaw = (value: unknown): ModelPart[] => {
     frame = dialect.readFrame(value);
@@ -60,6 +61,7 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
       usage,
       refusal,
       hasLost,
+      hasBegunCall: hasBegunCall || calls.length > 0,
       state: replay.state(provider, finish?.reason === "length"),
     });
 
@@ -76,6 +78,9 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
         return part.delta === "" || part.delta === frame.refusal ? [] : [{ type: "text", text: part.delta }];
       case "reasoning-delta":
         return part.delta === "" ? [] : [{ type: "reasoning", text: part.delta }];
+      case "tool-input-start":
+        hasBegunCall = true;
+        return [];
       case "tool-input-delta":
         return [{ type: "call-piece", text: part.delta }];
       case "tool-call":
@@ -107,8 +112,8 @@ export function readBrokenStream(provider: string, error: unknown): ModelFailure
   return findFailure(error) ?? describeCut(provider, error);
 }
 
-// Invalid JSON lines (which matter where a call may lack one) and frames without content (a gateway's ping) are skipped. A missing finish is judged at the end of the
-// stream, where the SDK reports it a second time.
+// Frames without content (a gateway's ping) are skipped, and so is invalid JSON: the end of the response judges whether a call may
+// lack it. The end judges a missing finish too, which the SDK reports a second time there.
 function isLoss(error: unknown, frame: Frame): boolean {
   return !JSONParseError.isInstance(error) && !InvalidResponseDataError.isInstance(error) && frame.hasContent;
 }

@@ -20,10 +20,13 @@ export interface ResponseEnd {
   readonly state: string | undefined;
   /** True when a frame before the finish was invalid JSON. */
   readonly hasLost: boolean;
+  /** True when a call has begun, even if it never became whole. */
+  readonly hasBegunCall: boolean;
 }
 
 /** Returns the calls of a complete response and exactly one finish or failure. */
-export function endResponse({ provider, finish, calls, usage, refusal, state, hasLost }: ResponseEnd): ModelPart[] {
+export function endResponse(response: ResponseEnd): ModelPart[] {
+  const { provider, finish, calls, usage, refusal, state } = response;
   if (finish === undefined) {
     return [describeCut(provider)];
   }
@@ -38,7 +41,7 @@ export function endResponse({ provider, finish, calls, usage, refusal, state, ha
     const cut = calls.map(({ id, name }): ModelPart => ({ type: "cut-call", id, name }));
     return [...cut, { type: "finish", reason, detail: undefined, usage, state }];
   }
-  if (hasLost && (calls.length > 0 || reason === "tool-calls")) {
+  if (response.hasLost && (response.hasBegunCall || reason === "tool-calls")) {
     return [describeLostFrame(provider)];
   }
   // Providers send "stop", or words of their own, with responses that contain calls.

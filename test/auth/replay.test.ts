@@ -126,9 +126,10 @@ describe("a signed request", () => {
     const sign = scheme === "v1" ? signV1 : signV2;
     const send = async (method: string, path: string, body: string | undefined): Promise<number> => {
       const signed = sign({ secret, clientId: carol, method, path, ...(body !== undefined && { body }) });
+      const headers = { ...signed, ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) };
       const { promise, resolve, reject } = Promise.withResolvers<number>();
-      // Not by fetch, which sends no body with a GET.
-      const sent = request(`${stage.service.url}${path}`, { method, headers: signed }, (response) => {
+      // Not by fetch, which sends no body with a GET. `request` needs the length to frame one.
+      const sent = request(`${stage.service.url}${path}`, { method, headers }, (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
       });
@@ -140,6 +141,10 @@ describe("a signed request", () => {
     expect(await send("GET", path, '{"status":"running"}')).toBe(400);
     expect(await send("DELETE", path, '{"status":"running"}')).toBe(400);
     expect(await send("POST", `${path}:purge`, '{"status":"running"}')).toBe(400);
+    const message = encodeURIComponent(JSON.stringify({ sessionId: session_id }));
+    const rpc = `/${SessionService.typeName}/GetSession?connect=v1&encoding=json&message=${message}`;
+    expect(await send("GET", rpc, '{"status":"running"}')).toBe(400);
+    expect(await send("GET", rpc, undefined)).toBe(200);
     expect(await send("GET", path, undefined)).toBe(200);
     expect(await send("POST", `${path}:purge`, undefined)).toBe(200);
   });

@@ -128,6 +128,11 @@ describe("a signature", () => {
     expect(isSignedBy(["new"], read, whole, { acceptV1: false })).toBe(false);
   });
 
+  test("by the secret that stands for an unknown client's is never valid", () => {
+    const request: Signed = { httpMethod: "GET", target: "/v1/sessions", clientId: "a", body: "" };
+    expect(verify(undefined, signV2("no client has this secret", request), request, false)).toBe(false);
+  });
+
   test("may cover the body or the one message in it", () => {
     const request: Signed = { httpMethod: "POST", target: "/a.B/C", clientId: "a", body: "message" };
     const contents = [Buffer.from("\0\0\0\0\x07message"), Buffer.from("message")];

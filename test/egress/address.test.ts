@@ -22,7 +22,7 @@ test("an exception covers a host within its network, and none of its subdomains"
     ["app.example", "10.1.2.3"],
     ["app.example", "::ffff:203.0.114.1"],
     ["app.example", "64:ff9b::cb00:7201"],
-    ["app.example", "fe80::1%eth0"],
+    ["app.example", "2606:4700::1111%eth0"],
     ["app.example", "app.example"],
     ["app.example", ""],
   ] as const;

@@ -269,6 +269,27 @@ test("a client that names many models loses its own oldest circuit, and no other
   expect(await send(well, { ...bob, ...other })).toEqual(isRefusal);
 });
 
+test("of many clients the one whose request failed longest ago loses its circuits", async () => {
+  const { send } = setUp(1);
+  const limited: ModelPart[] = [{ ...failing("429", true), cause: "rate_limit" }];
+  for (let index = 0; index <= 1_000; index++) {
+    await send(limited, { client: `client-${index}` });
+  }
+  expect(await send(well, { client: "client-1" })).toEqual(isRefusal);
+  expect(await send(well, { client: "client-0" })).toEqual(well);
+});
+
+test("of many models that are open for all the oldest one closes", async () => {
+  const { send } = setUp(2);
+  const models = Array.from({ length: 33 }, (_, index) => `model-${index}`);
+  await sendAll(
+    send,
+    models.flatMap((model) => [{ model }, { ...bob, model }]),
+  );
+  expect(await send(well, { ...carol, model: "model-1" })).toEqual(isRefusal);
+  expect(await send(well, { ...carol, model: "model-0" })).toEqual(well);
+});
+
 test("old requests that end late neither close a circuit of all clients nor keep it open for longer", async () => {
   const { circuits, clock, changes, open, send } = setUp(2);
   const old = [well, ill, ill].map((end, index) => open([text, ...end], index === 1 ? bob : {}));

@@ -1,7 +1,10 @@
 // The calls without authentication, however often they come, and what they tell whom.
 
+import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { RunTokens } from "../../src/platform/auth/run-token.ts";
+import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
@@ -78,7 +81,11 @@ describe("the health check", () => {
     };
     await post("/v1/sessions", { session_id: "s-1", agent: { name: "a" } });
     const { ticket } = await post("/v1/auth/tickets", { target: { session_id: "s-1" } });
-    expect(await healthOf(service, { authorization: `Bearer ${ticket}` })).toEqual(short);
+    const { db } = connect(service.databaseUrl);
+    const runTokens = new RunTokens(await loadSecret(db, "run token"));
+    for (const token of [ticket, runTokens.make({ runId: randomUUID(), attempt: 1 })]) {
+      expect(await healthOf(service, { authorization: `Bearer ${token}` })).toEqual(short);
+    }
   });
 
   test("tells them to all with the setting, and where no credentials are configured", async () => {

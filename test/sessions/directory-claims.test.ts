@@ -105,7 +105,8 @@ test("a run waits for claims that the database cannot be asked for, and does not
 });
 
 test("a path that is too long for a claim is refused", async () => {
-  const long = `all/${"d".repeat(200)}`.concat(`/${"d".repeat(200)}`.repeat(9));
+  // Of some 1,300 characters.
+  const long = `all/${"ä".repeat(120)}`.concat(`/${"ä".repeat(120)}`.repeat(9));
   const place = openPlace(long);
   const service = await startNamed([place.at("all")]);
   expect(await rest.create(service, "tenant-a", place.at(long))).toMatchObject({
@@ -150,6 +151,18 @@ describe("sessions of an older version", () => {
     expect(await grpc.create(service, "tenant-b", place.at("all/a"))).toMatchObject({
       refusal: expect.stringMatching(anothers),
     });
+  });
+
+  test("keep the names with links in them that the migration claimed", async () => {
+    const place = openPlace("all/real");
+    symlinkSync(place.at("all/real"), place.at("all/link"));
+    const databaseUrl = await testDatabase();
+    const service = await startNamed([place.at("all")], { databaseUrl });
+    const path = place.at("all/link");
+    await query(databaseUrl, `insert into work_dir_claim (path, client) values ('${path}', 'key/tenant-a')`);
+    expect((await rest.create(service, "tenant-b", path)).refusal).toMatch(anothers);
+    expect(await rest.create(service, "tenant-a", path)).toEqual({ refusal: undefined });
+    expect((await rest.create(service, "tenant-b", place.at("all/real"))).refusal).toMatch(anothers);
   });
 
   test("keep what they named first, from the migration on", async () => {

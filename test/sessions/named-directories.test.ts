@@ -1,6 +1,6 @@
 // Which directories clients may name for their sessions, by every door of a real service.
 
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Door, doors, openPlace, startNamed } from "./named-directories.ts";
 
@@ -33,6 +33,24 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
     symlinkSync(place.at("work"), place.at("way"));
     for (const named of [`${own}/project`, `${own}/link`, place.at("way/key-tenant-a/project")]) {
       expect({ named, ...(await create(service, "tenant-a", named)) }).toEqual({ named, ...given });
+    }
+  });
+
+  // Until the tree is made, the rest of the path is judged as text: then `..` goes up from where the link leads.
+  test("judges a directory again once the client's tree is there", async () => {
+    const place = openPlace("work", "all/b/x", "all/b/key-tenant-a", "other/x", "other/key-tenant-a");
+    const service = await startNamed([place.at("work/{client}"), place.at("all")]);
+    const own = place.at("work/key-tenant-a");
+    expect(await create(service, "tenant-a", own)).toEqual(given);
+    expect(await create(service, "tenant-b", place.at("all/b"))).toEqual(given);
+    for (const [target, refusal] of [
+      ["other/x", "is outside the directories that this service permits"],
+      ["all/b/x", "belongs to another client"],
+    ] as const) {
+      rmSync(own, { recursive: true, force: true });
+      rmSync(place.at("work/link"), { force: true });
+      symlinkSync(place.at(target), place.at("work/link"));
+      expect((await create(service, "tenant-a", `${own}/../link/../key-tenant-a`)).refusal).toContain(refusal);
     }
   });
 
@@ -96,5 +114,13 @@ describe.each(doors)("$name, with directories that clients share", ({ create }: 
     ] as const) {
       expect({ name, ...(await create(service, client, place.at(`all/${name}`))) }).toEqual({ name, ...given });
     }
+  });
+
+  test("a client that names one around its own directory keeps all in it", async () => {
+    const place = openPlace("all/a/in", "all/a/other");
+    const service = await startNamed([place.at("all")]);
+    expect(await create(service, "tenant-a", place.at("all/a/in"))).toEqual(given);
+    expect(await create(service, "tenant-a", place.at("all/a"))).toEqual(given);
+    expect((await create(service, "tenant-b", place.at("all/a/other"))).refusal).toContain("belongs to another client");
   });
 });

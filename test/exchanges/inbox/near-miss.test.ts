@@ -54,6 +54,8 @@ test.each([
   ["\u200b[DONE]", "DONE", "with the invisible character U+200B"],
   ["\ufeff[DONE]", "DONE", "with the invisible character U+FEFF"],
   ["\u00a0\u2060 [DONE]", "DONE", "with the invisible character U+2060"],
+  ["\u3164[DONE]", "DONE", "with the invisible character U+3164"],
+  ["\u2800[DONE]", "DONE", "with the invisible character U+2800"],
   ["\0[DONE]", "DONE", "with the invisible character U+0000"],
   ["\u202a[DONE]\u202c", "DONE", "with the invisible character U+202A"],
   ["[\u200bDONE]", "DONE", "with the invisible character U+200B"],

@@ -36,6 +36,36 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
     }
   });
 
+  test("tells by a link in the client's tree nothing about what exists elsewhere", async () => {
+    const place = openPlace("work/key-tenant-a", "work/key-tenant-b");
+    writeFileSync(place.at("work/key-tenant-a/report.csv"), "a file");
+    const service = await startNamed([place.at("work/{client}")]);
+    const own = place.at("work/key-tenant-b");
+    for (const [name, target] of [
+      ["there", "../key-tenant-a/report.csv"],
+      ["nowhere", "../key-tenant-a/none"],
+      ["twice", "nowhere"],
+      ["system", "/etc/hostname"],
+      ["no-system", "/etc/hostnamf"],
+    ] as const) {
+      symlinkSync(target, `${own}/${name}`);
+      for (const path of [`${own}/${name}`, `${own}/${name}/x`]) {
+        const { refusal } = await create(service, "tenant-b", path);
+        expect({ path, refusal }).toEqual({
+          path,
+          refusal: expect.stringContaining("is outside the directories that this service permits"),
+        });
+      }
+    }
+    for (const [name, target] of [
+      ["loop", "loop"],
+      ["doubled", "doubled/doubled"],
+    ] as const) {
+      symlinkSync(target, `${own}/${name}`);
+      expect((await create(service, "tenant-b", `${own}/${name}`)).refusal).toContain("not accessible");
+    }
+  });
+
   // Until the tree is made, the rest of the path is judged as text: then `..` goes up from where the link leads.
   test("judges a directory again once the client's tree is there", async () => {
     const place = openPlace("work", "all/b/x", "all/b/key-tenant-a", "other/x", "other/key-tenant-a");

@@ -1,18 +1,33 @@
 // Finds a directory that a client names, without and with its last parts.
 
-import { realpath, stat } from "node:fs/promises";
+import { readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { invalidField } from "../../platform/base/fault.ts";
 
-/** Returns the real path of the part of a path that exists, with the rest of the path. */
+/** The maximum number of links in a path that leads nowhere, as in Linux. */
+const danglingLinksMax = 40;
+
+/**
+ * Returns the real path of the part of a path that exists, with the rest of the path. A link to nothing counts as what it names: so
+ * a refusal of a link is the same whether its target exists or not.
+ */
 export async function reach(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    return codeOf(error) === "ENOENT" && dirname(path) !== path
-      ? join(await reach(dirname(path)), basename(path))
-      : resolve(path);
-  }
+  // One count for all of the path: links that name themselves would otherwise double the work with each of them.
+  let linksLeft = danglingLinksMax;
+  const follow = async (next: string): Promise<string> => {
+    try {
+      return await realpath(next);
+    } catch {
+      if (dirname(next) === next) {
+        return next;
+      }
+      const place = join(await follow(dirname(next)), basename(next));
+      const target = linksLeft > 0 ? await readlink(place).catch(() => undefined) : undefined;
+      linksLeft -= target === undefined ? 0 : 1;
+      return target === undefined ? place : await follow(resolve(dirname(place), target));
+    }
+  };
+  return await follow(resolve(path));
 }
 
 /**

@@ -320,8 +320,11 @@ describe("data that a server wants back with a call", () => {
 describe("a server that refuses max_tokens", () => {
   const refused = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
 
-  test("is asked once more as it wants it, and from then on at once", async () => {
-    fake.respond((wire) => wire.reply(400, JSON.stringify({ error: { message: refused } })));
+  test.each([
+    ["by a sentence", { message: refused }],
+    ["by a code", { message: "max_tokens is not supported", code: "unsupported_parameter" }],
+  ])("%s is asked once more as it wants it, and from then on at once", async (_, error) => {
+    fake.respond((wire) => wire.reply(400, JSON.stringify({ error })));
     for (const _ of [1, 2]) {
       expect((await read(delta('{"content":"hi"}'), finish("stop"))).at(-1)).toMatchObject({ type: "finish" });
     }
@@ -336,6 +339,7 @@ describe("a server that refuses max_tokens", () => {
   test.each([
     ["for another reason", "m", "max_tokens is too large"],
     ["of another name", "m", "max_completion_tokens is too large"],
+    ["of both names", "m", "'max_tokens' or 'max_completion_tokens' is too large"],
     ["that a model known to reason does not get", "o3", refused],
   ])("%s is not asked again", async (_, model, message) => {
     fake.respond((wire) => wire.reply(400, JSON.stringify({ error: { message } })));

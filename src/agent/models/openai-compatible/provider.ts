@@ -102,7 +102,7 @@ async function post(
   try {
     return await send(reasons);
   } catch (error) {
-    if (reasons || !wantsOtherLimit(error)) {
+    if (reasons || !refusesMaxTokens(error)) {
       throw error;
     }
     const response = await send(true);
@@ -115,10 +115,14 @@ async function post(
   }
 }
 
-/** Whether a server refuses `max_tokens` and names its successor. */
-function wantsOtherLimit(error: unknown): boolean {
-  const { cause, message = "" } = findFailure(error) ?? {};
-  return cause === "invalid_request" && message.includes("max_tokens") && message.includes("max_completion_tokens");
+/** As in `Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.`. Some servers give a code alone. */
+const successor = /\buse\W{1,4}max_completion_tokens\b|\bmax_completion_tokens\W{1,4}instead\b/i;
+
+/** Whether a server refuses the parameter `max_tokens`. Errors of other kinds, such as of a value that is too large, name it too. */
+function refusesMaxTokens(error: unknown): boolean {
+  const { cause, message = "", providerCode } = findFailure(error) ?? {};
+  const isOfParameter = providerCode === "unsupported_parameter" || successor.test(message);
+  return cause === "invalid_request" && /\bmax_tokens\b/.test(message) && isOfParameter;
 }
 
 /** Describes an error of the connection, which carries a code. Any other error is a defect of ours and is rethrown. */

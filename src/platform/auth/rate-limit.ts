@@ -65,11 +65,11 @@ export class RateLimit {
    */
   openAdvance(key: string, waitMsMax: number): (tokens: number) => number {
     const intervalMs = this.#intervalMs;
-    const tokensMax = (this.#toleranceMs + intervalMs + waitMsMax + roundingMs) / intervalMs;
+    const tokensMax = Math.floor((this.#toleranceMs + intervalMs + waitMsMax + roundingMs) / intervalMs);
     let taken = 1;
     let waitedMs = 0;
     return (tokens) => {
-      const due = Math.min(tokens, Math.floor(tokensMax) - taken);
+      const due = Math.min(tokens, tokensMax - taken);
       if (intervalMs === 0 || due === 0) {
         return 0;
       }

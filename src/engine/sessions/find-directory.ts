@@ -19,7 +19,7 @@ export async function reach(path: string): Promise<string> {
       return await realpath(next);
     } catch {
       if (dirname(next) === next) {
-        return next;
+        return resolve(next);
       }
       const place = join(await follow(dirname(next)), basename(next));
       const target = linksLeft > 0 ? await readlink(place).catch(() => undefined) : undefined;
@@ -27,7 +27,7 @@ export async function reach(path: string): Promise<string> {
       return target === undefined ? place : await follow(resolve(dirname(place), target));
     }
   };
-  return await follow(resolve(path));
+  return await follow(path);
 }
 
 /**

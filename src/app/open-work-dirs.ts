@@ -2,24 +2,37 @@
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { findAroundTrees, WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { Fault } from "../platform/base/fault.ts";
 import { resolveExisting } from "../platform/base/owner.ts";
 import { packageRoot } from "../platform/base/package-root.ts";
 import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
 import type { Db } from "../platform/database/database.ts";
 
-/** Opens the work directories. `secretFiles` are the files that settings with secrets came from, `db` has the claims of clients. */
+/**
+ * Opens the work directories. `secretFiles` are the files that settings with secrets came from, `db` has the claims of clients.
+ * @throws Fault CONFIG_INVALID when every client could name the directories of the others.
+ */
 export function openWorkDirs(config: Config, secretFiles: readonly string[], db: Db): WorkDirs {
   const key = config.tlsKeyFile === "" ? [] : [config.tlsKeyFile];
+  const permitted = listedWorkDirs(config);
+  const around = findAroundTrees(permitted);
+  if (around !== undefined) {
+    throw new Fault("CONFIG_INVALID", `sessions.work_dirs: ${around} ${holdsTrees}`);
+  }
   const database = config.databaseUrl === "" ? [config.databaseDir] : [];
   return new WorkDirs({
     root: resolveLinks(workRootOf(config)),
     reserved: [programDirectory, ...database, ...key, ...secretFiles].map(resolveLinks),
-    permitted: listedWorkDirs(config),
+    permitted,
     // Any caller may claim to be any client while none proves it.
     claims: isAuthConfigured(config) ? db : undefined,
   });
 }
+
+/** Why a listed directory is refused, and what to do. */
+export const holdsTrees =
+  "holds the directories of an entry with {client}, so every client could name those of the others: list directories beside it";
 
 /** Returns the directories that sessions may name, without links. */
 export function listedWorkDirs({ sessionsWorkDirs }: Config): readonly string[] {

@@ -81,10 +81,12 @@ test("a list of directories that is empty, or reaches into the system, is worth 
   const none = expect.stringContaining("none is listed");
   expect(await look("")).toMatchObject({ outcome: "warn", found: none, fix });
   expect(await look("", { RUNNEL_AUTH_API_KEYS: "" })).toMatchObject({ outcome: "ok", found: none });
-  for (const path of ["/", "/usr/local/{client}", join(folder, "link/{client}")]) {
+  for (const list of ["/", "/srv/agents/{client},/usr/local/{client}", join(folder, "link/{client}")]) {
     const found = expect.stringMatching(/^sessions may name directories of the system, or around them: /);
-    expect(await look(`/srv/agents/{client},${path}`)).toMatchObject({ outcome: "warn", found, fix });
+    expect(await look(list)).toMatchObject({ outcome: "warn", found, fix });
   }
+  const around = expect.stringMatching(/^\/srv holds the directories of an entry with \{client\}, /);
+  expect(await look("/srv/agents/{client},/srv")).toMatchObject({ outcome: "fail", found: around, fix });
   expect(await look("/srv/agents/{client}")).toMatchObject({
     outcome: "ok",
     found: "sessions may name /srv/agents/{client}",

@@ -1,6 +1,6 @@
 // Which directories clients may name for their sessions, by every door of a real service.
 
-import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Door, doors, openPlace, startNamed } from "./named-directories.ts";
 
@@ -84,6 +84,13 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
     }
   });
 
+  test("makes the client's tree only when it is named: a refusal leaves no directory", async () => {
+    const place = openPlace("work");
+    const service = await startNamed([place.at("work/{client}")]);
+    expect((await create(service, "tenant-a", place.at("work/key-tenant-a/x"))).refusal).toContain("not accessible");
+    expect(existsSync(place.at("work/key-tenant-a"))).toBe(false);
+  });
+
   test("says what keeps the client's tree from being made", async () => {
     const place = openPlace();
     writeFileSync(place.at("work"), "a file");
@@ -153,4 +160,12 @@ describe.each(doors)("$name, with directories that clients share", ({ create }: 
     expect(await create(service, "tenant-a", place.at("all/a"))).toEqual(given);
     expect((await create(service, "tenant-b", place.at("all/a/other"))).refusal).toContain("belongs to another client");
   });
+});
+
+test.each(["", "/work"])("a list with a directory around those of the clients stops the start: %j", async (around) => {
+  const place = openPlace("work");
+  await expect(startNamed([place.at(`.${around}`), place.at("work/{client}")])).rejects.toThrow(
+    "so every client could name those of the others",
+  );
+  await expect(startNamed([place.at("work/{client}"), place.at("workshop")])).resolves.toBeDefined();
 });

@@ -139,9 +139,9 @@ export class WorkDirs {
     if (state === "another's") {
       throw refuse(anothers);
     }
-    const tree = trees.find((each) => isWithin(reached, each));
-    if (tree !== undefined) {
-      await makeTree(tree);
+    // What lies in a tree that is not there does not exist either, and its refusal leaves no directory.
+    if (trees.includes(reached)) {
+      await makeTree(reached);
     }
     const path = await findDirectory(named);
     const owner = this.#ownerOf(path);
@@ -171,6 +171,14 @@ function isIn(path: string, places: readonly string[]): boolean {
 
 /** The place of the client's directory in a listed path. */
 const clientMark = "{client}";
+
+/** Returns a listed directory that holds the trees of clients: every client could name those of the others in it. */
+export function findAroundTrees(permitted: readonly string[]): string | undefined {
+  const roots = permitted
+    .filter((place) => place.includes(clientMark))
+    .map((place) => place.slice(0, place.indexOf(`/${clientMark}`)) || "/");
+  return permitted.find((place) => !place.includes(clientMark) && roots.some((root) => isWithin(root, place)));
+}
 
 /** Returns "another's" if one of the paths is, and otherwise the state of the last one. */
 async function readStates(db: Db | Transaction, client: string, paths: readonly string[]): Promise<ClaimState> {

@@ -59,11 +59,13 @@ export function isReadAhead({ headers }: Request, reader: BodyReader): boolean {
 }
 
 /**
- * Whether these are enough to weigh a call of connect: of a small message its size, otherwise the whole message. What follows is
- * for connect, which answers an invalid message at once, also when the request never ends.
+ * Whether these are enough to weigh a call of connect: of a small message and of one that claims to be too large its size,
+ * otherwise the whole message. What follows is for connect, which answers an invalid message at once, also when the request never
+ * ends.
  */
 export function isEnoughToWeigh({ isCompressed, messageBytes, bytes }: FirstEnvelope): boolean {
-  return (messageBytes <= lightBytesMax && !isCompressed) || bytes >= envelopePrefixBytes + messageBytes;
+  const isLight = messageBytes <= lightBytesMax && !isCompressed;
+  return isLight || messageBytes > messageBytesMax || bytes >= envelopePrefixBytes + messageBytes;
 }
 
 /** Returns the compression that connect would undo: each protocol names it in a header of its own. */
@@ -135,17 +137,20 @@ async function openMessage(
   encoding: string | undefined,
 ): Promise<Buffer | undefined> {
   if (!isEnvelopedType(contentType)) {
-    return await open(body, encoding);
+    return body.byteLength > messageBytesMax ? undefined : await open(body, encoding);
   }
   const envelope = new FirstEnvelope();
   envelope.add(body);
+  if (envelope.messageBytes > messageBytesMax) {
+    return undefined;
+  }
   const message = body.subarray(envelopePrefixBytes, envelopePrefixBytes + envelope.messageBytes);
   return await open(message, envelope.isCompressed ? encoding : undefined);
 }
 
 async function open(bytes: Buffer, encoding: string | undefined): Promise<Buffer | undefined> {
   if (encoding === undefined) {
-    return bytes.byteLength > messageBytesMax ? undefined : bytes;
+    return bytes;
   }
   const compression = compressions.find(({ name }) => name === encoding);
   try {

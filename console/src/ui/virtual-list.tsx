@@ -40,7 +40,7 @@ export interface VirtualListProps {
   readonly isFocusable?: boolean;
 }
 
-/** A second of frames. */
+/** How long a row that was sought is held in sight: a second. */
 const seekFramesMax = 60;
 /** Rows beyond the sight, so that scrolling shows no gap. */
 const overscan = 8;
@@ -88,22 +88,23 @@ export function VirtualList(props: VirtualListProps) {
       element.scrollTop = element.scrollHeight;
     }
   });
-  // Rows above the target move it as they are measured and as others arrive. So the list holds the row in sight for a while,
-  // until a person scrolls.
+  // Rows above the target move it as they are measured and as others arrive. So the list brings the row into sight and holds it
+  // there for a while, until a person scrolls.
   const [, refresh] = useState(0);
   const seekFrames = useRef(0);
   const seek = (index: number): void => {
-    const [top] = isInSight(scroller.current, index) ? [] : (virtualizer.getOffsetForIndex(index, "center") ?? []);
-    if (scroller.current !== null && top !== undefined) {
-      scroller.current.scrollTop = top;
+    const [top] = virtualizer.getOffsetForIndex(index, "center") ?? [];
+    const element = scroller.current;
+    if (element === null || top === undefined || seekFrames.current === 0) {
+      return;
     }
-    requestAnimationFrame(() => {
-      refresh(seekFrames.current);
-      if (seekFrames.current > 0) {
-        seekFrames.current -= 1;
-        seek(index);
-      }
-    });
+    if (isInSight(element, index)) {
+      seekFrames.current -= 1;
+    } else {
+      element.scrollTop = top;
+    }
+    refresh((frames) => frames + 1);
+    requestAnimationFrame(() => seek(index));
   };
   useImperativeHandle(props.handle, () => ({
     focus: (index) => {
@@ -199,8 +200,8 @@ function findRow(scroller: HTMLElement | null, index: number): HTMLElement | nul
   return scroller?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`) ?? null;
 }
 
-function isInSight(scroller: HTMLElement | null, index: number): boolean {
-  const row = scroller?.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
-  const sight = scroller?.getBoundingClientRect();
-  return row !== undefined && sight !== undefined && row.top < sight.bottom && row.bottom > sight.top;
+function isInSight(scroller: HTMLElement, index: number): boolean {
+  const row = scroller.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
+  const sight = scroller.getBoundingClientRect();
+  return row !== undefined && row.top < sight.bottom && row.bottom > sight.top;
 }

@@ -169,7 +169,8 @@ def chat():
     asked = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": f"{CALL} n=1"}], tools=[tool])
     assert asked.choices[0].finish_reason == "tool_calls"
     failing = [{"role": "user", "content": "status=401"}]
-    expect(openai.InternalServerError, lambda: client.chat.completions.create(model=MODEL, messages=failing))
+    error = expect(openai.AuthenticationError, lambda: client.chat.completions.create(model=MODEL, messages=failing))
+    assert error.code == "provider_authentication", error
     stream = client.chat.completions.create(model=MODEL, messages=failing, stream=True)
     expect(openai.APIError, lambda: list(stream))
 

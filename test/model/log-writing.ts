@@ -221,14 +221,16 @@ async function handOn(run: ModelRun, world: LogWorld, site: Site): Promise<void>
 
 async function claim(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
   const { db } = world.store;
-  const claimed = (await claimRuns(db, { owner: site.replicaId, limit: 10 })).find(({ id }) => id === run.id);
-  expect(claimed).toBeDefined();
+  // A claim leaves a run out while a write of its old owner holds the row.
+  const claimed = await until("the run to be claimed", async () =>
+    (await claimRuns(db, { owner: site.replicaId, limit: 10 })).find(({ id }) => id === run.id),
+  );
   const told = tellOf(await readRows(world, run.id));
   expect(told.startsWith(run.certain) && `${run.certain}${run.pending}`.startsWith(told)).toBe(true);
   run.certain = told;
   run.pending = "";
   run.pen.isDoomed = true;
-  run.pen = openPen(run.id, claimed?.epoch ?? 0, site, await readStoredChain(db, run.id));
+  run.pen = openPen(run.id, claimed.epoch, site, await readStoredChain(db, run.id));
 }
 
 export function openPen(runId: string, epoch: number, site: Site, chain: LogChain): Pen {

@@ -68,6 +68,8 @@ test.each([
   ["[ＤＯＮＥ]", "DONE", 'with "Ｄ"'],
   ["&#91;DONE&#93;", "DONE", 'with "&#91;"'],
   ["&#x5b;DONE]", "DONE", 'with "&#x5b;"'],
+  ["&#091;DONE&#0093;", "DONE", 'with "&#091;"'],
+  ["&#x005B;DONE]", "DONE", 'with "&#x005B;"'],
   ["&lbrack;DONE&rbrack;", "DONE", 'with "&lbrack;"'],
   ["&nbsp;[DONE]", "DONE", 'with "&nbsp;"'],
 ])("%j looks like %s %s", (line, name, found) => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Command } from "../../../src/protocols/exchange/command.ts";
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
+const badlyQuoted = 'a value stands between straight double quotes, such as path="…"';
 const unclosed = "nothing after this block was executed";
 
 function error(message: string, detail?: string): Command {
@@ -96,10 +97,6 @@ describe("attributes", () => {
 
   test.each([
     "path",
-    "path=",
-    'path="a',
-    "path=a",
-    'path=x"a"',
     'filepath="a"',
     'épath="a"',
     'path2="a"',
@@ -110,6 +107,19 @@ describe("attributes", () => {
     'path"="a"',
   ])("%j names no path", (attributes) => {
     expect(parseInbox(`[READ_FILE ${attributes}]`)).toEqual([error("READ_FILE missing path attribute")]);
+  });
+
+  test.each(["path=", 'path="a', "path=a", 'path=x"a"', "path='a'", "path=“a”", "path=&quot;a&quot;"])(
+    "%j names no path, and the error says how to quote it",
+    (attributes) => {
+      expect(parseInbox(`[READ_FILE ${attributes}]`)).toEqual([error("READ_FILE missing path attribute", badlyQuoted)]);
+    },
+  );
+
+  test("the error of an EDIT_FILE says how to quote its attributes", () => {
+    expect(parseInbox("[EDIT_FILE path=\"a\" start_line='1' end_line='2']\nx\n[/EDIT_FILE]")).toEqual([
+      error("EDIT_FILE missing required attributes (path, start_line, end_line)", badlyQuoted),
+    ]);
   });
 
   test.each([
@@ -257,7 +267,7 @@ describe("malformed blocks never execute (D1)", () => {
   test("after an invalid READ_FILE or DELETE_FILE, which have no body, the next line counts", () => {
     expect(parseInbox(linesOf("[READ_FILE]", "[DELETE_FILE file='a']", '[READ_FILE path="b"]'))).toEqual([
       error("READ_FILE missing path attribute"),
-      error("DELETE_FILE missing path attribute"),
+      error("DELETE_FILE missing path attribute", badlyQuoted),
       read("b"),
     ]);
   });

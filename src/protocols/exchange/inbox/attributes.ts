@@ -10,6 +10,8 @@ export interface Attributes {
   endLine?: string;
   /** The text after the name in the closing tag, so that a body may contain the usual closing tag as a line. */
   end?: string;
+  /** Set when a value has no straight double quotes around it. Such a value is not read. */
+  isBadlyQuoted?: true;
 }
 
 /** Reads the attributes of a tag, such as `[EDIT_FILE path="a.ts" start_line="1" end_line="2"]`. */
@@ -20,10 +22,12 @@ export function readAttributes(tag: string): Attributes {
   for (let equals = tag.indexOf("="); equals !== -1; equals = tag.indexOf("=", Math.max(equals + 1, floor))) {
     const quote = skipBlanks(tag, equals + 1, tag.length);
     if (tag.charCodeAt(quote) !== doubleQuote) {
+      attributes.isBadlyQuoted = true;
       continue;
     }
     const end = tag.indexOf('"', quote + 1);
     if (end === -1) {
+      attributes.isBadlyQuoted = true;
       break;
     }
     const name = wordBefore(tag, floor, dropBlanks(tag, floor, equals));

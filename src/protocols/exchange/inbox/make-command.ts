@@ -1,19 +1,20 @@
 // Converts a block to its command, or to a parse error that names the problem.
 
 import type { Command, CommandOf } from "../command.ts";
-import { parseInteger } from "./attributes.ts";
+import { type Attributes, parseInteger } from "./attributes.ts";
 import { trimBlanks } from "./lines.ts";
 import type { Tag } from "./tag.ts";
 
 /** Makes the command of a block. `body` is the unchanged text between the tags; commands without a body ignore it. */
 export function makeCommand({ name, attributes }: Tag, body: string): Command {
   const { path } = attributes;
+  const missingPath = () => missing(`${name} missing path attribute`, attributes);
   switch (name) {
     case "CREATE_FILE":
-      return path === undefined ? missingPath(name) : { type: name, path, content: dropReturns(body) };
+      return path === undefined ? missingPath() : { type: name, path, content: dropReturns(body) };
     case "DELETE_FILE":
     case "READ_FILE":
-      return path === undefined ? missingPath(name) : { type: name, path };
+      return path === undefined ? missingPath() : { type: name, path };
     case "EDIT_FILE":
       return makeEdit({ name, attributes }, body);
     case "RUN_COMMAND":
@@ -30,9 +31,10 @@ export function parseError(message: string, detail?: string): CommandOf<"PARSE_E
   return detail === undefined ? { type: "PARSE_ERROR", message } : { type: "PARSE_ERROR", message, detail };
 }
 
-function makeEdit({ attributes: { path, startLine, endLine } }: Tag, body: string): Command {
+function makeEdit({ attributes }: Tag, body: string): Command {
+  const { path, startLine, endLine } = attributes;
   if (path === undefined || startLine === undefined || endLine === undefined) {
-    return parseError("EDIT_FILE missing required attributes (path, start_line, end_line)");
+    return missing("EDIT_FILE missing required attributes (path, start_line, end_line)", attributes);
   }
   const start = parseInteger(startLine);
   const end = parseInteger(endLine);
@@ -42,8 +44,11 @@ function makeEdit({ attributes: { path, startLine, endLine } }: Tag, body: strin
   return { type: "EDIT_FILE", path, startLine: start, endLine: end, content: dropReturns(body) };
 }
 
-function missingPath(name: string): Command {
-  return parseError(`${name} missing path attribute`);
+function missing(message: string, { isBadlyQuoted }: Attributes): Command {
+  return parseError(
+    message,
+    isBadlyQuoted ? 'a value stands between straight double quotes, such as path="…"' : undefined,
+  );
 }
 
 /**

@@ -52,13 +52,13 @@ function headOf(text: string, start: number, end: number): string {
 }
 
 /** An opening bracket in any writing. */
-const bracket = /[[［【]|&(?:#91|#[xX]5[bB]|lbrack|lsqb);/;
+const bracket = /[[［【]|&(?:#0*91|#[xX]0*5[bB]|lbrack|lsqb);/;
 
 const invisible = /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]--[\t-\r\u0085]]/gv;
 
 /** Full-width characters, and escapes of HTML and of Markdown. */
 const otherWriting =
-  /[！-～【】]|&(?:#(?:91|93|62|160)|#[xX](?:5[bBdD]|3[eE]|[aA]0)|lbrack|lsqb|rbrack|rsqb|gt|nbsp);|\\(?=[[\]_])/g;
+  /[！-～【】]|&(?:#0*(?:91|93|62|160)|#[xX]0*(?:5[bBdD]|3[eE]|[aA]0)|lbrack|lsqb|rbrack|rsqb|gt|nbsp);|\\(?=[[\]_])/g;
 
 /** False for nearly all lines: it saves them the searches. */
 const mayDiffer = /[^\t-\r -~]|[&\\]/;
@@ -71,8 +71,11 @@ function toPlain(line: string): string {
 function plainOf(found: string): string {
   const code = found.charCodeAt(0);
   const isWide = code >= 0xff01 && code <= 0xff5e;
-  return isWide ? String.fromCharCode(code - 0xfee0) : (plainWritings[found.toLowerCase()] ?? "");
+  return isWide ? String.fromCharCode(code - 0xfee0) : (plainWritings[found.toLowerCase().replace(zeros, "")] ?? "");
 }
+
+/** Zeros that may begin the number of an escape. */
+const zeros = /(?<=#x?)0+/;
 
 const plainWritings: Readonly<Record<string, string>> = {
   ...{ "【": "[", "&#91;": "[", "&#x5b;": "[", "&lbrack;": "[", "&lsqb;": "[" },

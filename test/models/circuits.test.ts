@@ -150,6 +150,17 @@ test("a provider that fails several clients is not called for any client, until 
   expect(provider.requests).toHaveLength(10);
 });
 
+test("failures of two clients that lie far apart do not open the model for all", async () => {
+  const { provider, clock, alice, bob, carol } = await setStage((text) => (text === "failing" ? down : answer("Hi.")));
+  await converse(alice, "failing");
+  clock.advance(10 * resetMs);
+  await converse(bob, "failing");
+  // Alice's four requests count no more. Bob's four are his alone.
+  expect(provider.requests).toHaveLength(8);
+  expect(await converse(bob, "failing")).toMatchObject(refused);
+  expect(await converse(carol, "hello")).toMatchObject(completed);
+});
+
 test("requests that are refused as such, or whose runs are cancelled, open no circuit", async () => {
   const { provider, alice, bob, circuit } = await setStage((text) => {
     const status = Number(text);

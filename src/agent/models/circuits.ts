@@ -4,8 +4,8 @@
 // C1  Each client has a breaker for each model, which its own failures open. A complete response to any client forgets the
 //     failures of all clients with this model.
 // C2  A model opens for all clients after the configured number of failures since it last completed a response. They come from
-//     two clients at least, and each client counts for at most half of them. A rate limit does not count here: one client may
-//     have used up the account's rate.
+//     two clients at least, and each client counts for at most half of them, until it has not failed for ten reset times. A
+//     rate limit does not count here: one client may have used up the account's rate.
 // C3  After the reset time each client sends one request as its probe. The first part of any client's probe, or a refusal of
 //     the request as such, closes the model for all clients. A failed probe opens it again for its client alone.
 // C4  Retryable failures count, also in mid-stream. A request that the provider refuses as such shows that the provider lives,
@@ -38,6 +38,9 @@ const modelsMax = 32;
 
 /** The maximum number of clients with breakers, about 10 MB. */
 const clientsMax = 1_000;
+
+/** The reset times for which the failures of a client count against the model for all clients. */
+const sharedResetTimes = 10;
 
 /** The circuit breakers of an account; see C1 to C6. */
 export class Circuits {
@@ -114,6 +117,7 @@ export class Circuits {
     const circuit = circuits.get(model) ?? {
       breaker: this.#models.get(model)?.copy() ?? new Breaker(this.#options),
       sharedFailures: 0,
+      sharedUntilMs: 0,
     };
     setNewest(circuits, model, circuit, modelsMax);
     setNewest(this.#clients, client, circuits, clientsMax);
@@ -130,16 +134,19 @@ export class Circuits {
       this.#tell("open", { model, client, failures: breaker.failures });
     }
     if (cause !== "rate_limit" && this.#models.get(model)?.state !== "open") {
-      circuit.sharedFailures++;
-      this.#judge(model);
+      const { clock, resetMs } = this.#options;
+      const nowMs = clock.monotonicMs();
+      circuit.sharedFailures = sharedAt(circuit, nowMs) + 1;
+      circuit.sharedUntilMs = nowMs + sharedResetTimes * resetMs;
+      this.#judge(model, nowMs);
     }
   }
 
   /** Opens the model for all clients when it has failed several of them; see C2. */
-  #judge(model: string): void {
+  #judge(model: string, nowMs: number): void {
     const { failuresMax } = this.#options;
     const shares = this.#of(model)
-      .map(({ circuit }) => Math.min(circuit.sharedFailures, Math.ceil(failuresMax / 2)))
+      .map(({ circuit }) => Math.min(sharedAt(circuit, nowMs), Math.ceil(failuresMax / 2)))
       .filter((share) => share > 0);
     const failures = shares.reduce((sum, share) => sum + share, 0);
     if (shares.length < 2 || failures < failuresMax) {
@@ -211,8 +218,13 @@ export class Circuits {
 /** The circuit of one client and one model. */
 interface Circuit {
   readonly breaker: Breaker;
-  /** The failures that count against the model for all clients. */
+  /** The failures that count against the model for all clients, until the time after it. */
   sharedFailures: number;
+  sharedUntilMs: number;
+}
+
+function sharedAt({ sharedFailures, sharedUntilMs }: Circuit, nowMs: number): number {
+  return nowMs < sharedUntilMs ? sharedFailures : 0;
 }
 
 /** The active requests of a model, and how many of them have had a first part. */

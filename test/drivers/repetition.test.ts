@@ -39,9 +39,31 @@ test.each([
   ["arguments that are no JSON", call("glob", '{"a":1')],
   ["an array of the same", call("glob", '["a",1]')],
   ["text instead of a number", call("glob", '{"a":"1"}')],
+  ["a number that JavaScript would round", call("glob", '{"a":1.00000000000000000001}')],
 ])("%s are another call", (_, other) => {
   const same = call("glob", '{"a":1}');
   expect(play([same], [same], [other])).toEqual([[], [], []]);
+});
+
+test("integers that JavaScript would round to the same are other calls", () => {
+  const calls = ["9007199254740992", "9007199254740993", "9007199254740994"].map((id) => [call("get", `{"id":${id}}`)]);
+  expect(play(...calls)).toEqual([[], [], []]);
+  const [, large = []] = calls;
+  expect(play(large, large, large).at(-1)).toHaveLength(1);
+});
+
+test.each([
+  ["1", "1.0", "10e-1"],
+  ["0", "-0", "0.00e5"],
+  ["100", "1E+02", "100.000"],
+  ["-12345678901234567890", "-1234567890123456789e1", "-12345678901234567890.0"],
+  ["1e400", "10e399", "0.1e401"],
+])("%s, %s and %s are one number", (...numbers) => {
+  expect(play(...numbers.map((number) => [call("t", `[${number}]`)])).at(-1)).toHaveLength(1);
+});
+
+test("of duplicate keys the last one counts", () => {
+  expect(play(...['{"a":1}', '{"a":2,"a":1}', '{"a":1}'].map((args) => [call("t", args)])).at(-1)).toHaveLength(1);
 });
 
 test("missing arguments equal empty ones, and invalid JSON equals itself", () => {

@@ -218,8 +218,9 @@ export class Circuits {
 /** The circuit of one client and one model. */
 interface Circuit {
   readonly breaker: Breaker;
-  /** The failures that count against the model for all clients, until the time after it. */
+  /** The failures that count against the model for all clients. */
   sharedFailures: number;
+  /** The time from which they no longer count. */
   sharedUntilMs: number;
 }
 

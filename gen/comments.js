@@ -9042,6 +9042,10 @@ export const comments = new Map(
   "Result of the tool, as a JSON object; unset on failure. Built-in tools return `{\"content\": text}`."
  ],
  [
+  "runnel.v1.ToolCallCompleted.run_by_provider",
+  "True when the provider of the model ran the tool itself. `result` is then `{\"content\": …}` with the provider's own JSON."
+ ],
+ [
   "runnel.v1.ToolCallCompleted.tool_call_id",
   "Id of the call."
  ],
@@ -9068,6 +9072,10 @@ export const comments = new Map(
  [
   "runnel.v1.ToolCallStarted.parameters",
   "Arguments as a JSON object; `{}` when the model gave no arguments."
+ ],
+ [
+  "runnel.v1.ToolCallStarted.run_by_provider",
+  "True when the provider of the model runs the tool itself, such as a web search. Nothing runs here."
  ],
  [
   "runnel.v1.ToolCallStarted.tool_call_id",

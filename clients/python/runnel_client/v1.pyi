@@ -1245,7 +1245,9 @@ class ToolCallStarted(_Message):
     """Name of the tool."""
     parameters: _str
     """Arguments as a JSON object; `{}` when the model gave no arguments."""
-    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ...) -> None: ...
+    run_by_provider: _bool
+    """True when the provider of the model runs the tool itself, such as a web search. Nothing runs here."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ..., run_by_provider: _bool | None = ...) -> None: ...
 
 class ToolCallCompleted(_Message):
     """`tool.call.completed` (LangBot AgentRunner Protocol v1, §7.2). Every started call gets exactly one of these results."""
@@ -1257,7 +1259,9 @@ class ToolCallCompleted(_Message):
     """Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`."""
     error: _str
     """Why the call failed; unset on success. `interrupted: …` when a crash or a cancellation interrupted it."""
-    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., result: _str | None = ..., error: _str | None = ...) -> None: ...
+    run_by_provider: _bool
+    """True when the provider of the model ran the tool itself. `result` is then `{"content": …}` with the provider's own JSON."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., result: _str | None = ..., error: _str | None = ..., run_by_provider: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["result", "error"]) -> _bool: ...
 
 class ArtifactCreated(_Message):

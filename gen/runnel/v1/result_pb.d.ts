@@ -270,6 +270,13 @@ export declare type ToolCallStarted = Message<"runnel.v1.ToolCallStarted"> & {
    * @generated from field: string parameters = 3;
    */
   parameters: string;
+
+  /**
+   * True when the provider of the model runs the tool itself, such as a web search. Nothing runs here.
+   *
+   * @generated from field: bool run_by_provider = 4;
+   */
+  runByProvider: boolean;
 };
 
 /**
@@ -311,6 +318,13 @@ export declare type ToolCallCompleted = Message<"runnel.v1.ToolCallCompleted"> &
    * @generated from field: optional string error = 4;
    */
   error?: string | undefined;
+
+  /**
+   * True when the provider of the model ran the tool itself. `result` is then `{"content": …}` with the provider's own JSON.
+   *
+   * @generated from field: bool run_by_provider = 5;
+   */
+  runByProvider: boolean;
 };
 
 /**

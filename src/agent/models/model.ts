@@ -80,6 +80,25 @@ export type ResponseFormat =
 /** How much a model reasons. */
 export type ReasoningEffort = "minimal" | "low" | "medium" | "high";
 
+/** Which tools the model may call, or has to. */
+export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
+
+/** Settings of a response that only some providers have. Undefined leaves each of them to the provider. */
+export interface ModelSettings {
+  readonly toolChoice?: ToolChoice | undefined;
+  /** Whether one response may call several tools. */
+  readonly parallelToolCalls?: boolean | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  /** Texts that end the response before they are written. */
+  readonly stop?: readonly string[] | undefined;
+  readonly seed?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly verbosity?: "low" | "medium" | "high" | undefined;
+  readonly serviceTier?: string | undefined;
+}
+
 /** A request for one response. */
 export interface ModelRequest {
   readonly system: string;
@@ -92,6 +111,7 @@ export interface ModelRequest {
   readonly responseFormat?: ResponseFormat | undefined;
   /** How much the model reasons before it answers; undefined leaves it to the provider. */
   readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly settings?: ModelSettings | undefined;
   /** The client that asks. The provider does not see it; failures are counted by client. */
   readonly client?: string | undefined;
   /** Options that only this provider has. What the other fields set has precedence. */
@@ -126,10 +146,15 @@ export type ModelPart =
   | { readonly type: "tool-call"; readonly call: ModelToolCall }
   /** A call of a response that its token limit has cut. It must not run: its arguments may be incomplete. */
   | { readonly type: "cut-call"; readonly id: string; readonly name: string }
+  /** A call of a tool that the provider has run itself. */
+  | { readonly type: "provider-call"; readonly call: ModelToolCall; readonly outcome: ProviderOutcome }
   /** The provider's counts of this response so far; each one replaces the previous one. */
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | ModelFinish
   | ModelFailure;
+
+/** The result of a provider's own tool, as JSON of its own form, or why it failed. */
+export type ProviderOutcome = { readonly json: string } | { readonly error: string };
 
 /** The last part of a complete response. */
 export interface ModelFinish {
@@ -142,8 +167,8 @@ export interface ModelFinish {
   readonly state?: string | undefined;
 }
 
-/** Why a response ended. */
-export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
+/** Why a response ended. With `paused` the provider goes on when it gets the response back, without a message of the user. */
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "paused" | "other";
 
 /** Why a provider gave no response. */
 export type FailureCause =

@@ -6,6 +6,7 @@ import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import type { ResultInit } from "../../engine/log/result.ts";
 import type { DriverStep, RunContext } from "../../engine/runs/driver.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
+import { parseObject } from "../../platform/base/json/parse-object.ts";
 import type { ChatSpan } from "../../platform/telemetry/traces.ts";
 import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { type BudgetReached, Spending } from "../budget/spending.ts";
@@ -13,7 +14,16 @@ import { Meter, type UsageTotals } from "../budget/usage.ts";
 import { callIdOf } from "../models/call-id.ts";
 import { priceOf } from "../models/catalogue.ts";
 import { splitHalfCharacter } from "../models/half-character.ts";
-import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../models/model.ts";
+import type {
+  FinishReason,
+  Model,
+  ModelFailure,
+  ModelFinish,
+  ModelPart,
+  ModelRequest,
+  ModelToolCall,
+  ProviderOutcome,
+} from "../models/model.ts";
 import { printMessages, printResponse } from "./span-content.ts";
 
 /** A complete response of a model. */
@@ -177,6 +187,8 @@ class ResponseParts {
         this.#toolCalls.push(this.#callOf(id, name, argumentsJson));
         return [];
       }
+      case "provider-call":
+        return providerCall(part.call, part.outcome);
       case "cut-call":
         this.#cutCalls.push(this.#callOf(part.id, part.name, "{}"));
         return [];
@@ -210,6 +222,16 @@ class ResponseParts {
     this.#text += piece;
     return true;
   }
+}
+
+/** The call of a provider's own tool is written with its result: a run that ends between them would leave the call open. */
+function providerCall({ id, name, argumentsJson }: ModelToolCall, outcome: ProviderOutcome): DriverStep[] {
+  const call = { toolCallId: id, toolName: name, runByProvider: true };
+  const parameters = parseObject(argumentsJson) === undefined ? "{}" : argumentsJson;
+  const result = "json" in outcome ? { result: `{"content":${outcome.json}}` } : { error: outcome.error };
+  const started: ResultInit = { payload: { case: "toolCallStarted", value: { ...call, parameters } } };
+  const completed: ResultInit = { payload: { case: "toolCallCompleted", value: { ...call, ...result } } };
+  return [started, completed].map((each) => ({ kind: "append", result: each }));
 }
 
 function textDelta(content: string, turn: number): ResultInit {

@@ -7,6 +7,7 @@ import { CallPieces } from "../wire/calls.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
+import type { ResponseReader } from "../wire/stream.ts";
 import { readContent } from "./content.ts";
 import { readFinish, readUsage } from "./frames.ts";
 import { ReasoningDetails, writeState } from "./state.ts";
@@ -14,7 +15,7 @@ import { ReasoningDetails, writeState } from "./state.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the events of one response. */
-export class ChatReader {
+export class ChatReader implements ResponseReader {
   readonly #provider: string;
   readonly #calls = new CallPieces();
   readonly #details = new ReasoningDetails();
@@ -29,7 +30,6 @@ export class ChatReader {
     this.#provider = provider;
   }
 
-  /** Returns the parts of one event, given its data and its name. Do not call it again after a failure. */
   read(data: string, event?: string): readonly ModelPart[] {
     const frame = parse(data);
     if (event === "error") {
@@ -60,10 +60,7 @@ export class ChatReader {
     return parts;
   }
 
-  /**
-   * Ends the stream. Returns the calls and then exactly one finish or failure. `isMarked` tells that the server marked the end: some
-   * send the mark alone, without a reason.
-   */
+  /** Some servers mark the end and give no reason. */
   end(isMarked: boolean): readonly ModelPart[] {
     const calls = this.#calls.whole();
     if (calls === undefined) {

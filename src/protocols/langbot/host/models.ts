@@ -304,6 +304,7 @@ class Pieces {
       case "reasoning":
       case "call-piece":
       case "cut-call":
+      case "provider-call":
       case "usage":
         return [];
       default:

@@ -650,7 +650,9 @@ type ToolCallStarted struct {
 	// Name of the tool.
 	ToolName string `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
 	// Arguments as a JSON object; `{}` when the model gave no arguments.
-	Parameters    string `protobuf:"bytes,3,opt,name=parameters,proto3" json:"parameters,omitempty"`
+	Parameters string `protobuf:"bytes,3,opt,name=parameters,proto3" json:"parameters,omitempty"`
+	// True when the provider of the model runs the tool itself, such as a web search. Nothing runs here.
+	RunByProvider bool `protobuf:"varint,4,opt,name=run_by_provider,json=runByProvider,proto3" json:"run_by_provider,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -706,6 +708,13 @@ func (x *ToolCallStarted) GetParameters() string {
 	return ""
 }
 
+func (x *ToolCallStarted) GetRunByProvider() bool {
+	if x != nil {
+		return x.RunByProvider
+	}
+	return false
+}
+
 // `tool.call.completed` (LangBot AgentRunner Protocol v1, §7.2). Every started call gets exactly one of these results.
 type ToolCallCompleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -716,7 +725,9 @@ type ToolCallCompleted struct {
 	// Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`.
 	Result *string `protobuf:"bytes,3,opt,name=result,proto3,oneof" json:"result,omitempty"`
 	// Why the call failed; unset on success. `interrupted: …` when a crash or a cancellation interrupted it.
-	Error         *string `protobuf:"bytes,4,opt,name=error,proto3,oneof" json:"error,omitempty"`
+	Error *string `protobuf:"bytes,4,opt,name=error,proto3,oneof" json:"error,omitempty"`
+	// True when the provider of the model ran the tool itself. `result` is then `{"content": …}` with the provider's own JSON.
+	RunByProvider bool `protobuf:"varint,5,opt,name=run_by_provider,json=runByProvider,proto3" json:"run_by_provider,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -777,6 +788,13 @@ func (x *ToolCallCompleted) GetError() string {
 		return *x.Error
 	}
 	return ""
+}
+
+func (x *ToolCallCompleted) GetRunByProvider() bool {
+	if x != nil {
+		return x.RunByProvider
+	}
+	return false
 }
 
 // `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).
@@ -1753,20 +1771,22 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\fMessageDelta\x12-\n" +
 	"\x05chunk\x18\x01 \x01(\v2\x17.runnel.v1.MessageChunkR\x05chunk\"@\n" +
 	"\x10MessageCompleted\x12,\n" +
-	"\amessage\x18\x01 \x01(\v2\x12.runnel.v1.MessageR\amessage\"y\n" +
+	"\amessage\x18\x01 \x01(\v2\x12.runnel.v1.MessageR\amessage\"\xa1\x01\n" +
 	"\x0fToolCallStarted\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
 	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12'\n" +
 	"\n" +
 	"parameters\x18\x03 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\n" +
-	"parameters\"\xa8\x01\n" +
+	"parameters\x12&\n" +
+	"\x0frun_by_provider\x18\x04 \x01(\bR\rrunByProvider\"\xd0\x01\n" +
 	"\x11ToolCallCompleted\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
 	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12$\n" +
 	"\x06result\x18\x03 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01H\x00R\x06result\x88\x01\x01\x12\x19\n" +
-	"\x05error\x18\x04 \x01(\tH\x01R\x05error\x88\x01\x01B\t\n" +
+	"\x05error\x18\x04 \x01(\tH\x01R\x05error\x88\x01\x01\x12&\n" +
+	"\x0frun_by_provider\x18\x05 \x01(\bR\rrunByProviderB\t\n" +
 	"\a_resultB\b\n" +
 	"\x06_error\"\x8f\x03\n" +
 	"\x0fArtifactCreated\x12#\n" +

@@ -116,6 +116,12 @@ describe("the values of a message", () => {
     expect(tooMany(unknownNumber)).toThrow(`more than ${jsonValuesMax} values`);
   });
 
+  test("are counted in steps, so that others get turns", () => {
+    const emptyMessages = (count: number): Buffer => Buffer.alloc(2 * count).fill(Buffer.from([0x22, 0]));
+    const steps = [...scanMessage(SendMessageRequestSchema, emptyMessages(100_000))];
+    expect(steps.length).toBeGreaterThanOrEqual(6);
+  });
+
   test("are counted in packed lists: each item is one", () => {
     const count = (bytes: readonly number[]) => atOnce(scanMessage(ListValues, Buffer.from(bytes)));
     expect(count([0x0a, 4, 1, 0x80, 1, 3])).toBe(1 + 3);

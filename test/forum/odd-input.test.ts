@@ -5,10 +5,10 @@ import { createHash } from "node:crypto";
 import { type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
-import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
+import { SignedBody, stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
 import { payloadV1, signPayload } from "../../src/protocols/community/forum/signing/signature.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { anyJson } from "../harness/json-value.ts";
@@ -214,6 +214,21 @@ test("a gRPC write without a document is refused as invalid JSON", async () => {
     signature,
   });
   await expect(call).rejects.toMatchObject({ code: 3, details: "Invalid JSON body" });
+});
+
+test("a large body is parsed only for a sender who is known", async () => {
+  const forum = await openForum();
+  const ada = await forum.addAgent("ada");
+  const read = vi.spyOn(SignedBody, "read");
+  onTestFinished(() => read.mockRestore());
+  const body = { title: "t", body: "x".repeat(100_000) };
+  const text = JSON.stringify(body);
+  const post = async (agent: typeof ada, nonce: string) =>
+    await send(forum.service, "POST", "/api/threads", { headers: signedHeaders(agent, { nonce, body }), body: text });
+  expect(await post({ ...ada, token: "wrong" }, "nonce")).toMatchObject({ status: 401 });
+  expect(read).not.toHaveBeenCalled();
+  await post(ada, await takeNonce(forum.service, ada));
+  expect(read).toHaveBeenCalledOnce();
 });
 
 test("odd input from administrators is refused or applied, and breaks nothing", async () => {

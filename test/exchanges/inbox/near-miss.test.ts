@@ -138,6 +138,7 @@ test.each([
   ...["[/DONE]", "[/CREATE_FILE]", "[/DONE ]", "**[/DONE]**", "[/done]", "DONE", "<DONE>", "(DONE)"],
   ...[
     "[done](https://example.com)",
+    "[DONE](https://example.com)",
     "[read_file]: https://example.com",
     "[message] from the build: ok",
     "[done] see [1]",

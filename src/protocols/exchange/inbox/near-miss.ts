@@ -25,7 +25,7 @@ export function explainNearMiss(
     return undefined;
   }
   const known = knownNames.get(name.toUpperCase());
-  const isMeant = known === name || looksLikeTag(line, name);
+  const isMeant = (known === name && !link.test(line)) || looksLikeTag(line, name);
   if (known !== undefined) {
     const found = { isQuoted: quote !== undefined, odd: isTag(line) ? findOdd(written) : undefined };
     return isMeant ? explain(known, found) : undefined;
@@ -103,6 +103,9 @@ const knownNames: ReadonlyMap<string, CommandName> = new Map(commandNames.map((n
 
 /** An unknown name needs an underscore: prose in capital letters rarely has one. */
 const unknownName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+
+/** A name as the text of a link in Markdown. */
+const link = /^\[[A-Z_]+\]\(/;
 
 /** Returns true for one pair of brackets at the end of the line, or for text with a closing tag after it. */
 function looksLikeTag(line: string, name: string): boolean {

@@ -11,7 +11,8 @@
 // C4  Retryable failures count, also in mid-stream. A request that the provider refuses as such shows that the provider lives,
 //     but not that it is healthy: it neither counts nor forgets.
 // C5  A timeout does not count when the model has answered another request since this one was sent.
-// C6  The number of breakers is limited. A client that names many models loses its own oldest breaker.
+// C6  The number of breakers is limited. A client that names many models loses its own oldest breaker, and beyond the maximum of
+//     clients the oldest of them loses its breakers. It may then send requests until its failures open them again.
 
 import { Breaker, type BreakerOptions, type CircuitState, circuitOpenCode } from "./breaker.ts";
 import type { Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "./model.ts";

@@ -1,11 +1,6 @@
 // Prints a body with parts that are kept as they are written: JSON.parse would round their numbers.
 
-import { randomUUID } from "node:crypto";
-
-/** Begins each raw text. No sender can know it, so no other string begins with it. */
-const mark = `${randomUUID()}:`;
-
-const marked = new RegExp(`"${mark}(?:[^"\\\\]|\\\\.)*"`, "g");
+import { joinPrinted } from "../../../platform/base/json/text.ts";
 
 /** A JSON value as it is written. */
 export class RawJson {
@@ -14,13 +9,19 @@ export class RawJson {
   constructor(text: string) {
     this.text = text;
   }
-
-  toJSON(): string {
-    return mark + this.text;
-  }
 }
 
-/** Returns a value as JSON, with each RawJson in it unchanged. */
+/** Returns plain data as JSON, with each RawJson in it unchanged. Members that are undefined are left out. */
 export function printJson(value: unknown): string {
-  return JSON.stringify(value).replace(marked, (literal) => String(JSON.parse(literal)).slice(mark.length));
+  if (value instanceof RawJson) {
+    return value.text;
+  }
+  if (typeof value !== "object" || value === null) {
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) {
+    return `[${joinPrinted(value.map(printJson))}]`;
+  }
+  const members = Object.entries(value).filter(([, each]) => each !== undefined);
+  return `{${joinPrinted(members.map(([key, each]) => `${JSON.stringify(key)}:${printJson(each)}`))}}`;
 }

@@ -6422,6 +6422,10 @@ export const comments = new Map(
   "Maximum spending of one run; unset means that only the service's own budgets apply."
  ],
  [
+  "runnel.v1.Agent.frequency_penalty",
+  "How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred."
+ ],
+ [
   "runnel.v1.Agent.max_tokens",
   "Maximum number of tokens of one model response; 0 or less means the service's default."
  ],
@@ -6438,8 +6442,16 @@ export const comments = new Map(
   "Name of the agent, for logs and people."
  ],
  [
+  "runnel.v1.Agent.parallel_tool_calls",
+  "Whether one response may call several tools; unset leaves it to the provider, and they all may."
+ ],
+ [
+  "runnel.v1.Agent.presence_penalty",
+  "How much a token is avoided when the text has it, -2 to 2; below 0 it is preferred."
+ ],
+ [
   "runnel.v1.Agent.provider_options",
-  "Options that only some providers have, by the name of the provider: a JSON object such as `{\"openai\": {\"seed\": 7}, \"anthropic\": {\"thinking\": {\"type\": \"enabled\", \"budgetTokens\": 2000}}}`. A request gets those of its provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself sets has precedence."
+  "Options that only some providers have, by the name of the provider: a JSON object such as `{\"openai\": {\"logit_bias\": {\"50256\": -100}}, \"anthropic\": {\"thinking\": {\"type\": \"enabled\", \"budget_tokens\": 2000}}}`. A request gets those of its provider as fields of its body. What the service itself sets has precedence."
  ],
  [
   "runnel.v1.Agent.reasoning_effort",
@@ -6450,6 +6462,18 @@ export const comments = new Map(
   "Form of the model's answers; unset means text. A model that does not support the form answers with text."
  ],
  [
+  "runnel.v1.Agent.seed",
+  "Seed of the sampling, for answers that differ less. A hint: no provider promises equal answers."
+ ],
+ [
+  "runnel.v1.Agent.service_tier",
+  "The provider's own name of a tier of service, such as `flex` or `priority`. A hint."
+ ],
+ [
+  "runnel.v1.Agent.stop",
+  "Texts that end the response before the model writes them. Providers accept 4 to 16 of them."
+ ],
+ [
   "runnel.v1.Agent.system_prompt",
   "System prompt: the instruction at the start of every request to the model."
  ],
@@ -6458,8 +6482,24 @@ export const comments = new Map(
   "Sampling temperature, 0 to 2; unset leaves it to the provider. Checked when a message is sent."
  ],
  [
+  "runnel.v1.Agent.tool_choice",
+  "Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.\n\nThis field and those below are settings that not all providers have. A setting that the model's provider does not have is refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts them all, and obeys `tool_choice` alone."
+ ],
+ [
   "runnel.v1.Agent.tools",
   "Tools that the model may call."
+ ],
+ [
+  "runnel.v1.Agent.top_k",
+  "The number of likeliest tokens among which the model chooses, at least 1."
+ ],
+ [
+  "runnel.v1.Agent.top_p",
+  "Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1."
+ ],
+ [
+  "runnel.v1.Agent.verbosity",
+  "How long the answers are; unset leaves it to the provider."
  ],
  [
   "runnel.v1.AgentTools",
@@ -6480,6 +6520,10 @@ export const comments = new Map(
  [
   "runnel.v1.AgentTools.functions",
   "Tools that the caller runs itself. A response that calls one ends the run with the finish reason `tool-calls`, after the other tools of that response have run. `RunCompleted.pending_tool_calls` has the calls; the caller sends their results as the next `messages` of SendMessage."
+ ],
+ [
+  "runnel.v1.AgentTools.provider",
+  "Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and `tool.call.completed` with `run_by_provider`. Checked when a message is sent."
  ],
  [
   "runnel.v1.AgentTools.remote",
@@ -8006,6 +8050,18 @@ export const comments = new Map(
   "Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own circuit breakers: for each model one of each client, and one of all clients. The worst one is shown. May be retried."
  ],
  [
+  "runnel.v1.ProviderTool",
+  "A tool that a provider runs itself."
+ ],
+ [
+  "runnel.v1.ProviderTool.provider",
+  "Name of the provider, as in `provider:model`. A model of another provider does not get the tool."
+ ],
+ [
+  "runnel.v1.ProviderTool.tool",
+  "The tool as the provider's own API writes it: a JSON object such as `{\"type\": \"web_search_20250305\", \"name\": \"web_search\"}` for `anthropic`, `{\"type\": \"web_search\"}` for `openai` with Responses, or `{\"google_search\": {}}` for `gemini`."
+ ],
+ [
   "runnel.v1.PurgeSessionRequest",
   "Request of PurgeSession."
  ],
@@ -9086,6 +9142,38 @@ export const comments = new Map(
   "Name of the tool."
  ],
  [
+  "runnel.v1.ToolChoice",
+  "Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that the run can end."
+ ],
+ [
+  "runnel.v1.ToolChoice.Mode",
+  "How the model chooses."
+ ],
+ [
+  "runnel.v1.ToolChoice.Mode.MODE_AUTO",
+  "The model decides."
+ ],
+ [
+  "runnel.v1.ToolChoice.Mode.MODE_NONE",
+  "The model calls no tool."
+ ],
+ [
+  "runnel.v1.ToolChoice.Mode.MODE_REQUIRED",
+  "The model calls at least one tool."
+ ],
+ [
+  "runnel.v1.ToolChoice.Mode.MODE_UNSPECIFIED",
+  "Unspecified: the model decides, unless `name` is set."
+ ],
+ [
+  "runnel.v1.ToolChoice.mode",
+  "How the model chooses."
+ ],
+ [
+  "runnel.v1.ToolChoice.name",
+  "Name of the tool that the model calls."
+ ],
+ [
   "runnel.v1.ToolResultEvent",
   "Event `tool_result`: a tool call ended."
  ],
@@ -9168,6 +9256,26 @@ export const comments = new Map(
  [
   "runnel.v1.Usage.total_tokens",
   "Sum of tokens, as the provider reports it."
+ ],
+ [
+  "runnel.v1.Verbosity",
+  "How long a model's answers are."
+ ],
+ [
+  "runnel.v1.Verbosity.VERBOSITY_HIGH",
+  "Long."
+ ],
+ [
+  "runnel.v1.Verbosity.VERBOSITY_LOW",
+  "Short."
+ ],
+ [
+  "runnel.v1.Verbosity.VERBOSITY_MEDIUM",
+  "Of the usual length."
+ ],
+ [
+  "runnel.v1.Verbosity.VERBOSITY_UNSPECIFIED",
+  "Unspecified: the provider decides."
  ],
  [
   "runnel.v1.WatchApprovalsRequest",

@@ -12,7 +12,9 @@ import {
 } from "#gen/runnel/v1/session_service_pb.js";
 import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/budget/budget.ts";
 import { providerOptionsOf } from "../agent/response/provider-options.ts";
+import { nameOfProviderTool, providerToolsOf } from "../agent/response/provider-tools.ts";
 import { responseFormatOf } from "../agent/response/response-format.ts";
+import { assertSettings } from "../agent/response/settings.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
 import { findClientRun } from "../engine/storage/client-run.ts";
@@ -183,7 +185,9 @@ function checkAgent(
   responseFormatOf(agent);
   providerOptionsOf(agent);
   const { tools, functions } = deps.selectTools(agent.tools, { client, name, callback }, tell);
-  return [...tools, ...functions].map((tool) => tool.name);
+  const names = [...tools, ...functions].map((tool) => tool.name);
+  assertSettings(agent, model, [...names, ...providerToolsOf(agent, model.provider).map(nameOfProviderTool)]);
+  return names;
 }
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {

@@ -150,13 +150,11 @@ test("a caller that leaves cancels its run", async () => {
 
 test.each<[object, string]>([
   [{ n: 2 }, "n"],
-  [{ stop: "x" }, "stop"],
-  [{ seed: 1 }, "seed"],
-  [{ top_p: 0.1 }, "top_p"],
-  [{ frequency_penalty: 1 }, "frequency_penalty"],
   [{ logprobs: true }, "logprobs"],
-  [{ response_format: { type: "json_object" } }, "response_format"],
-  [{ tool_choice: "required" }, "tool_choice"],
+  [{ top_logprobs: 2 }, "top_logprobs"],
+  [{ logit_bias: { 1: 1 } }, "logit_bias"],
+  [{ response_format: { type: "grammar" } }, "response_format.type"],
+  [{ tool_choice: { type: "custom", custom: { name: "x" } } }, "tool_choice.type"],
   [{ audio: { voice: "x" } }, "audio"],
   [
     { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] },

@@ -549,6 +549,31 @@ class AsyncAuthService(_AsyncService):
         """
         ...
 
+class Verbosity(_int):
+    """How long a model's answers are."""
+    VERBOSITY_UNSPECIFIED: _ClassVar[Verbosity]
+    """Unspecified: the provider decides."""
+    VERBOSITY_LOW: _ClassVar[Verbosity]
+    """Short."""
+    VERBOSITY_MEDIUM: _ClassVar[Verbosity]
+    """Of the usual length."""
+    VERBOSITY_HIGH: _ClassVar[Verbosity]
+    """Long."""
+    @classmethod
+    def Name(cls, number: _int) -> _str: ...
+    @classmethod
+    def Value(cls, name: _str) -> Verbosity: ...
+    @classmethod
+    def keys(cls) -> list[_str]: ...
+    @classmethod
+    def values(cls) -> list[Verbosity]: ...
+    @classmethod
+    def items(cls) -> list[tuple[_str, Verbosity]]: ...
+VERBOSITY_UNSPECIFIED: Verbosity
+VERBOSITY_LOW: Verbosity
+VERBOSITY_MEDIUM: Verbosity
+VERBOSITY_HIGH: Verbosity
+
 class ReasoningEffort(_int):
     """How much a model reasons before it answers."""
     REASONING_EFFORT_UNSPECIFIED: _ClassVar[ReasoningEffort]
@@ -683,12 +708,74 @@ class Agent(_Message):
     provider_options: _str
     """
     Options that only some providers have, by the name of the provider: a JSON object such as
-    `{"openai": {"seed": 7}, "anthropic": {"thinking": {"type": "enabled", "budgetTokens": 2000}}}`. A request gets those of its
-    provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself
-    sets has precedence.
+    `{"openai": {"logit_bias": {"50256": -100}}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
+    gets those of its provider as fields of its body. What the service itself sets has precedence.
     """
-    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format"]) -> _bool: ...
+    tool_choice: ToolChoice
+    """
+    Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.
+
+    This field and those below are settings that not all providers have. A setting that the model's provider does not have is
+    refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider
+    that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
+    them all, and obeys `tool_choice` alone.
+    """
+    parallel_tool_calls: _bool
+    """Whether one response may call several tools; unset leaves it to the provider, and they all may."""
+    top_p: _float
+    """Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1."""
+    top_k: _int
+    """The number of likeliest tokens among which the model chooses, at least 1."""
+    stop: _Scalars[_str]
+    """Texts that end the response before the model writes them. Providers accept 4 to 16 of them."""
+    seed: _int
+    """Seed of the sampling, for answers that differ less. A hint: no provider promises equal answers."""
+    frequency_penalty: _float
+    """How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred."""
+    presence_penalty: _float
+    """How much a token is avoided when the text has it, -2 to 2; below 0 it is preferred."""
+    verbosity: Verbosity
+    """How long the answers are; unset leaves it to the provider."""
+    service_tier: _str
+    """The provider's own name of a tier of service, such as `flex` or `priority`. A hint."""
+    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty"]) -> _bool: ...
+
+class ToolChoice(_Message):
+    """
+    Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that
+    the run can end.
+    """
+    class Mode(_int):
+        """How the model chooses."""
+        MODE_UNSPECIFIED: _ClassVar[ToolChoice.Mode]
+        """Unspecified: the model decides, unless `name` is set."""
+        MODE_AUTO: _ClassVar[ToolChoice.Mode]
+        """The model decides."""
+        MODE_NONE: _ClassVar[ToolChoice.Mode]
+        """The model calls no tool."""
+        MODE_REQUIRED: _ClassVar[ToolChoice.Mode]
+        """The model calls at least one tool."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> ToolChoice.Mode: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[ToolChoice.Mode]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, ToolChoice.Mode]]: ...
+    MODE_UNSPECIFIED: _ClassVar[ToolChoice.Mode]
+    MODE_AUTO: _ClassVar[ToolChoice.Mode]
+    MODE_NONE: _ClassVar[ToolChoice.Mode]
+    MODE_REQUIRED: _ClassVar[ToolChoice.Mode]
+
+    mode: ToolChoice.Mode
+    """How the model chooses."""
+    name: _str
+    """Name of the tool that the model calls."""
+    def __init__(self, *, mode: ToolChoice.Mode | _str | None = ..., name: _str | None = ...) -> None: ...
 
 class ResponseFormat(_Message):
     """The form of a model's answers: a JSON object, of a schema when one is set."""
@@ -741,7 +828,23 @@ class AgentTools(_Message):
     Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an
     error that names the agent's tools.
     """
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ...) -> None: ...
+    provider: _Messages[ProviderTool]
+    """
+    Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and
+    `tool.call.completed` with `run_by_provider`. Checked when a message is sent.
+    """
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ProviderTool(_Message):
+    """A tool that a provider runs itself."""
+    provider: _str
+    """Name of the provider, as in `provider:model`. A model of another provider does not get the tool."""
+    tool: _str
+    """
+    The tool as the provider's own API writes it: a JSON object such as `{"type": "web_search_20250305", "name": "web_search"}` for
+    `anthropic`, `{"type": "web_search"}` for `openai` with Responses, or `{"google_search": {}}` for `gemini`.
+    """
+    def __init__(self, *, provider: _str | None = ..., tool: _str | None = ...) -> None: ...
 
 class FunctionTool(_Message):
     """A tool that the caller runs itself."""

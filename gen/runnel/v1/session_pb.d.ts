@@ -285,13 +285,87 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
 
   /**
    * Options that only some providers have, by the name of the provider: a JSON object such as
-   * `{"openai": {"seed": 7}, "anthropic": {"thinking": {"type": "enabled", "budgetTokens": 2000}}}`. A request gets those of its
-   * provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself
-   * sets has precedence.
+   * `{"openai": {"logit_bias": {"50256": -100}}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
+   * gets those of its provider as fields of its body. What the service itself sets has precedence.
    *
    * @generated from field: string provider_options = 11;
    */
   providerOptions: string;
+
+  /**
+   * Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.
+   *
+   * This field and those below are settings that not all providers have. A setting that the model's provider does not have is
+   * refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider
+   * that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
+   * them all, and obeys `tool_choice` alone.
+   *
+   * @generated from field: runnel.v1.ToolChoice tool_choice = 12;
+   */
+  toolChoice?: ToolChoice | undefined;
+
+  /**
+   * Whether one response may call several tools; unset leaves it to the provider, and they all may.
+   *
+   * @generated from field: optional bool parallel_tool_calls = 13;
+   */
+  parallelToolCalls?: boolean | undefined;
+
+  /**
+   * Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1.
+   *
+   * @generated from field: optional double top_p = 14;
+   */
+  topP?: number | undefined;
+
+  /**
+   * The number of likeliest tokens among which the model chooses, at least 1.
+   *
+   * @generated from field: optional int32 top_k = 15;
+   */
+  topK?: number | undefined;
+
+  /**
+   * Texts that end the response before the model writes them. Providers accept 4 to 16 of them.
+   *
+   * @generated from field: repeated string stop = 16;
+   */
+  stop: string[];
+
+  /**
+   * Seed of the sampling, for answers that differ less. A hint: no provider promises equal answers.
+   *
+   * @generated from field: optional int64 seed = 17;
+   */
+  seed?: bigint | undefined;
+
+  /**
+   * How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred.
+   *
+   * @generated from field: optional double frequency_penalty = 18;
+   */
+  frequencyPenalty?: number | undefined;
+
+  /**
+   * How much a token is avoided when the text has it, -2 to 2; below 0 it is preferred.
+   *
+   * @generated from field: optional double presence_penalty = 19;
+   */
+  presencePenalty?: number | undefined;
+
+  /**
+   * How long the answers are; unset leaves it to the provider.
+   *
+   * @generated from field: runnel.v1.Verbosity verbosity = 20;
+   */
+  verbosity: Verbosity;
+
+  /**
+   * The provider's own name of a tier of service, such as `flex` or `priority`. A hint.
+   *
+   * @generated from field: string service_tier = 21;
+   */
+  serviceTier: string;
 };
 
 /**
@@ -299,6 +373,74 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export declare const AgentSchema: GenMessage<Agent>;
+
+/**
+ * Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that
+ * the run can end.
+ *
+ * @generated from message runnel.v1.ToolChoice
+ */
+export declare type ToolChoice = Message<"runnel.v1.ToolChoice"> & {
+  /**
+   * How the model chooses.
+   *
+   * @generated from field: runnel.v1.ToolChoice.Mode mode = 1;
+   */
+  mode: ToolChoice_Mode;
+
+  /**
+   * Name of the tool that the model calls.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message runnel.v1.ToolChoice.
+ * Use `create(ToolChoiceSchema)` to create a new message.
+ */
+export declare const ToolChoiceSchema: GenMessage<ToolChoice>;
+
+/**
+ * How the model chooses.
+ *
+ * @generated from enum runnel.v1.ToolChoice.Mode
+ */
+export enum ToolChoice_Mode {
+  /**
+   * Unspecified: the model decides, unless `name` is set.
+   *
+   * @generated from enum value: MODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The model decides.
+   *
+   * @generated from enum value: MODE_AUTO = 1;
+   */
+  AUTO = 1,
+
+  /**
+   * The model calls no tool.
+   *
+   * @generated from enum value: MODE_NONE = 2;
+   */
+  NONE = 2,
+
+  /**
+   * The model calls at least one tool.
+   *
+   * @generated from enum value: MODE_REQUIRED = 3;
+   */
+  REQUIRED = 3,
+}
+
+/**
+ * Describes the enum runnel.v1.ToolChoice.Mode.
+ */
+export declare const ToolChoice_ModeSchema: GenEnum<ToolChoice_Mode>;
 
 /**
  * The form of a model's answers: a JSON object, of a schema when one is set.
@@ -422,6 +564,14 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: bool unknown_calls_to_caller = 6;
    */
   unknownCallsToCaller: boolean;
+
+  /**
+   * Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and
+   * `tool.call.completed` with `run_by_provider`. Checked when a message is sent.
+   *
+   * @generated from field: repeated runnel.v1.ProviderTool provider = 7;
+   */
+  provider: ProviderTool[];
 };
 
 /**
@@ -429,6 +579,34 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
  * Use `create(AgentToolsSchema)` to create a new message.
  */
 export declare const AgentToolsSchema: GenMessage<AgentTools>;
+
+/**
+ * A tool that a provider runs itself.
+ *
+ * @generated from message runnel.v1.ProviderTool
+ */
+export declare type ProviderTool = Message<"runnel.v1.ProviderTool"> & {
+  /**
+   * Name of the provider, as in `provider:model`. A model of another provider does not get the tool.
+   *
+   * @generated from field: string provider = 1;
+   */
+  provider: string;
+
+  /**
+   * The tool as the provider's own API writes it: a JSON object such as `{"type": "web_search_20250305", "name": "web_search"}` for
+   * `anthropic`, `{"type": "web_search"}` for `openai` with Responses, or `{"google_search": {}}` for `gemini`.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+};
+
+/**
+ * Describes the message runnel.v1.ProviderTool.
+ * Use `create(ProviderToolSchema)` to create a new message.
+ */
+export declare const ProviderToolSchema: GenMessage<ProviderTool>;
 
 /**
  * A tool that the caller runs itself.
@@ -525,6 +703,46 @@ export declare type Callback = Message<"runnel.v1.Callback"> & {
  * Use `create(CallbackSchema)` to create a new message.
  */
 export declare const CallbackSchema: GenMessage<Callback>;
+
+/**
+ * How long a model's answers are.
+ *
+ * @generated from enum runnel.v1.Verbosity
+ */
+export enum Verbosity {
+  /**
+   * Unspecified: the provider decides.
+   *
+   * @generated from enum value: VERBOSITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Short.
+   *
+   * @generated from enum value: VERBOSITY_LOW = 1;
+   */
+  LOW = 1,
+
+  /**
+   * Of the usual length.
+   *
+   * @generated from enum value: VERBOSITY_MEDIUM = 2;
+   */
+  MEDIUM = 2,
+
+  /**
+   * Long.
+   *
+   * @generated from enum value: VERBOSITY_HIGH = 3;
+   */
+  HIGH = 3,
+}
+
+/**
+ * Describes the enum runnel.v1.Verbosity.
+ */
+export declare const VerbositySchema: GenEnum<Verbosity>;
 
 /**
  * How much a model reasons before it answers.

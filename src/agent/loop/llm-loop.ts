@@ -26,11 +26,13 @@ import { assertBudgetKnown, runBudgetOf } from "../budget/budget.ts";
 import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
-import type { Model, ModelRequest, ResponseFormat } from "../models/model.ts";
+import type { Model, ModelRequest, ModelSettings, ResponseFormat } from "../models/model.ts";
 import { failed, parkOrFail, stopped, withheld } from "../response/failure.ts";
 import { providerOptionsOf } from "../response/provider-options.ts";
+import { providerToolsOf } from "../response/provider-tools.ts";
 import { type Response, respond } from "../response/respond.ts";
 import { responseFormatOf } from "../response/response-format.ts";
+import { laterSettings, settingsOf } from "../response/settings.ts";
 import type { CallerTool } from "../tools/select-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
@@ -72,6 +74,7 @@ interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "
   /** The tools that the caller runs. */
   readonly functions: readonly CallerTool[];
   readonly responseFormat: ResponseFormat | undefined;
+  readonly settings: ModelSettings;
   readonly maxTurns: number;
   readonly maxTokens: number;
   readonly runMax: Amount;
@@ -131,6 +134,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       runMax,
       ...toolbox.select(agent.tools, { client, ...session }),
       responseFormat: responseFormatOf(agent),
+      settings: settingsOf(agent),
       // Without a maximum from the session or the service a run has one turn, like the service of the Agent Runner document.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
       maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
@@ -165,7 +169,7 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   if (!progress.announced) {
     yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
   }
-  const request = modelRequest(loop);
+  const request = modelRequest(loop, progress);
   const response = yield* respond({ context, model, request, turn, before: progress.usage, runMax, dayBudget });
   const usage = addUsage(progress.usage, response.usage);
   if ("why" in response) {
@@ -288,7 +292,7 @@ async function* answerCalls(
 /** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */
 const contextShare = 0.75;
 
-function modelRequest(loop: Loop): ModelRequest {
+function modelRequest(loop: Loop, { turns }: Progress): ModelRequest {
   const { context, model, transcript, maxTokens, responseFormat } = loop;
   const { systemPrompt, temperature, reasoningEffort } = context.agent;
   const messagesMax = contextTokensOf(model) * contextShare - maxTokens;
@@ -296,9 +300,11 @@ function modelRequest(loop: Loop): ModelRequest {
     system: [systemPrompt, ...systemTexts(transcript)].filter((text) => text !== "").join("\n\n"),
     messages: fitMessages(modelMessages(transcript), messagesMax),
     tools: [...loop.tools, ...loop.functions],
+    providerTools: providerToolsOf(context.agent, model.provider),
     maxTokens,
     temperature,
     responseFormat,
+    settings: turns === 0 ? loop.settings : laterSettings(loop.settings),
     reasoningEffort: efforts[reasoningEffort],
     providerOptions: providerOptionsOf(context.agent)?.[model.provider],
   };

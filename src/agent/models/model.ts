@@ -80,8 +80,8 @@ export type ResponseFormat =
 /** How much a model reasons. */
 export type ReasoningEffort = "minimal" | "low" | "medium" | "high";
 
-/** Which tools the model may call, or has to. */
-export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
+/** Which tools the model has to call; any by default. */
+export type ToolChoice = "none" | "required" | { readonly name: string };
 
 /** Settings of a response that only some providers have. Undefined leaves each of them to the provider. */
 export interface ModelSettings {
@@ -99,12 +99,17 @@ export interface ModelSettings {
   readonly serviceTier?: string | undefined;
 }
 
+/** The name of a setting. */
+export type SettingName = keyof ModelSettings;
+
 /** A request for one response. */
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   /** The tools in the order in which they are sent. The order must be stable, because providers cache by it. */
   readonly tools: readonly ModelToolDefinition[];
+  /** Tools that the provider runs itself, as JSON of its own form. They come after the others. */
+  readonly providerTools?: readonly string[] | undefined;
   readonly maxTokens: number;
   readonly temperature: number | undefined;
   /** Undefined means text. */
@@ -214,6 +219,8 @@ export interface Model {
   readonly name: string;
   /** True when tool messages of this wire format may contain images and files. Undefined means false. */
   readonly takesMediaOfTools?: boolean | undefined;
+  /** The settings that its provider has. Undefined means all of them. */
+  readonly settings?: ReadonlySet<SettingName> | undefined;
   /** Streams one response. Throws only for our own defects; a fault of the provider arrives as a `failure` part. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }

@@ -15,6 +15,7 @@ import { plain, secondsOf } from "./ids.ts";
 import { readChatMessages } from "./messages.ts";
 import { chatUsageObject } from "./response.ts";
 import { readEffort, readMetadata } from "./response-request.ts";
+import { readChatSettings } from "./settings.ts";
 import { newAgent } from "./start.ts";
 import { readTools } from "./tools.ts";
 import { idempotencyKeyOf, keepAlive, readFields, SlowJson, type Visit } from "./visit.ts";
@@ -54,7 +55,6 @@ interface Completion {
 }
 
 function readRequest(request: Fields) {
-  const temperature = request.number("temperature");
   const tools = readTools(request, { isChat: true });
   const metadata = readMetadata(request);
   const model = request.requireText("model");
@@ -68,7 +68,7 @@ function readRequest(request: Fields) {
     agent: {
       model,
       maxTokens: request.count("max_completion_tokens") ?? request.count("max_tokens") ?? 0,
-      ...(temperature !== undefined && { temperature }),
+      ...readChatSettings(request),
       ...(tools && { tools }),
       reasoningEffort: readEffort(request.text("reasoning_effort")),
     },
@@ -83,15 +83,21 @@ function checkIgnored(request: Fields): void {
   if ((request.number("n") ?? 1) !== 1) {
     throw unsupported("n", "use 1");
   }
-  const tier = request.text("service_tier") ?? "auto";
-  if (tier !== "auto" && tier !== "default") {
-    throw unsupported("service_tier", "use auto");
-  }
-  const format = request.child("response_format");
-  if (format !== undefined && format.text("type") !== "text") {
-    throw unsupported("response_format", "use text");
+  for (const [name, changesNothing] of neutralValues) {
+    const value = request.raw(name);
+    if (value !== undefined && !changesNothing(value)) {
+      throw unsupported(name);
+    }
   }
 }
+
+/** Fields that libraries send with values that change nothing. */
+const neutralValues: readonly (readonly [name: string, changesNothing: (value: unknown) => boolean])[] = [
+  ["logprobs", (value) => value === false],
+  ["top_logprobs", (value) => value === 0],
+  ["logit_bias", (value) => JSON.stringify(value) === "{}"],
+  ["modalities", (value) => JSON.stringify(value) === '["text"]'],
+];
 
 /** What a log has said so far. */
 class ChatFold {

@@ -11,7 +11,9 @@ export interface Echo {
   readonly previous_response_id: string | null;
   readonly metadata: object;
   readonly tools: readonly unknown[];
-  readonly tool_choice: string;
+  readonly tool_choice: unknown;
+  /** Undefined in runs of older versions. */
+  readonly text?: unknown;
   readonly reasoning: object | null;
   readonly user: string | null;
   readonly safety_identifier: string | null;

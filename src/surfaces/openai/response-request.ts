@@ -8,6 +8,7 @@ import { ApiError, invalid, notFound, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { runIdOf, sessionIdOf } from "./ids.ts";
 import { readInput } from "./messages.ts";
+import { readSettings, readTextSettings } from "./settings.ts";
 import { readTools } from "./tools.ts";
 
 /** A request, read and checked. */
@@ -31,7 +32,6 @@ export function readRequest(request: Fields): Asked {
   const instructions = request.text("instructions");
   const toolsGiven = request.list("tools") ?? [];
   const tools = readTools(request, { isChat: false });
-  const temperature = request.number("temperature");
   const metadata = readMetadata(request);
   const reasoning = request.child("reasoning");
   const asked: Asked = {
@@ -41,7 +41,8 @@ export function readRequest(request: Fields): Asked {
       model: request.text("model") ?? "",
       systemPrompt: instructions ?? "",
       maxTokens: request.count("max_output_tokens") ?? 0,
-      ...(temperature !== undefined && { temperature }),
+      ...readSettings(request),
+      ...readTextSettings(request),
       ...(tools && { tools }),
       reasoningEffort: readEffort(reasoning?.text("effort")),
     },
@@ -55,7 +56,8 @@ export function readRequest(request: Fields): Asked {
       previous_response_id: previous ?? null,
       metadata,
       tools: toolsGiven,
-      tool_choice: request.text("tool_choice") ?? "auto",
+      tool_choice: request.raw("tool_choice") ?? "auto",
+      text: request.raw("text") ?? { format: { type: "text" } },
       reasoning: reasoning === undefined ? null : { effort: reasoning.text("effort") ?? null, summary: null },
       user: request.text("user") ?? null,
       safety_identifier: request.text("safety_identifier") ?? null,
@@ -70,19 +72,9 @@ export function readRequest(request: Fields): Asked {
 /** Accepts fields whose only supported value is what happens anyway. */
 function checkIgnored(request: Fields): void {
   request.ignore("truncation", "stream_options", "prompt_cache_retention");
-  const tier = request.text("service_tier") ?? "auto";
-  if (tier !== "auto" && tier !== "default") {
-    throw unsupported("service_tier", "use auto");
-  }
   if ((request.list("include") ?? []).length > 0) {
     throw unsupported("include", "leave it empty");
   }
-  const text = request.child("text");
-  const format = text?.child("format");
-  if (format !== undefined && format.text("type") !== "text") {
-    throw unsupported("text.format", "use text");
-  }
-  text?.assertAllRead();
 }
 
 function readConversation(request: Fields): string | undefined {

@@ -157,6 +157,7 @@ const names: Names = [
   ["system_prompt", "instructions"],
   ["work_dir", "metadata.runnel.work_dir"],
   ["request_id", "Idempotency-Key"],
+  ["tool_choice", "tool_choice"],
   ["callback", "tools"],
   ["annotations", "tools"],
 ];

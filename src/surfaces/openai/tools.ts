@@ -20,10 +20,9 @@ export const noTools: AgentTools = { builtin: [], functions: [], unknownCallsToC
  * @throws ApiError that names a tool of another type, or a field of a tool.
  */
 export function readTools(request: Fields, { isChat }: { readonly isChat: boolean }): AgentTools | undefined {
-  const choice = readChoice(request);
   const items = request.list("tools");
   if (items === undefined) {
-    return choice === "none" ? noTools : undefined;
+    return undefined;
   }
   const tools: { builtin: string[]; functions: NonNullable<AgentTools["functions"]>[number][] } = {
     builtin: [],
@@ -41,18 +40,7 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
     }
     tool.assertAllRead();
   }
-  return choice === "none" ? noTools : { ...noTools, ...tools };
-}
-
-function readChoice(request: Fields): "auto" | "none" {
-  const choice = request.raw("tool_choice") ?? "auto";
-  if (choice !== "auto" && choice !== "none") {
-    throw unsupported("tool_choice", "use auto or none");
-  }
-  if (request.flag("parallel_tool_calls") === false) {
-    throw unsupported("parallel_tool_calls", "calls run in parallel");
-  }
-  return choice;
+  return { ...noTools, ...tools };
 }
 
 function readFunction(tool: Fields) {

@@ -30,7 +30,7 @@ async function* streamDemo(clock: Clock, request: ModelRequest, signal: AbortSig
     return;
   }
   const exchange = readExchange(request.messages);
-  const calls = planCalls(exchange, request.tools);
+  const calls = planCalls(exchange, request.settings?.toolChoice === "none" ? [] : request.tools);
   if (calls.length > 0) {
     yield* calls.map((call) => ({ type: "tool-call", call }) as const);
     yield { type: "finish", reason: "tool-calls", usage: countUsage(request, calls.length) };

@@ -11,21 +11,26 @@ import type {
   ResponseFormat,
 } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
+import { RawJson } from "../wire/raw-json.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { adaptParameters } from "./parameters.ts";
+import { writeSettings } from "./settings.ts";
 import { readState } from "./state.ts";
 
 /** Returns the body for a streamed response. `reasons` says that the model reasons although its name does not show it. */
 export function chatBody(model: string, provider: string, request: ModelRequest, reasons: boolean): object {
-  const { system, messages, tools, maxTokens, temperature, responseFormat, reasoningEffort, providerOptions } = request;
+  const { system, messages, tools, providerTools = [], maxTokens, temperature, settings = {} } = request;
+  const { responseFormat, reasoningEffort, providerOptions } = request;
+  const allTools = [...tools.map(chatTool), ...providerTools.map((tool) => new RawJson(tool))];
   const said = messages.map((message) => chatMessage(message, provider));
   const body = {
     ...providerOptions,
     model,
     max_tokens: maxTokens,
     ...(temperature !== undefined && { temperature }),
+    ...writeSettings(settings, { hasTools: allTools.length > 0 }),
     messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...said],
-    ...(tools.length > 0 && { tools: tools.map(chatTool) }),
+    ...(allTools.length > 0 && { tools: allTools }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
     ...(responseFormat !== undefined && { response_format: chatFormat(responseFormat) }),
     stream: true,

@@ -6,11 +6,13 @@ import type { Model, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
 import { findFailure } from "../wire/failures.ts";
+import { printJson } from "../wire/raw-json.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { chatBody } from "./body.ts";
 import { isReasoningModel } from "./parameters.ts";
 import { ChatReader } from "./reader.ts";
+import { chatSettings, compatibleSettings } from "./settings.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/chat/completions`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiCompatible(account: Account): ModelProvider {
@@ -32,6 +34,7 @@ function createModel(name: string, account: Connected): Model {
   return {
     provider: account.name,
     name,
+    settings: account.name === "openai" ? chatSettings : compatibleSettings,
     stream: (request, signal) => {
       const post = (): Promise<IncomingMessage> => send(name, account, request, signal);
       return streamResponse({ account, post, reader: new ChatReader(account.name) }, request, signal);
@@ -51,7 +54,7 @@ async function send(
   const post = (reasons: boolean): Promise<IncomingMessage> =>
     transport.post("/chat/completions", {
       headers,
-      body: JSON.stringify(chatBody(model, name, request, reasons)),
+      body: printJson(chatBody(model, name, request, reasons)),
       signal,
     });
   const reasons = isReasoningModel(model) || reasoning.has(model);

@@ -25,6 +25,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// How long a model's answers are.
+type Verbosity int32
+
+const (
+	// Unspecified: the provider decides.
+	Verbosity_VERBOSITY_UNSPECIFIED Verbosity = 0
+	// Short.
+	Verbosity_VERBOSITY_LOW Verbosity = 1
+	// Of the usual length.
+	Verbosity_VERBOSITY_MEDIUM Verbosity = 2
+	// Long.
+	Verbosity_VERBOSITY_HIGH Verbosity = 3
+)
+
+// Enum value maps for Verbosity.
+var (
+	Verbosity_name = map[int32]string{
+		0: "VERBOSITY_UNSPECIFIED",
+		1: "VERBOSITY_LOW",
+		2: "VERBOSITY_MEDIUM",
+		3: "VERBOSITY_HIGH",
+	}
+	Verbosity_value = map[string]int32{
+		"VERBOSITY_UNSPECIFIED": 0,
+		"VERBOSITY_LOW":         1,
+		"VERBOSITY_MEDIUM":      2,
+		"VERBOSITY_HIGH":        3,
+	}
+)
+
+func (x Verbosity) Enum() *Verbosity {
+	p := new(Verbosity)
+	*p = x
+	return p
+}
+
+func (x Verbosity) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Verbosity) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_session_proto_enumTypes[0].Descriptor()
+}
+
+func (Verbosity) Type() protoreflect.EnumType {
+	return &file_runnel_v1_session_proto_enumTypes[0]
+}
+
+func (x Verbosity) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Verbosity.Descriptor instead.
+func (Verbosity) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{0}
+}
+
 // How much a model reasons before it answers.
 type ReasoningEffort int32
 
@@ -70,11 +127,11 @@ func (x ReasoningEffort) String() string {
 }
 
 func (ReasoningEffort) Descriptor() protoreflect.EnumDescriptor {
-	return file_runnel_v1_session_proto_enumTypes[0].Descriptor()
+	return file_runnel_v1_session_proto_enumTypes[1].Descriptor()
 }
 
 func (ReasoningEffort) Type() protoreflect.EnumType {
-	return &file_runnel_v1_session_proto_enumTypes[0]
+	return &file_runnel_v1_session_proto_enumTypes[1]
 }
 
 func (x ReasoningEffort) Number() protoreflect.EnumNumber {
@@ -83,7 +140,7 @@ func (x ReasoningEffort) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ReasoningEffort.Descriptor instead.
 func (ReasoningEffort) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{0}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{1}
 }
 
 // State of a session, which is the state of its latest run.
@@ -135,11 +192,11 @@ func (x Session_State) String() string {
 }
 
 func (Session_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_runnel_v1_session_proto_enumTypes[1].Descriptor()
+	return file_runnel_v1_session_proto_enumTypes[2].Descriptor()
 }
 
 func (Session_State) Type() protoreflect.EnumType {
-	return &file_runnel_v1_session_proto_enumTypes[1]
+	return &file_runnel_v1_session_proto_enumTypes[2]
 }
 
 func (x Session_State) Number() protoreflect.EnumNumber {
@@ -149,6 +206,63 @@ func (x Session_State) Number() protoreflect.EnumNumber {
 // Deprecated: Use Session_State.Descriptor instead.
 func (Session_State) EnumDescriptor() ([]byte, []int) {
 	return file_runnel_v1_session_proto_rawDescGZIP(), []int{0, 0}
+}
+
+// How the model chooses.
+type ToolChoice_Mode int32
+
+const (
+	// Unspecified: the model decides, unless `name` is set.
+	ToolChoice_MODE_UNSPECIFIED ToolChoice_Mode = 0
+	// The model decides.
+	ToolChoice_MODE_AUTO ToolChoice_Mode = 1
+	// The model calls no tool.
+	ToolChoice_MODE_NONE ToolChoice_Mode = 2
+	// The model calls at least one tool.
+	ToolChoice_MODE_REQUIRED ToolChoice_Mode = 3
+)
+
+// Enum value maps for ToolChoice_Mode.
+var (
+	ToolChoice_Mode_name = map[int32]string{
+		0: "MODE_UNSPECIFIED",
+		1: "MODE_AUTO",
+		2: "MODE_NONE",
+		3: "MODE_REQUIRED",
+	}
+	ToolChoice_Mode_value = map[string]int32{
+		"MODE_UNSPECIFIED": 0,
+		"MODE_AUTO":        1,
+		"MODE_NONE":        2,
+		"MODE_REQUIRED":    3,
+	}
+)
+
+func (x ToolChoice_Mode) Enum() *ToolChoice_Mode {
+	p := new(ToolChoice_Mode)
+	*p = x
+	return p
+}
+
+func (x ToolChoice_Mode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ToolChoice_Mode) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_session_proto_enumTypes[3].Descriptor()
+}
+
+func (ToolChoice_Mode) Type() protoreflect.EnumType {
+	return &file_runnel_v1_session_proto_enumTypes[3]
+}
+
+func (x ToolChoice_Mode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ToolChoice_Mode.Descriptor instead.
+func (ToolChoice_Mode) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3, 0}
 }
 
 // A conversation with one agent configuration. It has many runs, at most one of them active at a time. The first nine fields
@@ -396,12 +510,36 @@ type Agent struct {
 	// How much the model reasons before it answers, where it can; unset leaves it to the provider.
 	ReasoningEffort ReasoningEffort `protobuf:"varint,10,opt,name=reasoning_effort,json=reasoningEffort,proto3,enum=runnel.v1.ReasoningEffort" json:"reasoning_effort,omitempty"`
 	// Options that only some providers have, by the name of the provider: a JSON object such as
-	// `{"openai": {"seed": 7}, "anthropic": {"thinking": {"type": "enabled", "budgetTokens": 2000}}}`. A request gets those of its
-	// provider: as fields of the body with Chat Completions, else as the options of the AI SDK's provider. What the service itself
-	// sets has precedence.
+	// `{"openai": {"logit_bias": {"50256": -100}}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
+	// gets those of its provider as fields of its body. What the service itself sets has precedence.
 	ProviderOptions string `protobuf:"bytes,11,opt,name=provider_options,json=providerOptions,proto3" json:"provider_options,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.
+	//
+	// This field and those below are settings that not all providers have. A setting that the model's provider does not have is
+	// refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider
+	// that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
+	// them all, and obeys `tool_choice` alone.
+	ToolChoice *ToolChoice `protobuf:"bytes,12,opt,name=tool_choice,json=toolChoice,proto3" json:"tool_choice,omitempty"`
+	// Whether one response may call several tools; unset leaves it to the provider, and they all may.
+	ParallelToolCalls *bool `protobuf:"varint,13,opt,name=parallel_tool_calls,json=parallelToolCalls,proto3,oneof" json:"parallel_tool_calls,omitempty"`
+	// Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1.
+	TopP *float64 `protobuf:"fixed64,14,opt,name=top_p,json=topP,proto3,oneof" json:"top_p,omitempty"`
+	// The number of likeliest tokens among which the model chooses, at least 1.
+	TopK *int32 `protobuf:"varint,15,opt,name=top_k,json=topK,proto3,oneof" json:"top_k,omitempty"`
+	// Texts that end the response before the model writes them. Providers accept 4 to 16 of them.
+	Stop []string `protobuf:"bytes,16,rep,name=stop,proto3" json:"stop,omitempty"`
+	// Seed of the sampling, for answers that differ less. A hint: no provider promises equal answers.
+	Seed *int64 `protobuf:"varint,17,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
+	// How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred.
+	FrequencyPenalty *float64 `protobuf:"fixed64,18,opt,name=frequency_penalty,json=frequencyPenalty,proto3,oneof" json:"frequency_penalty,omitempty"`
+	// How much a token is avoided when the text has it, -2 to 2; below 0 it is preferred.
+	PresencePenalty *float64 `protobuf:"fixed64,19,opt,name=presence_penalty,json=presencePenalty,proto3,oneof" json:"presence_penalty,omitempty"`
+	// How long the answers are; unset leaves it to the provider.
+	Verbosity Verbosity `protobuf:"varint,20,opt,name=verbosity,proto3,enum=runnel.v1.Verbosity" json:"verbosity,omitempty"`
+	// The provider's own name of a tier of service, such as `flex` or `priority`. A hint.
+	ServiceTier   string `protobuf:"bytes,21,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Agent) Reset() {
@@ -511,6 +649,132 @@ func (x *Agent) GetProviderOptions() string {
 	return ""
 }
 
+func (x *Agent) GetToolChoice() *ToolChoice {
+	if x != nil {
+		return x.ToolChoice
+	}
+	return nil
+}
+
+func (x *Agent) GetParallelToolCalls() bool {
+	if x != nil && x.ParallelToolCalls != nil {
+		return *x.ParallelToolCalls
+	}
+	return false
+}
+
+func (x *Agent) GetTopP() float64 {
+	if x != nil && x.TopP != nil {
+		return *x.TopP
+	}
+	return 0
+}
+
+func (x *Agent) GetTopK() int32 {
+	if x != nil && x.TopK != nil {
+		return *x.TopK
+	}
+	return 0
+}
+
+func (x *Agent) GetStop() []string {
+	if x != nil {
+		return x.Stop
+	}
+	return nil
+}
+
+func (x *Agent) GetSeed() int64 {
+	if x != nil && x.Seed != nil {
+		return *x.Seed
+	}
+	return 0
+}
+
+func (x *Agent) GetFrequencyPenalty() float64 {
+	if x != nil && x.FrequencyPenalty != nil {
+		return *x.FrequencyPenalty
+	}
+	return 0
+}
+
+func (x *Agent) GetPresencePenalty() float64 {
+	if x != nil && x.PresencePenalty != nil {
+		return *x.PresencePenalty
+	}
+	return 0
+}
+
+func (x *Agent) GetVerbosity() Verbosity {
+	if x != nil {
+		return x.Verbosity
+	}
+	return Verbosity_VERBOSITY_UNSPECIFIED
+}
+
+func (x *Agent) GetServiceTier() string {
+	if x != nil {
+		return x.ServiceTier
+	}
+	return ""
+}
+
+// Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that
+// the run can end.
+type ToolChoice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How the model chooses.
+	Mode ToolChoice_Mode `protobuf:"varint,1,opt,name=mode,proto3,enum=runnel.v1.ToolChoice_Mode" json:"mode,omitempty"`
+	// Name of the tool that the model calls.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolChoice) Reset() {
+	*x = ToolChoice{}
+	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolChoice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolChoice) ProtoMessage() {}
+
+func (x *ToolChoice) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolChoice.ProtoReflect.Descriptor instead.
+func (*ToolChoice) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ToolChoice) GetMode() ToolChoice_Mode {
+	if x != nil {
+		return x.Mode
+	}
+	return ToolChoice_MODE_UNSPECIFIED
+}
+
+func (x *ToolChoice) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // The form of a model's answers: a JSON object, of a schema when one is set.
 type ResponseFormat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -529,7 +793,7 @@ type ResponseFormat struct {
 
 func (x *ResponseFormat) Reset() {
 	*x = ResponseFormat{}
-	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	mi := &file_runnel_v1_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +805,7 @@ func (x *ResponseFormat) String() string {
 func (*ResponseFormat) ProtoMessage() {}
 
 func (x *ResponseFormat) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	mi := &file_runnel_v1_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +818,7 @@ func (x *ResponseFormat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResponseFormat.ProtoReflect.Descriptor instead.
 func (*ResponseFormat) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ResponseFormat) GetName() string {
@@ -598,7 +862,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_runnel_v1_session_proto_msgTypes[4]
+	mi := &file_runnel_v1_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +874,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[4]
+	mi := &file_runnel_v1_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +887,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Budget) GetTokens() int64 {
@@ -661,13 +925,16 @@ type AgentTools struct {
 	// Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an
 	// error that names the agent's tools.
 	UnknownCallsToCaller bool `protobuf:"varint,6,opt,name=unknown_calls_to_caller,json=unknownCallsToCaller,proto3" json:"unknown_calls_to_caller,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and
+	// `tool.call.completed` with `run_by_provider`. Checked when a message is sent.
+	Provider      []*ProviderTool `protobuf:"bytes,7,rep,name=provider,proto3" json:"provider,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AgentTools) Reset() {
 	*x = AgentTools{}
-	mi := &file_runnel_v1_session_proto_msgTypes[5]
+	mi := &file_runnel_v1_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -679,7 +946,7 @@ func (x *AgentTools) String() string {
 func (*AgentTools) ProtoMessage() {}
 
 func (x *AgentTools) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[5]
+	mi := &file_runnel_v1_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -692,7 +959,7 @@ func (x *AgentTools) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentTools.ProtoReflect.Descriptor instead.
 func (*AgentTools) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AgentTools) GetBuiltin() []string {
@@ -737,6 +1004,69 @@ func (x *AgentTools) GetUnknownCallsToCaller() bool {
 	return false
 }
 
+func (x *AgentTools) GetProvider() []*ProviderTool {
+	if x != nil {
+		return x.Provider
+	}
+	return nil
+}
+
+// A tool that a provider runs itself.
+type ProviderTool struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the provider, as in `provider:model`. A model of another provider does not get the tool.
+	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	// The tool as the provider's own API writes it: a JSON object such as `{"type": "web_search_20250305", "name": "web_search"}` for
+	// `anthropic`, `{"type": "web_search"}` for `openai` with Responses, or `{"google_search": {}}` for `gemini`.
+	Tool          string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProviderTool) Reset() {
+	*x = ProviderTool{}
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProviderTool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProviderTool) ProtoMessage() {}
+
+func (x *ProviderTool) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProviderTool.ProtoReflect.Descriptor instead.
+func (*ProviderTool) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ProviderTool) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *ProviderTool) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
 // A tool that the caller runs itself.
 type FunctionTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -752,7 +1082,7 @@ type FunctionTool struct {
 
 func (x *FunctionTool) Reset() {
 	*x = FunctionTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[6]
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +1094,7 @@ func (x *FunctionTool) String() string {
 func (*FunctionTool) ProtoMessage() {}
 
 func (x *FunctionTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[6]
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +1107,7 @@ func (x *FunctionTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionTool.ProtoReflect.Descriptor instead.
 func (*FunctionTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FunctionTool) GetName() string {
@@ -816,7 +1146,7 @@ type RemoteTool struct {
 
 func (x *RemoteTool) Reset() {
 	*x = RemoteTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +1158,7 @@ func (x *RemoteTool) String() string {
 func (*RemoteTool) ProtoMessage() {}
 
 func (x *RemoteTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +1171,7 @@ func (x *RemoteTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoteTool.ProtoReflect.Descriptor instead.
 func (*RemoteTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RemoteTool) GetName() string {
@@ -879,7 +1209,7 @@ type Callback struct {
 
 func (x *Callback) Reset() {
 	*x = Callback{}
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1221,7 @@ func (x *Callback) String() string {
 func (*Callback) ProtoMessage() {}
 
 func (x *Callback) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1234,7 @@ func (x *Callback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Callback.ProtoReflect.Descriptor instead.
 func (*Callback) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Callback) GetBaseUrl() string {
@@ -957,7 +1287,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\"\n" +
 	"\x06run_id\x18\x02 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\x92\x04\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\x8e\t\n" +
 	"\x05Agent\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x04name\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12.\n" +
@@ -971,8 +1301,35 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x0fresponse_format\x18\t \x01(\v2\x19.runnel.v1.ResponseFormatR\x0eresponseFormat\x12O\n" +
 	"\x10reasoning_effort\x18\n" +
 	" \x01(\x0e2\x1a.runnel.v1.ReasoningEffortB\b\xbaH\x05\x82\x01\x02\x10\x01R\x0freasoningEffort\x12;\n" +
-	"\x10provider_options\x18\v \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01R\x0fproviderOptionsB\x0e\n" +
-	"\f_temperature\"\xc6\x02\n" +
+	"\x10provider_options\x18\v \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01R\x0fproviderOptions\x126\n" +
+	"\vtool_choice\x18\f \x01(\v2\x15.runnel.v1.ToolChoiceR\n" +
+	"toolChoice\x123\n" +
+	"\x13parallel_tool_calls\x18\r \x01(\bH\x01R\x11parallelToolCalls\x88\x01\x01\x121\n" +
+	"\x05top_p\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x04topP\x88\x01\x01\x12!\n" +
+	"\x05top_k\x18\x0f \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x03R\x04topK\x88\x01\x01\x12%\n" +
+	"\x04stop\x18\x10 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x10\"\ar\x05\x10\x01(\x80\bR\x04stop\x122\n" +
+	"\x04seed\x18\x11 \x01(\x03B\x19\xbaH\x16\"\x14\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x81\x80\x80\x80\x80\x80\x80\xf0\xff\x01H\x04R\x04seed\x88\x01\x01\x12I\n" +
+	"\x11frequency_penalty\x18\x12 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\x00@)\x00\x00\x00\x00\x00\x00\x00\xc0H\x05R\x10frequencyPenalty\x88\x01\x01\x12G\n" +
+	"\x10presence_penalty\x18\x13 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\x00@)\x00\x00\x00\x00\x00\x00\x00\xc0H\x06R\x0fpresencePenalty\x88\x01\x01\x12<\n" +
+	"\tverbosity\x18\x14 \x01(\x0e2\x14.runnel.v1.VerbosityB\b\xbaH\x05\x82\x01\x02\x10\x01R\tverbosity\x12*\n" +
+	"\fservice_tier\x18\x15 \x01(\tB\a\xbaH\x04r\x02(@R\vserviceTierB\x0e\n" +
+	"\f_temperatureB\x16\n" +
+	"\x14_parallel_tool_callsB\b\n" +
+	"\x06_top_pB\b\n" +
+	"\x06_top_kB\a\n" +
+	"\x05_seedB\x14\n" +
+	"\x12_frequency_penaltyB\x13\n" +
+	"\x11_presence_penalty\"\xc4\x02\n" +
+	"\n" +
+	"ToolChoice\x128\n" +
+	"\x04mode\x18\x01 \x01(\x0e2\x1a.runnel.v1.ToolChoice.ModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12\x1c\n" +
+	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04name\"r\n" +
+	"\x04Mode\x12\x14\n" +
+	"\x10MODE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\tMODE_AUTO\x10\x01\x1a\t\xc2\xd9\xf4\a\x04auto\x12\x18\n" +
+	"\tMODE_NONE\x10\x02\x1a\t\xc2\xd9\xf4\a\x04none\x12 \n" +
+	"\rMODE_REQUIRED\x10\x03\x1a\r\xc2\xd9\xf4\a\brequired:j\xbaHg\x1ae\n" +
+	"\x0ftool_choice.one\x12/invalid tool_choice: set mode or name, not both\x1a!this.name == '' || this.mode == 0\"\xc6\x02\n" +
 	"\x0eResponseFormat\x12\xc4\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\xaf\x01\xbaH\xab\x01\xba\x01\xa7\x01\n" +
 	"\x1cresponse_format.name.pattern\x12Rinvalid response_format.name: must be 1-64 letters, digits, dashes and underscores\x1a3this == '' || this.matches('^[A-Za-z0-9_-]{1,64}$')R\x04name\x12+\n" +
@@ -981,7 +1338,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06strict\x18\x04 \x01(\bR\x06strict\"X\n" +
 	"\x06Budget\x12\x1f\n" +
 	"\x06tokens\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06tokens\x12-\n" +
-	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xce\x02\n" +
+	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\x8d\x03\n" +
 	"\n" +
 	"AgentTools\x12)\n" +
 	"\abuiltin\x18\x01 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10@\"\x05r\x03(\x80\x01R\abuiltin\x128\n" +
@@ -990,7 +1347,11 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\aapprove\x18\x04 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10\xc0\x01\"\x05r\x03(\x80\x01R\aapprove\x126\n" +
 	"\x10approval_seconds\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xf5$(\x00R\x0fapprovalSeconds\x125\n" +
-	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\"\xa4\x02\n" +
+	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\x12=\n" +
+	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\"Y\n" +
+	"\fProviderTool\x12#\n" +
+	"\bprovider\x18\x01 \x01(\tB\a\xbaH\x04r\x02(@R\bprovider\x12$\n" +
+	"\x04tool\x18\x02 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01R\x04tool\"\xa4\x02\n" +
 	"\fFunctionTool\x12\xb4\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\x9f\x01\xbaH\x94\x01\xba\x01\x90\x01\n" +
 	"\x15function.name.pattern\x12Pinvalid name of a function: must be 1-64 letters, digits, dashes and underscores\x1a%this.matches('^[A-Za-z0-9_-]{1,64}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12+\n" +
@@ -1008,7 +1369,12 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\bCallback\x12\x19\n" +
 	"\bbase_url\x18\x01 \x01(\tR\abaseUrl\x12\x1f\n" +
 	"\vtimeout_sec\x18\x02 \x01(\x05R\n" +
-	"timeoutSec*\xd3\x01\n" +
+	"timeoutSec*\x85\x01\n" +
+	"\tVerbosity\x12\x19\n" +
+	"\x15VERBOSITY_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\rVERBOSITY_LOW\x10\x01\x1a\b\xc2\xd9\xf4\a\x03low\x12!\n" +
+	"\x10VERBOSITY_MEDIUM\x10\x02\x1a\v\xc2\xd9\xf4\a\x06medium\x12\x1d\n" +
+	"\x0eVERBOSITY_HIGH\x10\x03\x1a\t\xc2\xd9\xf4\a\x04high*\xd3\x01\n" +
 	"\x0fReasoningEffort\x12 \n" +
 	"\x1cREASONING_EFFORT_UNSPECIFIED\x10\x00\x12*\n" +
 	"\x18REASONING_EFFORT_MINIMAL\x10\x01\x1a\f\xc2\xd9\xf4\a\aminimal\x12\"\n" +
@@ -1030,39 +1396,47 @@ func file_runnel_v1_session_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_session_proto_rawDescData
 }
 
-var file_runnel_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_runnel_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_runnel_v1_session_proto_goTypes = []any{
-	(ReasoningEffort)(0),          // 0: runnel.v1.ReasoningEffort
-	(Session_State)(0),            // 1: runnel.v1.Session.State
-	(*Session)(nil),               // 2: runnel.v1.Session
-	(*Fork)(nil),                  // 3: runnel.v1.Fork
-	(*Agent)(nil),                 // 4: runnel.v1.Agent
-	(*ResponseFormat)(nil),        // 5: runnel.v1.ResponseFormat
-	(*Budget)(nil),                // 6: runnel.v1.Budget
-	(*AgentTools)(nil),            // 7: runnel.v1.AgentTools
-	(*FunctionTool)(nil),          // 8: runnel.v1.FunctionTool
-	(*RemoteTool)(nil),            // 9: runnel.v1.RemoteTool
-	(*Callback)(nil),              // 10: runnel.v1.Callback
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 12: runnel.v1.Usage
+	(Verbosity)(0),                // 0: runnel.v1.Verbosity
+	(ReasoningEffort)(0),          // 1: runnel.v1.ReasoningEffort
+	(Session_State)(0),            // 2: runnel.v1.Session.State
+	(ToolChoice_Mode)(0),          // 3: runnel.v1.ToolChoice.Mode
+	(*Session)(nil),               // 4: runnel.v1.Session
+	(*Fork)(nil),                  // 5: runnel.v1.Fork
+	(*Agent)(nil),                 // 6: runnel.v1.Agent
+	(*ToolChoice)(nil),            // 7: runnel.v1.ToolChoice
+	(*ResponseFormat)(nil),        // 8: runnel.v1.ResponseFormat
+	(*Budget)(nil),                // 9: runnel.v1.Budget
+	(*AgentTools)(nil),            // 10: runnel.v1.AgentTools
+	(*ProviderTool)(nil),          // 11: runnel.v1.ProviderTool
+	(*FunctionTool)(nil),          // 12: runnel.v1.FunctionTool
+	(*RemoteTool)(nil),            // 13: runnel.v1.RemoteTool
+	(*Callback)(nil),              // 14: runnel.v1.Callback
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 16: runnel.v1.Usage
 }
 var file_runnel_v1_session_proto_depIdxs = []int32{
-	1,  // 0: runnel.v1.Session.status:type_name -> runnel.v1.Session.State
-	11, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	12, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
-	3,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
-	7,  // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
-	6,  // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
-	5,  // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
-	0,  // 7: runnel.v1.Agent.reasoning_effort:type_name -> runnel.v1.ReasoningEffort
-	9,  // 8: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
-	8,  // 9: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	2,  // 0: runnel.v1.Session.status:type_name -> runnel.v1.Session.State
+	15, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	16, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
+	5,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
+	10, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
+	9,  // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
+	8,  // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
+	1,  // 7: runnel.v1.Agent.reasoning_effort:type_name -> runnel.v1.ReasoningEffort
+	7,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
+	0,  // 9: runnel.v1.Agent.verbosity:type_name -> runnel.v1.Verbosity
+	3,  // 10: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
+	13, // 11: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
+	12, // 12: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
+	11, // 13: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_proto_init() }
@@ -1077,8 +1451,8 @@ func file_runnel_v1_session_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_session_proto_rawDesc), len(file_runnel_v1_session_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   9,
+			NumEnums:      4,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,33 @@
+// The settings of Chat Completions.
+
+import type { ModelSettings, SettingName, ToolChoice } from "../model.ts";
+
+/** The settings of OpenAI's own service. */
+export const chatSettings: ReadonlySet<SettingName> = new Set([
+  ...(["toolChoice", "parallelToolCalls", "topP", "stop", "seed", "frequencyPenalty", "presencePenalty"] as const),
+  ...(["verbosity", "serviceTier"] as const),
+]);
+
+/** The settings of compatible servers. Many of them have `top_k` too. */
+export const compatibleSettings: ReadonlySet<SettingName> = new Set([...chatSettings, "topK"]);
+
+/** Returns the fields of a body. */
+export function writeSettings(settings: ModelSettings, { hasTools }: { readonly hasTools: boolean }): object {
+  const { toolChoice, parallelToolCalls, stop } = settings;
+  return {
+    tool_choice: hasTools && toolChoice !== undefined ? writeChoice(toolChoice) : undefined,
+    parallel_tool_calls: hasTools ? parallelToolCalls : undefined,
+    top_p: settings.topP,
+    top_k: settings.topK,
+    stop,
+    seed: settings.seed,
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
+    verbosity: settings.verbosity,
+    service_tier: settings.serviceTier,
+  };
+}
+
+function writeChoice(choice: ToolChoice): string | object {
+  return typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
+}

@@ -1,0 +1,29 @@
+// Reads the tools of an agent that a provider runs itself.
+
+import type { Agent } from "#gen/runnel/v1/session_pb.js";
+import { invalidField } from "../../platform/base/fault.ts";
+import { parseObject } from "../../platform/base/json/parse-object.ts";
+import { providerNames } from "../models/route.ts";
+
+/**
+ * Returns the tools of an agent that a provider runs, as its API writes them.
+ * @throws Fault INVALID_ARGUMENT when one of the agent's tools is no JSON object, or has an unknown provider.
+ */
+export function providerToolsOf({ tools }: Agent, provider: string): readonly string[] {
+  return (tools?.provider ?? []).flatMap((tool, index) => {
+    const at = `agent.tools.provider[${index}]`;
+    if (!providerNames.some((name) => name === tool.provider)) {
+      throw invalidField(`${at}.provider`, `must be one of ${providerNames.join(", ")}`);
+    }
+    if (parseObject(tool.tool) === undefined) {
+      throw invalidField(`${at}.tool`, "must be a JSON object, as the provider's API writes the tool");
+    }
+    return tool.provider === provider ? [tool.tool] : [];
+  });
+}
+
+/** Returns the name of such a tool; its type, or its only field, where it has no name. */
+export function nameOfProviderTool(tool: string): string {
+  const fields: Readonly<Record<string, unknown>> = { ...parseObject(tool) };
+  return String(fields.name ?? fields.type ?? Object.keys(fields)[0]);
+}

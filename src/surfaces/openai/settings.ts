@@ -1,0 +1,166 @@
+// Reads the settings of the model in a request as fields of an agent.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
+import { invalid, unsupported } from "./errors.ts";
+import { Fields } from "./fields.ts";
+
+/** Fields of an agent. */
+export type Settings = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
+
+/** Reads the settings that Chat Completions and Responses write alike. */
+export function readSettings(request: Fields): Settings {
+  return present({
+    temperature: request.number("temperature"),
+    topP: request.number("top_p"),
+    parallelToolCalls: request.flag("parallel_tool_calls"),
+    serviceTier: readTier(request),
+    toolChoice: readChoice(request),
+  });
+}
+
+/** Reads the settings that Chat Completions alone has. */
+export function readChatSettings(request: Fields): Settings {
+  return {
+    ...readSettings(request),
+    ...present({
+      stop: readStop(request),
+      topK: request.count("top_k"),
+      seed: readSeed(request),
+      frequencyPenalty: request.number("frequency_penalty"),
+      presencePenalty: request.number("presence_penalty"),
+      verbosity: readVerbosity(request),
+      responseFormat: readChatFormat(request),
+    }),
+  };
+}
+
+/** Reads `text` of the Responses API: the form of the answer, and how long it is. */
+export function readTextSettings(request: Fields): Settings {
+  const text = request.child("text");
+  const format = text?.child("format");
+  const settings = present({
+    verbosity: text && readVerbosity(text),
+    responseFormat: format && readFormat(format, () => format),
+  });
+  format?.assertAllRead();
+  text?.assertAllRead();
+  return settings;
+}
+
+/** Returns the fields that have a value. */
+function present(fields: { readonly [Name in keyof Settings]: Settings[Name] | undefined }): Settings {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function readTier(request: Fields): string | undefined {
+  const tier = request.text("service_tier");
+  return tier === "auto" || tier === "default" ? undefined : tier;
+}
+
+/** Reads a choice: a mode, or a function by its name, which Chat Completions writes into a field of its own. */
+function readChoice(request: Fields): Settings["toolChoice"] | undefined {
+  const choice = request.raw("tool_choice");
+  if (choice === undefined || typeof choice === "string") {
+    return choice === undefined ? undefined : { mode: readMode(request.at("tool_choice"), choice) };
+  }
+  const fields = new Fields(choice, request.at("tool_choice"));
+  const type = fields.requireText("type");
+  if (type !== "function") {
+    throw unsupported(fields.at("type"), `use function, or none, auto or required in place of the object, not ${type}`);
+  }
+  const name = fields.text("name") ?? fields.child("function")?.requireText("name");
+  fields.assertAllRead();
+  if (name === undefined) {
+    throw invalid(fields.at("name"), "is missing");
+  }
+  return { name };
+}
+
+function readMode(param: string, choice: string): ToolChoice_Mode {
+  const mode = modes[choice];
+  if (mode === undefined) {
+    throw invalid(param, "must be none, auto, required or a function");
+  }
+  return mode;
+}
+
+const modes: Readonly<Record<string, ToolChoice_Mode>> = {
+  auto: ToolChoice_Mode.AUTO,
+  none: ToolChoice_Mode.NONE,
+  required: ToolChoice_Mode.REQUIRED,
+};
+
+function readStop(request: Fields): string[] {
+  const stop = request.raw("stop") ?? [];
+  const texts: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
+  return texts.map((text) => {
+    if (typeof text !== "string") {
+      throw invalid(request.at("stop"), "must be a string or a list of strings");
+    }
+    return text;
+  });
+}
+
+function readSeed(request: Fields): bigint | undefined {
+  const seed = request.number("seed");
+  if (seed !== undefined && !Number.isSafeInteger(seed)) {
+    throw invalid(request.at("seed"), "must be a whole number of at most 53 bits");
+  }
+  return seed === undefined ? undefined : BigInt(seed);
+}
+
+function readVerbosity(fields: Fields): Verbosity | undefined {
+  const word = fields.text("verbosity");
+  const verbosity = word === undefined ? undefined : verbosities[word];
+  if (word !== undefined && verbosity === undefined) {
+    throw invalid(fields.at("verbosity"), "must be low, medium or high");
+  }
+  return verbosity;
+}
+
+const verbosities: Readonly<Record<string, Verbosity>> = {
+  low: Verbosity.LOW,
+  medium: Verbosity.MEDIUM,
+  high: Verbosity.HIGH,
+};
+
+function readChatFormat(request: Fields): Settings["responseFormat"] | undefined {
+  const format = request.child("response_format");
+  return (
+    format &&
+    readFormat(format, () => {
+      const schema = format.child("json_schema");
+      format.assertAllRead();
+      if (schema === undefined) {
+        throw invalid(format.at("json_schema"), "is missing");
+      }
+      return schema;
+    })
+  );
+}
+
+/** Reads a format of either API. `place` returns the object that has the schema. */
+function readFormat(format: Fields, place: () => Fields): Settings["responseFormat"] | undefined {
+  const type = format.requireText("type");
+  switch (type) {
+    case "text":
+      return undefined;
+    case "json_object":
+      return {};
+    case "json_schema": {
+      const fields = place();
+      const schema = fields.raw("schema");
+      const described = {
+        name: fields.text("name") ?? "",
+        description: fields.text("description") ?? "",
+        schema: schema === undefined ? "" : JSON.stringify(schema),
+        strict: fields.flag("strict") ?? false,
+      };
+      fields.assertAllRead();
+      return described;
+    }
+    default:
+      throw unsupported(format.at("type"), `use text, json_object or json_schema, not ${type}`);
+  }
+}

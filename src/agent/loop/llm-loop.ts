@@ -104,6 +104,9 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
       }
       next = turn;
       resumed = false;
+      if (next.progress.phase === "model") {
+        continue;
+      }
     }
     const progress = yield* takeCalls(loop, next, resumed);
     if (progress !== undefined && "kind" in progress) {
@@ -154,7 +157,7 @@ function firstPositive(...counts: readonly number[]): number | undefined {
   return counts.find((count) => count > 0);
 }
 
-/** Takes one response of the model. Returns the end of the run, or the calls to make. */
+/** Takes one response of the model. Returns the end of the run, or the calls to make; none when the model goes on by itself. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
   const { context, maxTurns, model, runMax, dayBudget } = loop;
   if (progress.turns >= maxTurns) {
@@ -189,6 +192,9 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   const { calls = [], pending = [] } = Object.groupBy(made, ({ name }) =>
     isOfCaller(loop, name) ? "pending" : "calls",
   );
+  if (response.finishReason === "paused" && made.length === 0) {
+    return yield* pauseTurn(loop, response, spent);
+  }
   if (calls.length === 0 || (isCut && progress.wasCut)) {
     return endOfTalk(response, { ...spent, pending: isCut ? [] : pending });
   }
@@ -212,6 +218,16 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   yield { kind: "commit", results, effects: { ...effects, toolCalls: { turn, calls: asked } } };
   failpoint("calls.committed");
   return { progress: reached, calls: askedCalls(asked) };
+}
+
+/** Keeps a response that goes on when its provider gets it back. */
+async function* pauseTurn(loop: Loop, response: Response, spent: Progress): AsyncGenerator<DriverStep, Next> {
+  const reached: Progress = { ...spent, phase: "model", announced: false };
+  const message = assistantMessage(response);
+  loop.transcript.push(message);
+  const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
+  yield { kind: "commit", results: [completedMessage(message, response)], effects };
+  return { progress: reached, calls: [] };
 }
 
 /** Whether the caller makes the calls of this tool: of its own functions and, where it asks for them, of tools that are unknown. */

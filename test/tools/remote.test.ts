@@ -70,7 +70,7 @@ function setWork({ baseUrl, random = () => 0.5, timeoutSec = 0, parameters = "[]
     limits,
     delaysMs,
     call: (args = "{}", { id = "call_1", signal = new AbortController().signal } = {}) => {
-      const context = { ...nowhere, sessionId: "s1", signal, call: { id, traceParent } };
+      const context = { ...nowhere, sessionId: "s1", signal, call: { id, written: args, traceParent } };
       return runCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
     },
   };

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type ArgumentsSchema, checkedBytesMax, readSchema } from "../../src/agent/tools/schema.ts";
+import { printJson } from "../../src/platform/base/json/exact.ts";
 
 const timeoutMs = 20_000;
 
@@ -26,6 +27,15 @@ describe("the model's schema", () => {
       "x-own": [],
     };
     expect(JSON.stringify(schemaOf(parameters).parameters)).toBe(JSON.stringify(parameters));
+  });
+
+  test("keeps all digits of its numbers, and arguments are checked as JavaScript reads them", () => {
+    const id = '{"type":"integer","maximum":9223372036854775807}';
+    const schema = schemaOf(`{"type":"object","properties":{"id":${id}}}`);
+    expect(printJson(schema.parameters)).toBe(`{"type":"object","properties":{"id":${id}}}`);
+    expect(schema.problems).toEqual([]);
+    expect(schema.findProblem({ id: 1 })).toBeUndefined();
+    expect(schema.findProblem({ id: 1e20 })).toContain("/id must be <= ");
   });
 
   test.each(["", " ", "[]", "{}"])("of %j is an object without properties", (text) => {

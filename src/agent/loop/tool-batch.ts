@@ -110,7 +110,7 @@ async function outcomeOf(
   if (hasBegun && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
-  const context = { ...batch.work, call: { id: call.id, traceParent } };
+  const context = { ...batch.work, call: { id: call.id, written: call.arguments, traceParent } };
   return await runCall(tool, call.arguments, context, { timeoutMs: callTimeoutMs, clock: batch.clock });
 }
 

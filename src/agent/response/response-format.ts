@@ -3,6 +3,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
+import { parseExact } from "../../platform/base/json/exact.ts";
 import { parseObject } from "../../platform/base/json/parse-object.ts";
 import type { ResponseFormat } from "../models/model.ts";
 
@@ -45,7 +46,7 @@ export function readAnswerSchema(text: string, field: string): object {
     const problem = validator.errorsText(validator.errors, { dataVar: "schema" }).slice(0, problemCharsMax);
     throw invalidField(field, `is not a valid JSON Schema: ${problem}`);
   }
-  return schema;
+  return parseExact(text) as object;
 }
 
 const problemCharsMax = 500;

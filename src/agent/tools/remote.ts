@@ -44,7 +44,7 @@ export function createRemoteTool({ name, description, schema, host }: RemoteTool
     // The host recognises a repeated call by its idempotency key, which it also needs after a lost answer.
     afterCrash: "again",
     run: async (args, context) => {
-      const printed = printArguments(args);
+      const printed = printArguments(args, context.call?.written);
       if ("problem" in printed) {
         return { error: `invalid arguments: ${printed.problem}` };
       }

@@ -6,6 +6,7 @@
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
+import { parseExact, printJson } from "../../platform/base/json/exact.ts";
 import { isDeeper } from "./depth.ts";
 import { mendParameters } from "./mend-schema.ts";
 import { type Fields, isFields } from "./sub-schemas.ts";
@@ -78,10 +79,10 @@ function parse(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem
   return compiled.isPassing ? unchecked : keep(text, unchecked);
 }
 
-/** Parses the text. Empty text means no arguments, and so does an empty array, which is how PHP writes an empty object. */
+/** Parses the text with all digits of its numbers. Empty text means no arguments, and so does an empty array, which is how PHP writes an empty object. */
 function parseObject(text: string): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
+    const value: unknown = parseExact(text.trim() === "" ? "{}" : text);
     const isEmpty = Array.isArray(value) && value.length === 0;
     return isEmpty ? {} : isFields(value) ? value : undefined;
   } catch {
@@ -108,7 +109,7 @@ function compile(
   try {
     const done = runInTime(timeoutMs, () => {
       problems.push(...dropInvalid(parameters));
-      return new Ajv2020(compilerOptions).compile(parameters);
+      return new Ajv2020(compilerOptions).compile(toPlain(parameters));
     });
     return done === undefined
       ? { problem: "the schema takes too long to compile", isPassing: true }
@@ -118,9 +119,14 @@ function compile(
   }
 }
 
+/** Returns the schema with the numbers of JavaScript, as a validator reads it. */
+function toPlain(schema: Record<string, unknown>): Record<string, unknown> {
+  return JSON.parse(printJson(schema)) as Record<string, unknown>;
+}
+
 /** Removes each keyword whose value the draft forbids, because providers refuse such keywords as well. */
 function dropInvalid(schema: Record<string, unknown>): string[] {
-  if (judge.validateSchema(schema) === true) {
+  if (judge.validateSchema(toPlain(schema)) === true) {
     return [];
   }
   const dropped = new Map((judge.errors ?? []).map(({ instancePath, message = "" }) => [instancePath, message]));

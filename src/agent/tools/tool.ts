@@ -16,6 +16,8 @@ export interface ToolContext extends WorkPlace {
 export interface ToolCallReference {
   /** The id that the model's provider gave the call. A repeated call has the same id. */
   readonly id: string;
+  /** The arguments as the model wrote them. */
+  readonly written: string;
   /** The value of the header `traceparent` for requests of the call; undefined without traces. */
   readonly traceParent: string | undefined;
 }

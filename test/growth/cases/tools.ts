@@ -134,7 +134,7 @@ export const toolCases: readonly GrowthCase[] = [
     parseArguments: (text) => parseArguments(text),
     printArguments: (text) => {
       const parsed = parseArguments(text);
-      return "args" in parsed ? printArguments(parsed.args) : undefined;
+      return "args" in parsed ? printArguments(parsed.args, text) : undefined;
     },
   }),
   ...pairs(plainTexts, {

@@ -1,6 +1,7 @@
 // Builds the body of a Chat Completions request. Keeps the order of messages, calls and tools. Arguments and schemas are sent
 // unchanged, except for choices at the top of a schema.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type {
   ModelContent,
   ModelMedia,
@@ -11,7 +12,6 @@ import type {
   ResponseFormat,
 } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
-import { RawJson } from "../wire/raw-json.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { adaptParameters } from "./parameters.ts";
 import { writeSettings } from "./settings.ts";

@@ -2,11 +2,11 @@
 // one socket pool.
 
 import type { IncomingMessage } from "node:http";
+import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
 import { findFailure } from "../wire/failures.ts";
-import { printJson } from "../wire/raw-json.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { chatBody } from "./body.ts";

@@ -1,6 +1,7 @@
 // Adapts tools to the providers. OpenAI and Anthropic refuse a schema without `type: object`, and one with a choice of schemas
 // at its top; everything else is sent unchanged. Pure.
 
+import { printJson } from "../../../platform/base/json/exact.ts";
 import type { ModelToolDefinition } from "../model.ts";
 import { asRecord } from "./frame.ts";
 
@@ -19,6 +20,6 @@ export function adaptTool({ name, description, parameters }: ModelToolDefinition
 }
 
 function describe(description: string, refused: object): string {
-  const rule = `The arguments must also match this JSON Schema: ${JSON.stringify(refused)}`;
+  const rule = `The arguments must also match this JSON Schema: ${printJson(refused)}`;
   return description === "" ? rule : `${description}\n\n${rule}`;
 }

@@ -91,7 +91,7 @@ async function runMeasured(
     throw new Fault("GRANT_REFUSED", "run is not active");
   }
   const place = await workDirs.open(session, undefined);
-  const call = { id: newUuid(clock.nowMs()), traceParent: undefined };
+  const call = { id: newUuid(clock.nowMs()), written: args, traceParent: undefined };
   const startMs = clock.monotonicMs();
   const context = { ...place, sessionId: session.name, signal, call };
   const outcome = await runCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });

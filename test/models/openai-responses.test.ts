@@ -517,10 +517,10 @@ test("a part of an answer in an unknown form is a permanent failure, since the r
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
 });
 
-test("a call in an unknown form is a permanent failure, since it would be lost silently", async () => {
+test("a call without a name is a permanent failure, since it would be lost silently", async () => {
   const parts = await collect((wire) => {
     wire.start();
-    const item = { id: "fc_0", type: "function_call", call_id: "call_1", name: "search", arguments: { q: 1 } };
+    const item = { id: "fc_0", type: "function_call", call_id: "call_1", arguments: "{}" };
     wire.event("response.output_item.done", { output_index: 0, item });
     wire.completed();
   });
@@ -559,7 +559,7 @@ test("a response is the same when every byte arrives separately, also within a c
   const all = [...frames, { type: "response.completed", response: { usage: null } }];
   const text = all.map((frame) => `event: ${frame.type}\r\ndata: ${JSON.stringify(frame)}\r\n\r\n`).join("");
   const parts = await collect((wire) => wire.raw(...splitBytes(text)));
-  expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : []))).toEqual(["für ", "日本", "🚀"]);
+  expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")).toBe("für 日本🚀");
   expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
 });
 

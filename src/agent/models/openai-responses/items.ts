@@ -1,6 +1,7 @@
 // Collects the items of one response's output from its events.
 //
-// O1  An item is found by its place in the output, then by its id: some gateways change the id of an item from event to event.
+// O1  An item is found by its place in the output, then by its id: some gateways change the id of an item from event to event. An
+//     event without both belongs to the latest open item of its type.
 // O2  The event that completes an item is exact. The pieces of an item count where that event lacks their text.
 // O3  Items are in the order of their places.
 
@@ -24,6 +25,13 @@ export interface OutputItem {
   readonly refusal: string;
 }
 
+/** Returns the text of a message: that of its pieces, unless the complete message continues it. */
+export function textOfMessage({ fields: { content }, text }: OutputItem): string {
+  const parts = Array.isArray(content) ? content.map((part) => asRecord(part).text) : [content];
+  const whole = parts.filter((part) => typeof part === "string").join("");
+  return whole.startsWith(text) ? whole : text;
+}
+
 type OpenItem = { -readonly [Key in keyof OutputItem]: OutputItem[Key] } & {
   readonly place: number;
   /** Undefined when its first event named none. */
@@ -45,7 +53,7 @@ export class OutputItems {
 
   /** Adds a piece of text to an item. Its type counts only when no event has named another one. */
   addPiece(frame: Fields, type: string, member: "text" | "refusal", piece: string): void {
-    const item = this.#find(frame.output_index, frame.item_id);
+    const item = this.#find(type, frame.output_index, frame.item_id);
     item.type ||= type;
     item[member] += piece;
   }
@@ -54,7 +62,7 @@ export class OutputItems {
   begin(frame: Fields, data: string): void {
     this.#hasEvents = true;
     const fields = asRecord(frame.item);
-    const item = this.#find(frame.output_index, fields.id);
+    const item = this.#find(fields.type, frame.output_index, fields.id);
     if (!item.isDone) {
       replace(item, fields, new WrittenValue(data).at("item"));
     }
@@ -79,7 +87,7 @@ export class OutputItems {
   }
 
   #complete(index: unknown, fields: Fields, written: WrittenValue): OutputItem | undefined {
-    const item = this.#find(index, fields.id);
+    const item = this.#find(fields.type, index, fields.id);
     if (item.isDone) {
       return undefined;
     }
@@ -88,12 +96,15 @@ export class OutputItems {
     return item;
   }
 
-  /** Returns the item at a place or with an id, and begins it when it is new. Events that name neither continue the latest item. */
-  #find(givenIndex: unknown, givenId: unknown): OpenItem {
+  /** Returns the item of an event, and begins it when it is new. */
+  #find(type: unknown, givenIndex: unknown, givenId: unknown): OpenItem {
     const index = typeof givenIndex === "number" ? givenIndex : undefined;
+    const atIndex = index === undefined ? undefined : this.#byIndex.get(index);
+    if (atIndex !== undefined) {
+      return atIndex;
+    }
     const id = typeof givenId === "string" && givenId !== "" ? givenId : undefined;
-    const item =
-      this.#known(index, id) ?? this.#latest(index === undefined && id === undefined) ?? this.#open(index, id);
+    const item = this.#named(index, id) ?? this.#unplaced(type, index, id) ?? this.#open(index, id);
     if (index !== undefined) {
       this.#byIndex.set(index, item);
     }
@@ -103,18 +114,18 @@ export class OutputItems {
     return item;
   }
 
-  #known(index: number | undefined, id: string | undefined): OpenItem | undefined {
-    const atIndex = index === undefined ? undefined : this.#byIndex.get(index);
+  /** Items at two places are two items, even with one id. */
+  #named(index: number | undefined, id: string | undefined): OpenItem | undefined {
     const named = id === undefined ? undefined : this.#byId.get(id);
-    // Items at two places are two items, even with one id.
-    const isOther = index !== undefined && named?.index !== undefined;
-    return atIndex ?? (isOther ? undefined : named);
+    return index !== undefined && named?.index !== undefined ? undefined : named;
   }
 
-  #latest(isUnplaced: boolean): OpenItem | undefined {
-    const latest = this.#items.at(-1);
-    const continues = isUnplaced || (latest?.index === undefined && latest?.id === undefined);
-    return continues && latest?.isDone === false ? latest : undefined;
+  /** Returns the open item of a type for an event without a place, or the first one that began without a place. */
+  #unplaced(type: unknown, index: number | undefined, id: string | undefined): OpenItem | undefined {
+    const open = this.#items.filter((item) => !item.isDone && item.type === type);
+    return index === undefined && id === undefined
+      ? open.at(-1)
+      : open.find((item) => item.index === undefined && item.id === undefined);
   }
 
   #open(index: number | undefined, id: string | undefined): OpenItem {

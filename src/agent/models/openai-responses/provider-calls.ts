@@ -62,7 +62,7 @@ export function openProviderCall(item: OutputItem): ModelPart {
   return providerCall(item, noResult);
 }
 
-/** Returns the part of a call of a tool of ours that the provider has run after all. */
+/** Returns the part of a call of a custom tool that the provider has run. */
 export function finishedProviderCall(item: OutputItem): ModelPart {
   return providerCall(item, outcomeOf(item));
 }

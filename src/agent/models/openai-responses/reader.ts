@@ -9,7 +9,7 @@ import { asRecord, type FrameFinish, isLostFrame, mergeUsage } from "../wire/fra
 import type { ResponseReader } from "../wire/stream.ts";
 import { callsOf, isCall } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
-import { type OutputItem, OutputItems } from "./items.ts";
+import { type OutputItem, OutputItems, textOfMessage } from "./items.ts";
 import { finishedProviderCall, openProviderCall, ProviderCalls } from "./provider-calls.ts";
 import { writeState } from "./state.ts";
 
@@ -135,14 +135,13 @@ export class ResponsesReader implements ResponseReader {
     }
   }
 
-  #readMessage({ fields, text, refusal }: OutputItem): readonly ModelPart[] {
-    const { content } = fields;
-    if (refusal === "") {
-      this.#refusal += textsOf(content, "refusal").join("");
+  #readMessage(item: OutputItem): readonly ModelPart[] {
+    if (item.refusal === "") {
+      this.#refusal += textsOf(item.fields.content, "refusal").join("");
     }
-    const texts = text === "" ? (typeof content === "string" && content !== "" ? [content] : textsOf(content)) : [];
-    this.#hasSpoken ||= texts.length > 0;
-    return texts.map((each) => ({ type: "text", text: each }));
+    const rest = textOfMessage(item).slice(item.text.length);
+    this.#hasSpoken ||= rest !== "";
+    return rest === "" ? nothing : [{ type: "text", text: rest }];
   }
 
   #readEnd(frame: Fields, data: string): readonly ModelPart[] {
@@ -179,10 +178,12 @@ export class ResponsesReader implements ResponseReader {
     return isCall(item) && !this.#isRunByProvider(item, items) ? callsOf(item, this.#offered) : [];
   }
 
-  /** A provider that goes on with its text after a call of a custom tool of its own has run it. xAI's search of X is such a tool. */
+  /** A provider that continues with text after a call of a custom tool has run it. xAI's search of X is such a tool. */
   #isRunByProvider(item: OutputItem, items: readonly OutputItem[]): boolean {
     const isOwn = item.type === "custom_tool_call" && item.isDone && !this.#offered.has(String(item.fields.name));
-    return isOwn && items.slice(items.indexOf(item)).some(({ type, text }) => type === "message" && text !== "");
+    return (
+      isOwn && items.slice(items.indexOf(item)).some((next) => next.type === "message" && textOfMessage(next) !== "")
+    );
   }
 
   #endProviderCalls(items: readonly OutputItem[]): readonly ModelPart[] {

@@ -11,7 +11,7 @@ import { asRecord, WrittenValue } from "../wire/frame.ts";
 import { printJson, RawJson } from "../wire/raw-json.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { isCall } from "./calls.ts";
-import type { OutputItem } from "./items.ts";
+import { type OutputItem, textOfMessage } from "./items.ts";
 import { withoutMember } from "./members.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,9 +20,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const kind = "responses";
 
 /**
- * Items of tools that the service takes back. Others stay out: `code_interpreter_call` is refused for ever once its container has
- * expired, `image_generation_call` needs the store, a request for an approval wants an answer, and a call that the provider left to
- * its caller wants an output.
+ * Items of tools that the service takes back. Others stay out: a `code_interpreter_call` whose container has expired would make every
+ * later request fail, an `image_generation_call` needs the store, a request for an approval wants an answer, and a call that the
+ * provider left to its caller wants an output.
  */
 const returned: ReadonlySet<string> = new Set([
   "compaction",
@@ -131,10 +131,11 @@ function keepItem(item: OutputItem, response: ResponseItems): readonly KeptItem[
   }
 }
 
-function keepMessage({ fields, written, text: said }: OutputItem): readonly KeptItem[] {
+function keepMessage(item: OutputItem): readonly KeptItem[] {
+  const { fields, written } = item;
   const parts = Array.isArray(fields.content) ? fields.content.map(asRecord) : [];
   const phase = fields.phase ?? undefined;
-  const text = said || parts.map((part) => textOf(part.text)).join("");
+  const text = textOfMessage(item);
   const content = parts.some(isAnnotated) ? written?.at("content").text() : undefined;
   if (content !== undefined) {
     return [{ json: { type: "message", role: "assistant", content: new RawJson(content), phase }, isNeeded: true }];

@@ -8,8 +8,12 @@ import type {
   ModelRequest,
   ModelToolCall,
 } from "../../src/agent/models/model.ts";
+import { responsesBody } from "../../src/agent/models/openai-responses/body.ts";
 import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
+import { outcomeBytesMax } from "../../src/agent/models/openai-responses/provider-calls.ts";
+import { responsesSettings } from "../../src/agent/models/openai-responses/settings.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { printJson } from "../../src/agent/models/wire/raw-json.ts";
 import { onResponses, type ResponsesScript } from "../fakes/responses-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
@@ -517,10 +521,10 @@ test("a part of an answer in an unknown form is a permanent failure, since the r
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
 });
 
-test("a call in an unknown form is a permanent failure, since it would be lost silently", async () => {
+test("a call without a name is a permanent failure, since it would be lost silently", async () => {
   const parts = await collect((wire) => {
     wire.start();
-    const item = { id: "fc_0", type: "function_call", call_id: "call_1", name: "search", arguments: { q: 1 } };
+    const item = { id: "fc_0", type: "function_call", call_id: "call_1", arguments: "{}" };
     wire.event("response.output_item.done", { output_index: 0, item });
     wire.completed();
   });
@@ -559,7 +563,7 @@ test("a response is the same when every byte arrives separately, also within a c
   const all = [...frames, { type: "response.completed", response: { usage: null } }];
   const text = all.map((frame) => `event: ${frame.type}\r\ndata: ${JSON.stringify(frame)}\r\n\r\n`).join("");
   const parts = await collect((wire) => wire.raw(...splitBytes(text)));
-  expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : []))).toEqual(["für ", "日本", "🚀"]);
+  expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")).toBe("für 日本🚀");
   expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
 });
 
@@ -590,4 +594,460 @@ test("calls that the model wrapped into one are split, and answered separately",
 test("an effort and options of the caller reach the service, and those that this service sets stay", async () => {
   await collect(answer, { reasoningEffort: "low", providerOptions: { user: "u-1", store: true } }, "gpt-5");
   expect(await lastBody()).toMatchObject({ reasoning: { effort: "low" }, user: "u-1", store: false });
+});
+
+describe("settings", () => {
+  const tools = [{ name: "zeta", description: "finds", parameters: { type: "object" } }];
+
+  test.each([
+    [{ toolChoice: "auto" }, { tool_choice: "auto" }],
+    [{ toolChoice: "none" }, { tool_choice: "none" }],
+    [{ toolChoice: "required" }, { tool_choice: "required" }],
+    [{ toolChoice: { name: "zeta" } }, { tool_choice: { type: "function", name: "zeta" } }],
+    [{ parallelToolCalls: false }, { parallel_tool_calls: false }],
+    [{ topP: 0.5 }, { top_p: 0.5 }],
+    [{ verbosity: "low" }, { text: { verbosity: "low" } }],
+    [{ serviceTier: "flex" }, { service_tier: "flex" }],
+  ] as const)("%j are sent as %j", async (settings, fields) => {
+    await collect(answer, { tools, settings });
+    expect(await lastBody()).toMatchObject(fields);
+    expect(Object.keys(settings).every((name) => new Set<string>(responsesSettings).has(name))).toBe(true);
+  });
+
+  test("that the format does not know are not sent", async () => {
+    await collect(answer, {
+      settings: { topK: 1, stop: ["x"], seed: 7, frequencyPenalty: 1, presencePenalty: 1 },
+    });
+    const names = Object.keys(await lastBody()).sort();
+    expect(names).toEqual(["input", "max_output_tokens", "model", "store", "stream"]);
+  });
+
+  test("of tools are not sent without tools", async () => {
+    await collect(answer, { settings: { toolChoice: "none", parallelToolCalls: true } });
+    const body = await lastBody();
+    expect(body).not.toHaveProperty("tool_choice");
+    expect(body).not.toHaveProperty("parallel_tool_calls");
+  });
+
+  test("have no top_p for a model that reasons", async () => {
+    await collect(answer, { settings: { topP: 0.5, serviceTier: "flex" } }, "gpt-5");
+    const body = await lastBody();
+    expect(body).not.toHaveProperty("top_p");
+    expect(body).toMatchObject({ service_tier: "flex" });
+  });
+
+  test("of the text stand beside its format", async () => {
+    await collect(answer, { settings: { verbosity: "high" }, responseFormat: { type: "json-object" } });
+    expect((await lastBody()).text).toEqual({ format: { type: "json_object" }, verbosity: "high" });
+  });
+});
+
+describe("options of the caller", () => {
+  test("join those of this service within one field", async () => {
+    const providerOptions = {
+      text: { verbosity: "low", format: { type: "text" } },
+      reasoning: { effort: "high", summary: "auto", mode: "pro" },
+      include: ["web_search_call.action.sources"],
+      max_tool_calls: 3,
+    };
+    await collect(
+      answer,
+      { providerOptions, reasoningEffort: "low", responseFormat: { type: "json-object" } },
+      "gpt-5",
+    );
+    expect(await lastBody()).toMatchObject({
+      text: { verbosity: "low", format: { type: "json_object" } },
+      reasoning: { effort: "low", summary: "auto", mode: "pro" },
+      include: ["web_search_call.action.sources", "reasoning.encrypted_content"],
+      max_tool_calls: 3,
+    });
+  });
+
+  test("are sent as they are where this service sets nothing", async () => {
+    const providerOptions = { include: ["message.output_text.logprobs"], tools: [{ type: "web_search" }] };
+    await collect(answer, { providerOptions });
+    expect(await lastBody()).toMatchObject(providerOptions);
+  });
+});
+
+test.each([
+  ["gpt-5", "minimal", { effort: "minimal", summary: "detailed" }],
+  ["gpt-5.1", "minimal", { effort: "low", summary: "detailed" }],
+  ["gpt-6-luna", "minimal", { effort: "low", summary: "detailed" }],
+  ["gpt-5.1", "high", { effort: "high", summary: "detailed" }],
+  ["gpt-4o", "high", undefined],
+] as const)("%s with the effort %s gets the reasoning %j", async (model, reasoningEffort, reasoning) => {
+  await collect(answer, { reasoningEffort }, model);
+  expect((await lastBody()).reasoning).toEqual(reasoning);
+});
+
+test("images and files of a tool are in its output", async () => {
+  const parts = [
+    { type: "text", text: "One:" },
+    { type: "image", name: undefined, mediaType: "image/png", data: Buffer.from("png") },
+    { type: "file", name: undefined, mediaType: "application/pdf", data: Buffer.from("pdf") },
+    { type: "file", name: undefined, mediaType: undefined, data: new URL("https://files.example/two.pdf") },
+  ] as const;
+  const call = { id: "c", name: "read", argumentsJson: "{}" };
+  await collect(answer, {
+    messages: [
+      { role: "assistant", text: "", toolCalls: [call] },
+      { role: "tool", toolCallId: "c", toolName: "read", text: "One:", parts },
+    ],
+  });
+  expect((await lastBody()).input).toContainEqual({
+    type: "function_call_output",
+    call_id: "c",
+    output: [
+      { type: "input_text", text: "One:" },
+      { type: "input_image", image_url: "data:image/png;base64,cG5n" },
+      { type: "input_file", filename: "part-2.pdf", file_data: "data:application/pdf;base64,cGRm" },
+      { type: "input_file", file_url: "https://files.example/two.pdf" },
+    ],
+  });
+});
+
+const message = {
+  id: "msg_0",
+  type: "message",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: "Hello.", annotations: [] }],
+};
+const functionCall = {
+  id: "fc_1",
+  type: "function_call",
+  call_id: "call_1",
+  name: "search",
+  arguments: '{"id": 2512292042121000001}',
+};
+
+/** Adds events that complete these items, each at the next place. */
+function items(...all: readonly object[]): ResponsesScript {
+  return (wire) => {
+    for (const [output_index, item] of all.entries()) {
+      wire.event("response.output_item.done", { output_index, item });
+    }
+    wire.completed();
+  };
+}
+
+function textOf(parts: readonly ModelPart[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+describe("an answer without pieces", () => {
+  const thoughts = { id: "rs", type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
+
+  test.each([
+    ["the events that complete its items", items(thoughts, message, functionCall)],
+    [
+      "its last event",
+      (wire) => {
+        wire.start();
+        wire.event("response.completed", { response: { output: [thoughts, message, functionCall], usage: null } });
+      },
+    ],
+  ] satisfies (readonly [string, ResponsesScript])[])("is read from %s", async (_, script) => {
+    const parts = await collect(script);
+    expect(parts).toMatchObject([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Hello." },
+      { type: "tool-call", call: { id: "call_1", argumentsJson: '{"id": 2512292042121000001}' } },
+      { type: "finish", reason: "tool-calls" },
+    ]);
+  });
+
+  test.each([{ output_index: 0, item_id: "other" }, { item_id: "msg_0" }, {}])(
+    "does not come twice after pieces of %j",
+    async (place) => {
+      const begun = await collect((wire, received) => {
+        wire.event("response.output_text.delta", { ...place, delta: "Hello" });
+        return items(message)(wire, received);
+      });
+      expect(textOf(begun)).toBe("Hello.");
+      const whole = await collect((wire) => {
+        wire.event("response.output_text.delta", { ...place, delta: "Hello." });
+        wire.event("response.completed", { response: { output: [message], usage: null } });
+      });
+      expect(textOf(whole)).toBe("Hello.");
+    },
+  );
+
+  test("does not come twice after pieces of thoughts and text without a place", async () => {
+    const parts = await collect((wire) => {
+      wire.event("response.reasoning_text.delta", { delta: "hm" });
+      wire.event("response.output_text.delta", { delta: "Hello." });
+      wire.event("response.completed", { response: { output: [thoughts, message], usage: null } });
+    });
+    expect(parts.map(({ type }) => type)).toEqual(["reasoning", "text", "finish"]);
+  });
+
+  test("may be a refusal", async () => {
+    const content = [{ type: "refusal", refusal: "No." }];
+    const parts = await collect(items({ ...message, content }));
+    expect(parts).toMatchObject([{ type: "finish", reason: "content-filter", detail: "No." }]);
+  });
+});
+
+test("pieces belong to the item at their place although a gateway changes its id", async () => {
+  const parts = await collect((wire) => {
+    for (const [output_index, name] of ["search", "list"].entries()) {
+      const item = { ...functionCall, name, call_id: `call_${name}`, arguments: "" };
+      wire.event("response.output_item.added", { output_index, item });
+    }
+    for (const [at, delta] of ['{"a":', '{"b":', "1}", "2}"].entries()) {
+      const place = { output_index: at % 2, item_id: `x${at}` };
+      wire.event("response.function_call_arguments.delta", { ...place, delta });
+    }
+    wire.completed();
+  });
+  expect(callsOf(parts).map((call) => call.argumentsJson)).toEqual(['{"a":1}', '{"b":2}']);
+});
+
+test("arguments that are an object are kept as they are written", async () => {
+  const text = '{"id":2512292042121000001,"r":1.0}';
+  const item = `{"type":"function_call","call_id":"call_1","name":"search","arguments":${text}}`;
+  const parts = await collect((wire) => {
+    wire.raw(`data: {"type":"response.output_item.done","output_index":0,"item":${item}}\n\n`);
+    wire.completed();
+  });
+  expect(callsOf(parts)).toEqual([{ id: "call_1", name: "search", argumentsJson: text }]);
+});
+
+test("arguments of calls that the model wrapped into one keep their digits", async () => {
+  const text = '{"id": 2512292042121000001}';
+  const uses = `{"tool_uses":[{"recipient_name":"functions.search","parameters":${text}}]}`;
+  const tools = [{ name: "search", description: "", parameters: {} }];
+  const parts = await collect(items({ ...functionCall, name: "parallel", arguments: uses }), { tools });
+  expect(callsOf(parts)).toEqual([{ id: "call_1_0", name: "search", argumentsJson: text }]);
+});
+
+test.each([
+  ["of a tool that was not offered", '{"tool_uses":[{"recipient_name":"functions.drop","parameters":{}}]}'],
+  ["without arguments", '{"tool_uses":[{"recipient_name":"functions.search"}]}'],
+  ["of nothing", '{"tool_uses":[]}'],
+  ["in no JSON", "{"],
+])("a wrapper of calls %s stays one call", async (_, text) => {
+  const tools = [{ name: "search", description: "", parameters: {} }];
+  const parts = await collect(items({ ...functionCall, name: "parallel", arguments: text }), { tools });
+  expect(callsOf(parts)).toEqual([{ id: "call_1", name: "parallel", argumentsJson: text }]);
+});
+
+describe("a call of a custom tool", () => {
+  const custom = { id: "ctc", type: "custom_tool_call", call_id: "call_c", name: "write", input: 'say "x"' };
+
+  test("has its text as input", async () => {
+    const parts = await collect(items(message, custom));
+    expect(callsOf(parts)).toEqual([{ id: "call_c", name: "write", argumentsJson: '{"input":"say \\"x\\""}' }]);
+  });
+
+  test("is one of the provider when the provider goes on with its answer", async () => {
+    const parts = await collect(items({ ...custom, input: '{"query":1}' }, message));
+    expect(parts).toMatchObject([
+      { type: "text" },
+      { type: "provider-call", call: { id: "ctc", name: "write", argumentsJson: '{"query":1}' } },
+      { type: "finish", reason: "stop", state: undefined },
+    ]);
+  });
+});
+
+describe("a response that its token limit has cut", () => {
+  test("gives no call to run, and its arguments never go back", async () => {
+    const parts = await collect((wire) => {
+      wire.reasoning({ id: "rs_1", summary: [], encrypted: "gAAA" });
+      wire.call({ id: "call_1", name: "search", arguments: '{"amount": 10' });
+      wire.incomplete("max_output_tokens");
+    });
+    expect(parts.slice(-2)).toMatchObject([
+      { type: "cut-call", id: "call_1", name: "search" },
+      { type: "finish", reason: "length" },
+    ]);
+    const toolCalls = [{ id: "call_1", name: "search", argumentsJson: "{}" }];
+    const { state } = toMessage(parts) as Extract<ModelMessage, { role: "assistant" }>;
+    expect(state).not.toContain("amount");
+    await collect(answer, { system: "", messages: [{ role: "assistant", text: "", toolCalls, state }] });
+    expect((await lastBody()).input).toMatchObject([
+      { type: "reasoning", id: "rs_1" },
+      { type: "function_call", call_id: "call_1", arguments: "{}" },
+    ]);
+  });
+
+  test("is cut also when its last event says completed", async () => {
+    const parts = await collect((wire) => {
+      wire.call({ id: "call_1", name: "search", arguments: '{"amount": 10' });
+      const incomplete_details = { reason: "max_output_tokens" };
+      wire.event("response.completed", { response: { output: [], incomplete_details, usage: null } });
+    });
+    expect(parts.slice(-2)).toMatchObject([{ type: "cut-call" }, { type: "finish", reason: "length" }]);
+  });
+});
+
+describe("a server that marks the end by [DONE] alone", () => {
+  const done = "data: [DONE]\n\n";
+
+  test("has sent a whole response", async () => {
+    const parts = await collect((wire) => {
+      wire.text("so it is");
+      wire.raw(done);
+    });
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "other" });
+  });
+
+  test("has cut a call that is incomplete", async () => {
+    const parts = await collect((wire) => {
+      wire.event("response.output_item.added", { output_index: 0, item: { ...functionCall, arguments: "" } });
+      wire.raw(done);
+    });
+    expect(parts).toMatchObject([{ type: "failure", code: "cut" }]);
+  });
+});
+
+describe("a tool that the provider runs", () => {
+  const search = '{"type":"search","query":"Runnel","n":2512292042121000001}';
+  const webSearch = `{"id":"ws_1","type":"web_search_call","status":"completed","action":${search}}`;
+
+  /** Adds events that complete these items, as they are written. */
+  function rawItems(...all: readonly string[]): ResponsesScript {
+    return (wire) => {
+      for (const [place, item] of all.entries()) {
+        wire.raw(`data: {"type":"response.output_item.done","output_index":${place},"item":${item}}\n\n`);
+      }
+      wire.completed();
+    };
+  }
+
+  function providerCallsOf(parts: readonly ModelPart[]): Omit<Extract<ModelPart, { type: "provider-call" }>, "type">[] {
+    return parts.flatMap((part) => (part.type === "provider-call" ? [{ call: part.call, outcome: part.outcome }] : []));
+  }
+
+  test.each([
+    ["web_search", search, webSearch],
+    [
+      "file_search",
+      '{"queries":["a"]}',
+      '{"id":"x","type":"file_search_call","queries":["a"],"results":[{"score":1.0}]}',
+    ],
+    ["code_interpreter", '{"code":"1+1"}', '{"id":"x","type":"code_interpreter_call","code":"1+1","outputs":null}'],
+    ["image_generation", "{}", '{"id":"x","type":"image_generation_call","result":"aGk="}'],
+    [
+      "find",
+      '{"q": 1.0}',
+      '{"id":"x","type":"mcp_call","name":"find","arguments":"{\\"q\\": 1.0}","output":"y","error":null}',
+    ],
+    ["mcp_list_tools", "{}", '{"id":"x","type":"mcp_list_tools","server_label":"s","tools":[]}'],
+    [
+      "mcp_approval_request",
+      '{"q":1}',
+      '{"id":"x","type":"mcp_approval_request","name":"find","arguments":"{\\"q\\":1}"}',
+    ],
+    [
+      "web_search",
+      '{"query":"a"}',
+      '{"id":"x","call_id":"","type":"web_search_call","arguments":"{\\"query\\":\\"a\\"}"}',
+    ],
+    ["compaction", "{}", '{"id":"x","type":"compaction","encrypted_content":"gAAA"}'],
+    ["new_thing", '{"input":"as text"}', '{"id":"x","call_id":"call_x","type":"new_thing_call","input":"as text"}'],
+  ])("gives one call of %s with the arguments %s and its item as the result", async (name, argumentsJson, item) => {
+    const parts = await collect(rawItems(item));
+    const { id } = JSON.parse(item);
+    expect(providerCallsOf(parts)).toEqual([{ call: { id, name, argumentsJson }, outcome: { json: item } }]);
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+    expect(callsOf(parts)).toEqual([]);
+  });
+
+  test.each([
+    ["its error", '{"id":"x","type":"mcp_call","name":"find","error":"no such host"}', "no such host"],
+    [
+      "the message of its error",
+      '{"id":"x","type":"mcp_list_tools","error":{"code":401,"message":"no key"}}',
+      "no key",
+    ],
+    ["words of ours", '{"id":"x","type":"web_search_call","status":"failed"}', "the provider says that it failed"],
+  ])("that failed gives %s", async (_, item, error) => {
+    const parts = await collect(rawItems(item));
+    expect(providerCallsOf(parts)).toMatchObject([{ outcome: { error } }]);
+  });
+
+  test("gives its call with the item of its output", async () => {
+    const shell = '{"id":"sh_1","type":"shell_call","call_id":"call_1","action":{"commands":["ls"]}}';
+    const output = '{"id":"sho_1","type":"shell_call_output","call_id":"call_1","output":[{"stdout":"a"}]}';
+    const found = '{"id":"tsc_1","type":"tool_search_call","call_id":null,"arguments":{"paths":["a"]}}';
+    const tools = '{"id":"tso_1","type":"tool_search_output","call_id":null,"tools":[]}';
+    const parts = await collect(rawItems(shell, found, tools, output));
+    expect(providerCallsOf(parts)).toEqual([
+      { call: { id: "tsc_1", name: "tool_search", argumentsJson: '{"paths":["a"]}' }, outcome: { json: tools } },
+      { call: { id: "sh_1", name: "shell", argumentsJson: '{"commands":["ls"]}' }, outcome: { json: output } },
+    ]);
+  });
+
+  test("has failed when its result never came", async () => {
+    const shell = '{"id":"sh_1","type":"local_shell_call","call_id":"call_1","action":{"command":["ls"]}}';
+    const parts = await collect((wire, received) => {
+      const item = { id: "ci_1", type: "code_interpreter_call", code: "" };
+      wire.event("response.output_item.added", { output_index: 1, item });
+      return rawItems(shell)(wire, received);
+    });
+    expect(providerCallsOf(parts)).toMatchObject([
+      { call: { id: "sh_1", name: "local_shell" }, outcome: { error: "the provider sent no result" } },
+      { call: { id: "ci_1", name: "code_interpreter" }, outcome: { error: "the provider sent no result" } },
+    ]);
+  });
+
+  test("has a result without its large member", async () => {
+    const image = "A".repeat(outcomeBytesMax);
+    const item = `{"id":"ig_1","type":"image_generation_call","size": "1x1","result":"${image}","quality":"low"}`;
+    const parts = await collect(rawItems(item));
+    const json = '{"id":"ig_1","type":"image_generation_call","size": "1x1","quality":"low"}';
+    expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json } }]);
+    expect(parts.at(-1)).toMatchObject({ state: undefined });
+  });
+
+  test("arrives before the text after it", async () => {
+    const parts = await collect(rawItems(webSearch, JSON.stringify(message)));
+    expect(parts.map(({ type }) => type)).toEqual(["provider-call", "text", "finish"]);
+  });
+
+  test("is sent back whole and digit for digit, in its place", async () => {
+    const parts = await collect(rawItems(webSearch.replace("{", '{"created_by":"x",'), JSON.stringify(message)));
+    const sent = printJson(responsesBody("gpt-4o", "openai", { ...request, messages: [toMessage(parts)] }));
+    expect(sent).toContain(`${webSearch},{"role":"assistant","content":"Hello."}`);
+  });
+
+  test.each([
+    ["code_interpreter_call", '{"id":"ci_1","type":"code_interpreter_call","code":"1","container_id":"c"}'],
+    ["image_generation_call", '{"id":"ig_1","type":"image_generation_call","result":"aGk="}'],
+    ["mcp_approval_request", '{"id":"r_1","type":"mcp_approval_request","arguments":"{}"}'],
+    ["shell_call", '{"id":"sh_1","type":"shell_call","call_id":"call_1","action":{}}'],
+    ["new_thing_call", '{"id":"n_1","type":"new_thing_call"}'],
+  ])("is not sent back as %s, which the service refuses alone or later", async (type, item) => {
+    const parts = await collect(rawItems(webSearch, item, JSON.stringify(message)));
+    await collect(answer, { system: "", messages: [toMessage(parts)] });
+    const { input } = await lastBody();
+    expect(JSON.stringify(input)).not.toContain(type);
+    expect(input).toMatchObject([{ type: "web_search_call" }, { role: "assistant" }]);
+  });
+});
+
+test("annotations of a text are sent back with it", async () => {
+  const content = [{ type: "output_text", text: "Hello.", annotations: [{ type: "url_citation", start_index: 1 }] }];
+  const parts = await collect((wire, received) => {
+    wire.event("response.output_text.delta", { output_index: 0, item_id: "msg_0", delta: "Hello." });
+    return items({ ...message, content })(wire, received);
+  });
+  await collect(answer, { messages: [toMessage(parts)] });
+  expect((await lastBody()).input).toContainEqual({ type: "message", role: "assistant", content });
+});
+
+test("the namespace of a call is sent back", async () => {
+  const parts = await collect(items({ ...functionCall, namespace: "crm", status: "completed" }));
+  await collect(answer, { system: "", messages: [toMessage(parts)] });
+  const { id: _unused, ...sent } = { ...functionCall, namespace: "crm" };
+  expect((await lastBody()).input).toEqual([sent]);
+});
+
+test("a state in the form of the former SDK is not read", async () => {
+  const state = '{"provider":"openai","kind":"responses","content":[{"type":"text","text":"old"}]}';
+  await collect(answer, { system: "", messages: [{ role: "assistant", text: "new", toolCalls: [], state }] });
+  expect((await lastBody()).input).toEqual([{ role: "assistant", content: "new" }]);
 });

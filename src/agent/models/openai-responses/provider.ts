@@ -1,38 +1,33 @@
-// OpenAI's models behind the Responses format. Stateless: OpenAI stores nothing, and a reasoning model gets its own encrypted
-// thoughts back.
+// OpenAI's models behind the Responses format, and the servers that are compatible with it.
 
-import { createOpenAI as createSdkProvider } from "@ai-sdk/openai";
+import type { Model } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
-import { createModels } from "../sdk/stream.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { adaptCall } from "./call.ts";
-import { responsesDialect } from "./dialect.ts";
+import { printJson } from "../wire/raw-json.ts";
+import { streamResponse } from "../wire/stream.ts";
+import type { Transport } from "../wire/transport.ts";
+import { responsesBody } from "./body.ts";
+import { ResponsesReader } from "./reader.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/responses`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiResponses(account: Account): ModelProvider {
-  const { name, apiKey } = account;
-  const { baseUrl, transport } = openAccount(account);
-  const sdkProvider = createSdkProvider({
-    baseURL: baseUrl,
-    apiKey,
-    fetch: apiKey === "" ? withoutKey(transport.fetch) : transport.fetch,
-  });
-  const model = createModels({
-    provider: name,
-    apiKey,
-    dialect: responsesDialect,
-    createModel: (modelName) => sdkProvider.responses(modelName),
-    adaptCall,
-    takesMediaOfTools: true,
-  });
-  return { model, close: transport.close };
+  const { transport } = openAccount(account);
+  return { model: (name) => createModel(name, account, transport), close: transport.close };
 }
 
-/** Removes the header that the SDK sends for an empty key. */
-function withoutKey(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return (input, init) => {
-    const headers = new Headers(init?.headers);
-    headers.delete("authorization");
-    return fetch(input, { ...init, headers });
+function createModel(name: string, account: Account, transport: Transport): Model {
+  const headers: Record<string, string> = account.apiKey === "" ? {} : { authorization: `Bearer ${account.apiKey}` };
+  return {
+    provider: account.name,
+    name,
+    takesMediaOfTools: true,
+    stream: (request, signal) => {
+      const post: Parameters<typeof streamResponse>[0]["post"] = () => {
+        const body = printJson(responsesBody(name, account.name, request));
+        return transport.post("/responses", { headers, body, signal });
+      };
+      const offered = new Set(request.tools.map((tool) => tool.name));
+      return streamResponse({ account, post, reader: new ResponsesReader(account.name, offered) }, request, signal);
+    },
   };
 }

@@ -1,0 +1,119 @@
+// Builds the body of a Responses request. Keeps the order of messages, calls and tools. Arguments and schemas are sent unchanged,
+// except for choices at the top of a schema. Stateless: the service stores nothing, and a reasoning model gets its own encrypted
+// thoughts back.
+
+import type {
+  ModelContent,
+  ModelMedia,
+  ModelMessage,
+  ModelRequest,
+  ModelToolDefinition,
+  ReasoningEffort,
+  ResponseFormat,
+} from "../model.ts";
+import { isReasoningModel } from "../openai-compatible/parameters.ts";
+import { asRecord } from "../wire/frame.ts";
+import { adaptTool } from "../wire/tool.ts";
+import { printSettings } from "./settings.ts";
+import { printCall, readState } from "./state.ts";
+
+/** Returns the body for a streamed response. It may hold `RawJson`. */
+export function responsesBody(model: string, provider: string, request: ModelRequest): object {
+  const { system, messages, tools, maxTokens, temperature, settings = {}, providerOptions } = request;
+  const reasons = isReasoningModel(model);
+  const instructions = system === "" ? [] : [{ role: reasons ? "developer" : "system", content: system }];
+  return {
+    ...providerOptions,
+    model,
+    input: [...instructions, ...messages.flatMap((message) => inputItems(message, provider))],
+    max_output_tokens: maxTokens,
+    ...(temperature !== undefined && !reasons && { temperature }),
+    ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+    ...printSettings(settings, { hasTools: tools.length > 0, reasons }),
+    ...textField(request),
+    ...(reasons && reasoningFields(model, request)),
+    store: false,
+    stream: true,
+  };
+}
+
+function textField({ responseFormat, settings, providerOptions }: ModelRequest): object {
+  const text = {
+    ...(responseFormat !== undefined && { format: textFormat(responseFormat) }),
+    ...(settings?.verbosity !== undefined && { verbosity: settings.verbosity }),
+  };
+  return Object.keys(text).length === 0 ? {} : { text: { ...asRecord(providerOptions?.text), ...text } };
+}
+
+function textFormat(format: ResponseFormat): object {
+  if (format.type === "json-object") {
+    return { type: "json_object" };
+  }
+  const { name, description, strict, schema } = format;
+  return { type: "json_schema", name, description, strict, schema };
+}
+
+/** A model that reasons sends its thoughts encrypted when asked, and a summary of them beside an effort. */
+function reasoningFields(model: string, { reasoningEffort, providerOptions }: ModelRequest): object {
+  const { include, reasoning } = providerOptions ?? {};
+  const included: readonly unknown[] = Array.isArray(include) ? include : [];
+  const own = { effort: effortOf(model, reasoningEffort), summary: "detailed" };
+  return {
+    include: [...new Set([...included, "reasoning.encrypted_content"])],
+    ...(reasoningEffort !== undefined && { reasoning: { ...own, ...asRecord(reasoning), effort: own.effort } }),
+  };
+}
+
+/** Families that have no minimal effort. */
+const withoutMinimal = /^gpt-(?:5\.|6)/;
+
+function effortOf(model: string, effort: ReasoningEffort | undefined): ReasoningEffort | undefined {
+  return effort === "minimal" && withoutMinimal.test(model) ? "low" : effort;
+}
+
+function functionTool(tool: ModelToolDefinition): object {
+  const { name, description, parameters } = adaptTool(tool);
+  return { type: "function", name, description, parameters, strict: false };
+}
+
+function inputItems(message: ModelMessage, provider: string): readonly unknown[] {
+  switch (message.role) {
+    case "user":
+      return [{ role: "user", content: message.parts?.map(inputPart) ?? [{ type: "input_text", text: message.text }] }];
+    case "assistant":
+      return readState(provider, message) ?? plainItems(message);
+    case "tool": {
+      // The format has no failed results; the text itself says that the call failed.
+      const output = message.parts?.map(inputPart) ?? message.text;
+      return [{ type: "function_call_output", call_id: message.toolCallId, output }];
+    }
+    default:
+      return message satisfies never;
+  }
+}
+
+/** OpenAI refuses a message without text. */
+function plainItems({ text, toolCalls }: Extract<ModelMessage, { role: "assistant" }>): readonly unknown[] {
+  const said = text === "" ? [] : [{ role: "assistant", content: text }];
+  return [...said, ...toolCalls.map((call) => printCall(call))];
+}
+
+function inputPart(part: ModelContent, index: number): object {
+  switch (part.type) {
+    case "text":
+    case "placeholder":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return { type: "input_image", image_url: urlOf(part) };
+    case "file":
+      return part.data instanceof URL
+        ? { type: "input_file", file_url: part.data.href }
+        : { type: "input_file", filename: part.name ?? `part-${index}.pdf`, file_data: urlOf(part) };
+    default:
+      return part satisfies never;
+  }
+}
+
+function urlOf({ mediaType = "application/octet-stream", data }: ModelMedia): string {
+  return data instanceof URL ? data.href : `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`;
+}

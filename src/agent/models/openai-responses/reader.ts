@@ -1,0 +1,234 @@
+// Turns one response of the Responses format into ModelParts, event by event. No socket, no clock. Calls are held back until the
+// response is complete. Unknown events and items are skipped; a piece of text in an unknown form is a failure, because the answer
+// would lack it.
+
+import type { ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
+import { endResponse } from "../wire/end.ts";
+import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
+import { asRecord, type FrameFinish, isLostFrame, mergeUsage } from "../wire/frame.ts";
+import type { ResponseReader } from "../wire/stream.ts";
+import { callsOf, isCall } from "./calls.ts";
+import { readFinish, readUsage } from "./frames.ts";
+import { type OutputItem, OutputItems, textOfMessage } from "./items.ts";
+import { finishedProviderCall, openProviderCall, ProviderCalls } from "./provider-calls.ts";
+import { writeState } from "./state.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads the events of one response. */
+export class ResponsesReader implements ResponseReader {
+  readonly #provider: string;
+  readonly #offered: ReadonlySet<string>;
+  readonly #items = new OutputItems();
+  readonly #providerCalls = new ProviderCalls();
+  #finish: FrameFinish | undefined;
+  #usage: ModelUsage | undefined;
+  #refusal = "";
+  #hasSpoken = false;
+  #hasLost = false;
+
+  /** `offered` has the names of the tools of the request. */
+  constructor(provider: string, offered: ReadonlySet<string>) {
+    this.#provider = provider;
+    this.#offered = offered;
+  }
+
+  read(data: string, event?: string): readonly ModelPart[] {
+    const frame = parse(data);
+    if (event === "error") {
+      return [describeStreamError(frame?.error ?? frame ?? data)];
+    }
+    if (frame === undefined) {
+      this.#hasLost ||= this.#finish === undefined && isLostFrame(data);
+      return nothing;
+    }
+    switch (frame.type) {
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+      case "response.reasoning_text.delta":
+      case "response.reasoning_summary_text.delta":
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+      case "response.code_interpreter_call_code.delta":
+      case "response.mcp_call_arguments.delta":
+        return this.#readDelta(frame, frame.type);
+      case "response.output_item.added":
+        this.#items.begin(frame, data);
+        return nothing;
+      case "response.output_item.done": {
+        const item = this.#items.complete(frame, data);
+        return item === undefined ? nothing : this.#readItem(item);
+      }
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+        return this.#readEnd(frame, data);
+      default:
+        return this.#readOther(frame);
+    }
+  }
+
+  /** A server that marks the end without a last event has sent a whole response when every call in it is complete. */
+  end(isMarked: boolean): readonly ModelPart[] {
+    const items = this.#items.all();
+    const calls = items.flatMap((item) => this.#callsOf(item, items));
+    if (calls.some(({ name }) => name === "")) {
+      return [
+        this.#hasLost
+          ? describeLostFrame(this.#provider)
+          : describeUnreadable(this.#provider, "a tool call has no name"),
+      ];
+    }
+    const hasAnswer = this.#hasSpoken || this.#refusal !== "" || calls.length > 0;
+    const isWhole = isMarked && !this.#hasLost && hasAnswer && items.every((item) => item.isDone || !isCall(item));
+    const finish = this.#finish ?? (isWhole ? ({ reason: "other", word: "unknown" } as const) : undefined);
+    const parts = endResponse({
+      provider: this.#provider,
+      finish,
+      calls,
+      usage: this.#usage,
+      refusal: this.#refusal,
+      hasLost: this.#hasLost,
+      hasBegunCall: calls.length > 0,
+      state: writeState(this.#provider, {
+        items,
+        callsOf: (item) => this.#callsOf(item, items),
+        isCut: finish?.reason === "length",
+      }),
+    });
+    return parts.at(-1)?.type === "finish" ? [...this.#endProviderCalls(items), ...parts] : parts;
+  }
+
+  #readDelta(frame: Fields, type: keyof typeof pieces): readonly ModelPart[] {
+    const { delta } = frame;
+    if (delta === undefined || delta === null || delta === "") {
+      return nothing;
+    }
+    if (typeof delta !== "string") {
+      return [this.#unknownForm()];
+    }
+    const { of, part } = pieces[type];
+    this.#items.addPiece(frame, of, part === "refusal" ? "refusal" : "text", delta);
+    if (part === "refusal") {
+      this.#refusal += delta;
+      return nothing;
+    }
+    this.#hasSpoken ||= part === "text";
+    return [{ type: part, text: delta }];
+  }
+
+  /** Returns what the pieces of a complete item have not said. */
+  #readItem(item: OutputItem): readonly ModelPart[] {
+    switch (item.type) {
+      case "message":
+        return this.#readMessage(item);
+      case "reasoning":
+        return item.text === ""
+          ? [...textsOf(item.fields.summary), ...textsOf(item.fields.content)].map(reasoning)
+          : nothing;
+      case "function_call":
+      case "custom_tool_call":
+      case "":
+        return nothing;
+      default:
+        return this.#providerCalls.add(item);
+    }
+  }
+
+  #readMessage(item: OutputItem): readonly ModelPart[] {
+    if (item.refusal === "") {
+      this.#refusal += textsOf(item.fields.content, "refusal").join("");
+    }
+    const rest = textOfMessage(item).slice(item.text.length);
+    this.#hasSpoken ||= rest !== "";
+    return rest === "" ? nothing : [{ type: "text", text: rest }];
+  }
+
+  #readEnd(frame: Fields, data: string): readonly ModelPart[] {
+    const response = asRecord(frame.response);
+    const parts: ModelPart[] = [];
+    if (!this.#items.hasEvents) {
+      parts.push(...this.#items.completeAll(response.output, data).flatMap((item) => this.#readItem(item)));
+    }
+    this.#finish = readFinish(frame.type, response);
+    const usage = readUsage(response.usage);
+    if (usage !== undefined) {
+      this.#usage = mergeUsage(this.#usage, usage) ?? usage;
+      parts.push({ type: "usage", usage: this.#usage });
+    }
+    if (frame.type === "response.failed" && response.error !== undefined && response.error !== null) {
+      parts.push(describeStreamError(response.error));
+    }
+    return parts;
+  }
+
+  /** Gateways send errors of their own shape. `choices` belongs to Chat Completions: such an answer would be lost unread. */
+  #readOther(frame: Fields): readonly ModelPart[] {
+    const { type, error, object, choices } = frame;
+    if (error !== undefined && error !== null) {
+      return [describeStreamError(error)];
+    }
+    if (type === "error" || object === "error") {
+      return [describeStreamError(frame)];
+    }
+    return Array.isArray(choices) ? [this.#unknownForm()] : nothing;
+  }
+
+  #callsOf(item: OutputItem, items: readonly OutputItem[]): readonly ModelToolCall[] {
+    return isCall(item) && !this.#isRunByProvider(item, items) ? callsOf(item, this.#offered) : [];
+  }
+
+  /** A provider that continues with text after a call of a custom tool has run it. xAI's search of X is such a tool. */
+  #isRunByProvider(item: OutputItem, items: readonly OutputItem[]): boolean {
+    const isOwn = item.type === "custom_tool_call" && item.isDone && !this.#offered.has(String(item.fields.name));
+    return (
+      isOwn && items.slice(items.indexOf(item)).some((next) => next.type === "message" && textOfMessage(next) !== "")
+    );
+  }
+
+  #endProviderCalls(items: readonly OutputItem[]): readonly ModelPart[] {
+    const own = items.flatMap((item): ModelPart[] => {
+      if (isCall(item)) {
+        return this.#isRunByProvider(item, items) ? [finishedProviderCall(item)] : [];
+      }
+      return item.isDone || !item.type.endsWith("_call") ? [] : [openProviderCall(item)];
+    });
+    return [...this.#providerCalls.end(), ...own];
+  }
+
+  #unknownForm(): ModelPart {
+    return describeUnreadable(this.#provider, "a frame has an unknown form");
+  }
+}
+
+const nothing: readonly ModelPart[] = [];
+
+/** The type of the item that each piece belongs to, and the part that it gives. */
+const pieces = {
+  "response.output_text.delta": { of: "message", part: "text" },
+  "response.refusal.delta": { of: "message", part: "refusal" },
+  "response.reasoning_text.delta": { of: "reasoning", part: "reasoning" },
+  "response.reasoning_summary_text.delta": { of: "reasoning", part: "reasoning" },
+  "response.function_call_arguments.delta": { of: "function_call", part: "call-piece" },
+  "response.custom_tool_call_input.delta": { of: "custom_tool_call", part: "call-piece" },
+  "response.code_interpreter_call_code.delta": { of: "code_interpreter_call", part: "call-piece" },
+  "response.mcp_call_arguments.delta": { of: "mcp_call", part: "call-piece" },
+} as const;
+
+function parse(data: string): Fields | undefined {
+  try {
+    return asRecord(JSON.parse(data));
+  } catch {
+    return undefined;
+  }
+}
+
+function reasoning(text: string): ModelPart {
+  return { type: "reasoning", text };
+}
+
+/** Returns the texts of a list of parts, without the empty ones. */
+function textsOf(parts: unknown, member: "text" | "refusal" = "text"): readonly string[] {
+  const texts = Array.isArray(parts) ? parts.map((part) => asRecord(part)[member]) : [];
+  return texts.filter((text): text is string => typeof text === "string" && text !== "");
+}

@@ -1,0 +1,37 @@
+// The settings that the Responses format knows, and how it names them.
+
+import type { ModelSettings } from "../model.ts";
+
+/** Settings that this format knows. It has no `top_k`, stop texts, seed or penalties. */
+export const responsesSettings: ReadonlySet<keyof ModelSettings> = new Set([
+  "toolChoice",
+  "parallelToolCalls",
+  "topP",
+  "verbosity",
+  "serviceTier",
+]);
+
+/** Facts of a request that decide which settings it may have. */
+export interface SettingsContext {
+  /** Without tools, a choice of tools is refused. */
+  readonly hasTools: boolean;
+  /** Models that reason refuse `top_p` as they refuse the temperature. */
+  readonly reasons: boolean;
+}
+
+/** Returns the fields of the body for the settings. `verbosity` is not among them: it stands beside the format of the text. */
+export function printSettings(
+  { toolChoice, parallelToolCalls, topP, serviceTier }: ModelSettings,
+  { hasTools, reasons }: SettingsContext,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...(hasTools && toolChoice !== undefined && { tool_choice: printChoice(toolChoice) }),
+    ...(hasTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+    ...(!reasons && topP !== undefined && { top_p: topP }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+  };
+}
+
+function printChoice(choice: NonNullable<ModelSettings["toolChoice"]>): unknown {
+  return typeof choice === "string" ? choice : { type: "function", name: choice.name };
+}

@@ -1,0 +1,186 @@
+// The state that the service wants back with its own response: the items of the output in order, as it takes them as input. A
+// response whose text and calls say everything has no state.
+//
+// S1  Nothing is stored at the service, so a reference to an item is useless: thoughts go back encrypted, and only then.
+// S2  Items of tools that the provider runs go back whole, where the service takes them without its own store.
+// S3  Annotations go back with their text.
+
+import type { ModelMessage, ModelToolCall } from "../model.ts";
+import { argumentsOf } from "../wire/calls.ts";
+import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { printJson, RawJson } from "../wire/raw-json.ts";
+import { sameCalls } from "../wire/same-calls.ts";
+import { isCall } from "./calls.ts";
+import { type OutputItem, textOfMessage } from "./items.ts";
+import { withoutMember } from "./members.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Distinguishes these states from those of the same account's other format. */
+const kind = "responses";
+
+/**
+ * Items of tools that the service takes back. Others stay out: a `code_interpreter_call` whose container has expired would make every
+ * later request fail, an `image_generation_call` needs the store, a request for an approval wants an answer, and a call that the
+ * provider left to its caller wants an output.
+ */
+const returned: ReadonlySet<string> = new Set([
+  "compaction",
+  "file_search_call",
+  "mcp_call",
+  "mcp_list_tools",
+  "program",
+  "program_output",
+  "shell_call",
+  "shell_call_output",
+  "tool_search_call",
+  "tool_search_output",
+  "web_search_call",
+]);
+
+/** Items that are refused without the other one of the same `call_id`. */
+const pairs = new Map([
+  ["shell_call", "shell_call_output"],
+  ["shell_call_output", "shell_call"],
+  ["tool_search_call", "tool_search_output"],
+  ["tool_search_output", "tool_search_call"],
+]);
+
+/** The maximum size of an item of a tool. Each later request would carry it. */
+const itemBytesMax = 256 * 1024;
+
+/** The parts of a response that its state is made of. */
+export interface ResponseItems {
+  /** In order. */
+  readonly items: readonly OutputItem[];
+  /** Returns the calls of an item; none when the provider has run them. */
+  readonly callsOf: (item: OutputItem) => readonly ModelToolCall[];
+  /** The arguments of a cut response may be cut too. They never go back. */
+  readonly isCut: boolean;
+}
+
+/** Returns the state as JSON text, or undefined when the text and the calls say everything. */
+export function writeState(provider: string, response: ResponseItems): string | undefined {
+  const kept = response.items.flatMap((item) => keepItem(item, response));
+  return kept.some(({ isNeeded }) => isNeeded)
+    ? printJson({ provider, kind, items: kept.map(({ json }) => json) })
+    : undefined;
+}
+
+/**
+ * Returns the input items of a message from its state. A provider refuses a call without a result, so calls that the message lacks
+ * are left out, and so are thoughts that nothing follows. Returns undefined when the state belongs to another provider or format,
+ * or is unreadable.
+ */
+export function readState(
+  provider: string,
+  { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
+): readonly unknown[] | undefined {
+  const items = state === undefined ? undefined : itemsOf(provider, state);
+  if (state === undefined || items === undefined) {
+    return undefined;
+  }
+  const written = new WrittenValue(state).at("items");
+  const find = sameCalls(toolCalls);
+  const kept = items.flatMap((item, place): InputItem[] => {
+    const { type, call_id: id, name } = item;
+    if (type === "function_call") {
+      const call = find({ id: textOf(id), name: textOf(name) });
+      return call === undefined ? [] : [{ type, json: { ...item, call_id: call.id } }];
+    }
+    const text = written.at(place).text();
+    return text === undefined ? [] : [{ type, json: new RawJson(text) }];
+  });
+  const end = kept.findLastIndex(({ type }) => type !== "reasoning") + 1;
+  return kept.slice(0, end).map(({ json }) => json);
+}
+
+interface InputItem {
+  readonly type: unknown;
+  readonly json: unknown;
+}
+
+/** Returns a call as an input item. */
+export function printCall({ id, name, argumentsJson }: ModelToolCall): object {
+  return { type: "function_call", call_id: id, name, arguments: argumentsOf(argumentsJson) };
+}
+
+function itemsOf(provider: string, state: string): readonly Fields[] | undefined {
+  try {
+    const { provider: owner, kind: format, items } = asRecord(JSON.parse(state));
+    return owner === provider && format === kind && Array.isArray(items) ? items.map(asRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface KeptItem {
+  readonly json: unknown;
+  /** Whether the item says more than the text and the calls of the message. */
+  readonly isNeeded: boolean;
+}
+
+function keepItem(item: OutputItem, response: ResponseItems): readonly KeptItem[] {
+  switch (item.type) {
+    case "message":
+      return keepMessage(item);
+    case "reasoning":
+      return keepThoughts(item);
+    default:
+      return isCall(item) ? keepCalls(item, response) : keepWhole(item, response);
+  }
+}
+
+function keepMessage(item: OutputItem): readonly KeptItem[] {
+  const { fields, written } = item;
+  const parts = Array.isArray(fields.content) ? fields.content.map(asRecord) : [];
+  const phase = fields.phase ?? undefined;
+  const text = textOfMessage(item);
+  const content = parts.some(isAnnotated) ? written?.at("content").text() : undefined;
+  if (content !== undefined) {
+    return [{ json: { type: "message", role: "assistant", content: new RawJson(content), phase }, isNeeded: true }];
+  }
+  return text === "" ? [] : [{ json: { role: "assistant", content: text, phase }, isNeeded: phase !== undefined }];
+}
+
+function isAnnotated({ annotations }: Fields): boolean {
+  return Array.isArray(annotations) && annotations.length > 0;
+}
+
+function keepThoughts({ fields }: OutputItem): readonly KeptItem[] {
+  const { id, encrypted_content: encrypted, summary = [] } = fields;
+  return textOf(encrypted) === ""
+    ? []
+    : [{ json: { type: "reasoning", id, encrypted_content: encrypted, summary }, isNeeded: true }];
+}
+
+/** Members of a call besides its arguments that the service wants back. */
+const callMembers = ["namespace", "caller", "async"] as const;
+
+function keepCalls(item: OutputItem, { callsOf, isCut }: ResponseItems): readonly KeptItem[] {
+  const entries = callMembers.map((name) => [name, item.fields[name] ?? undefined] as const);
+  const own = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  return callsOf(item).map((call) => ({
+    json: { ...printCall(isCut ? { ...call, argumentsJson: "{}" } : call), ...own },
+    isNeeded: Object.keys(own).length > 0,
+  }));
+}
+
+function keepWhole(item: OutputItem, { items }: ResponseItems): readonly KeptItem[] {
+  const json = item.isDone && returned.has(item.type) && hasPair(item, items) ? item.written?.text() : undefined;
+  return json === undefined || Buffer.byteLength(json) > itemBytesMax
+    ? []
+    : [{ json: new RawJson(withoutMember(json, "created_by")), isNeeded: true }];
+}
+
+function hasPair(item: OutputItem, items: readonly OutputItem[]): boolean {
+  const other = pairs.get(item.type);
+  return (
+    other === undefined ||
+    items.some(({ type, fields }) => type === other && textOf(fields.call_id) === textOf(item.fields.call_id))
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

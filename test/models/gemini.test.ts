@@ -1087,6 +1087,12 @@ describe("an error of Gemini", () => {
 });
 
 describe("the frames of Gemini", () => {
+  test("named error are errors, also in plain words", async () => {
+    const parts = await respond((wire) => wire.raw("event: error\ndata: the model is overloaded\n\n"));
+    const message = "API error in stream: the model is overloaded";
+    expect(parts).toMatchObject([{ type: "failure", cause: "overloaded", message, retryable: true }]);
+  });
+
   test("are read in any split of their bytes", async () => {
     const frames = ["für ", "日本", "🚀"].map((text) => ({ candidates: [{ content: { parts: [{ text }] } }] }));
     const end = { candidates: [{ finishReason: "STOP", index: 0 }] };

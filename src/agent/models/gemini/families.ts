@@ -34,7 +34,7 @@ export function thinkingAmount(modelName: string, effort: ReasoningEffort): Thin
   return { thinkingBudget: Math.min(budgetTokens[effort], isLarge ? 32_768 : 24_576) };
 }
 
-/** Models that refuse to be told how much to think. */
+/** Models that refuse a request for an amount of thoughts. */
 const withoutThoughts: readonly RegExp[] = [
   /^gemini-(?:1(?:[.-]|$)|2(?:\.0)?(?:-|$)|pro(?:-vision)?$|2\.5-flash-image\b)/i,
   /^gemini-.*-(?:tts|audio)\b/i,

@@ -9,7 +9,7 @@ import { argumentsObject } from "./arguments.ts";
 import type { Fields } from "./frames.ts";
 import { FunctionCall } from "./function-calls.ts";
 
-/** Distinguishes these states from those of the same account's other format. */
+/** Marks the states of this format. */
 const kind = "gemini";
 
 interface TextPart {

@@ -61,3 +61,28 @@ test("a session goes on after a run that the token limit has cut twice: no call 
   expect(calls).toHaveLength(1);
   expect(results).toEqual(calls);
 });
+
+test("code that Google runs is in the log as calls with ids of their own, and runs nothing here", async () => {
+  const executableCode = { language: "PYTHON", code: "print(1)" };
+  const codeExecutionResult = { outcome: "OUTCOME_OK", output: "1" };
+  const { api } = await setGeminiStage((wire) => {
+    wire.parts([{ executableCode }, { codeExecutionResult }, { executableCode }]);
+    wire.text("well");
+    wire.finish("STOP");
+  });
+  const { runId } = await startConversation(api, { tools });
+  const results = await Array.fromAsync(api.followRun(runId));
+  const ofTools = results.filter(({ type }) => type.startsWith("tool.call.")).map(({ payload }) => payload);
+  const call = { tool_name: "code_execution", run_by_provider: true };
+  expect(ofTools).toMatchObject([
+    { ...call, parameters: executableCode },
+    { ...call, result: { content: codeExecutionResult } },
+    { ...call, parameters: executableCode },
+    { ...call, error: "the provider sent no result" },
+  ]);
+  const [first, second, third, fourth] = ofTools.map((payload) => payload.tool_call_id);
+  expect([second, fourth]).toEqual([first, third]);
+  expect(first).toMatch(/^call_./);
+  expect(third).not.toBe(first);
+  expect(results.at(-1)?.payload).toMatchObject({ message: { text: "well" } });
+});

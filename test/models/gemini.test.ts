@@ -1,7 +1,12 @@
 // Behaviour of Gemini alone: contents and turns, thought signatures, calls without ids, and its many finish reasons.
 
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createGemini } from "../../src/agent/models/gemini/provider.ts";
+import { geminiSettings } from "../../src/agent/models/gemini/settings.ts";
 import { isThinkingModel } from "../../src/agent/models/gemini/thinking.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
@@ -243,6 +248,142 @@ describe("a request to Gemini", () => {
   });
 });
 
+describe("the settings of a request to Gemini", () => {
+  const tools = [{ name: "f", description: "does", parameters: { type: "object" } }];
+
+  async function send(overrides: Partial<ModelRequest>, model = "gemini-2.5-flash"): Promise<Record<string, unknown>> {
+    server.respond(onGemini(sayOk));
+    await collect(overrides, model);
+    return (await server.request(0)).body;
+  }
+
+  test("have the names of the service, and only those that are set", async () => {
+    const settings = { topP: 0.9, topK: 40, stop: ["END"], seed: 7, frequencyPenalty: 0.5, presencePenalty: -1 };
+    const { generationConfig } = await send({ settings: { ...settings, verbosity: "low" } }, "gemini-2.0-flash");
+    expect(generationConfig).toEqual({
+      ...{ maxOutputTokens: 100, topP: 0.9, topK: 40, stopSequences: ["END"], seed: 7 },
+      ...{ frequencyPenalty: 0.5, presencePenalty: -1 },
+    });
+    expect([...geminiSettings].toSorted()).toEqual(["toolChoice", ...Object.keys(settings)].toSorted());
+  });
+
+  test.each([
+    ["auto", { mode: "AUTO" }],
+    ["none", { mode: "NONE" }],
+    ["required", { mode: "ANY" }],
+    [{ name: "f" }, { mode: "ANY", allowedFunctionNames: ["f"] }],
+  ] as const)("have the tool choice %j", async (toolChoice, functionCallingConfig) => {
+    expect(await send({ tools, settings: { toolChoice } })).toMatchObject({ toolConfig: { functionCallingConfig } });
+  });
+
+  test("have no tool choice without tools", async () => {
+    expect(await send({ settings: { toolChoice: "required" } })).not.toHaveProperty("toolConfig");
+  });
+
+  test.each([
+    ["gemini-3-pro-preview", "minimal", { thinkingLevel: "low" }],
+    ["gemini-3.1-pro-preview", "high", { thinkingLevel: "high" }],
+    ["gemini-3-flash-preview", "minimal", { thinkingLevel: "minimal" }],
+    ["gemini-3.7-flash", "minimal", { thinkingLevel: "low" }],
+    ["gemini-3.7-flash-lite", "minimal", { thinkingLevel: "minimal" }],
+    ["gemini-flash-latest", "minimal", { thinkingLevel: "low" }],
+    ["gemini-3-pro-image-preview", "high", { thinkingBudget: 32_768 }],
+    ["gemini-2.5-pro", "high", { thinkingBudget: 32_768 }],
+    ["gemini-2.5-flash", "high", { thinkingBudget: 24_576 }],
+    ["gemini-2.5-flash", "minimal", { thinkingBudget: 1311 }],
+    ["gemini-2.5-flash-lite", "low", { thinkingBudget: 6554 }],
+    ["gemini-2.0-flash", "low", undefined],
+    ["gemini-2.5-flash-preview-tts", "low", undefined],
+    ["gemma-3-27b-it", "low", undefined],
+  ] as const)("have for %s with effort %s the thinking config %j", async (model, reasoningEffort, amount) => {
+    const { generationConfig } = await send({ reasoningEffort }, model);
+    const config = { ...amount, ...(isThinkingModel(model) && { includeThoughts: true }) };
+    expect(generationConfig).toEqual({ maxOutputTokens: 100, ...(amount !== undefined && { thinkingConfig: config }) });
+  });
+
+  test("take the caller's fields of the body, below their own", async () => {
+    const providerOptions = {
+      contents: [],
+      labels: { team: "a" },
+      generationConfig: {
+        maxOutputTokens: 7,
+        mediaResolution: "MEDIA_RESOLUTION_LOW",
+        thinkingConfig: { thinkingBudget: 99, includeThoughts: false },
+      },
+      toolConfig: { functionCallingConfig: { mode: "ANY" }, retrievalConfig: { languageCode: "de" } },
+    };
+    const body = await send({ tools, settings: { toolChoice: "none" }, providerOptions });
+    expect(body).toMatchObject({
+      contents: [{ role: "user", parts: [{ text: "hello" }] }],
+      labels: { team: "a" },
+      generationConfig: {
+        maxOutputTokens: 100,
+        mediaResolution: "MEDIA_RESOLUTION_LOW",
+        thinkingConfig: { thinkingBudget: 99, includeThoughts: true },
+      },
+      toolConfig: { functionCallingConfig: { mode: "NONE" }, retrievalConfig: { languageCode: "de" } },
+    });
+  });
+
+  test("have one amount of thoughts: that of the request before that of the caller's fields", async () => {
+    const providerOptions = { generationConfig: { thinkingConfig: { thinkingBudget: 99 } } };
+    const { generationConfig } = await send({ reasoningEffort: "low", providerOptions }, "gemini-3-pro-preview");
+    expect(generationConfig).toMatchObject({ thinkingConfig: { thinkingLevel: "low", includeThoughts: true } });
+    expect(JSON.stringify(generationConfig)).not.toContain("thinkingBudget");
+  });
+
+  test("have a schema without const, which the service does not know", async () => {
+    const schema = {
+      type: "object",
+      properties: {
+        const: { const: 1 },
+        list: { type: "array", items: { anyOf: [{ const: "a" }, { type: "null" }] } },
+      },
+      $defs: { d: { type: "object", additionalProperties: { const: true } } },
+      additionalProperties: false,
+    };
+    const { generationConfig } = await send({
+      responseFormat: { type: "json-schema", name: "n", schema, strict: true },
+    });
+    expect(generationConfig).toMatchObject({
+      responseMimeType: "application/json",
+      responseJsonSchema: {
+        type: "object",
+        properties: {
+          const: { enum: [1] },
+          list: { type: "array", items: { anyOf: [{ enum: ["a"] }, { type: "null" }] } },
+        },
+        $defs: { d: { type: "object", additionalProperties: { enum: [true] } } },
+        additionalProperties: false,
+      },
+    });
+  });
+
+  test("have no response format beside a call that must be made, which the service refuses", async () => {
+    const { generationConfig } = await send({
+      tools,
+      settings: { toolChoice: "required" },
+      responseFormat: { type: "json-object" },
+    });
+    expect(generationConfig).not.toHaveProperty("responseMimeType");
+  });
+
+  test("put the system text of Gemma before the first message, because it has no system instruction", async () => {
+    const body = await send({}, "gemma-3-27b-it");
+    expect(body).not.toHaveProperty("systemInstruction");
+    expect(body.contents).toEqual([{ role: "user", parts: [{ text: "Be brief.\n\n" }, { text: "hello" }] }]);
+  });
+
+  test("never have the URL of a file", async () => {
+    const parts = [
+      { type: "text", text: "Look:" },
+      { type: "image", name: undefined, mediaType: "image/png", data: new URL("http://10.0.0.1/secret.png") },
+    ] as const;
+    const { contents } = await send({ messages: [{ role: "user", text: "Look:", parts }] });
+    expect(contents).toEqual([{ role: "user", parts: [{ text: "Look:" }] }]);
+  });
+});
+
 describe("signatures of Gemini", () => {
   const signed: GeminiScript = (wire) => {
     wire.thought("Let me ");
@@ -330,6 +471,30 @@ describe("signatures of Gemini", () => {
     });
   });
 
+  test("without any text are sent back as they came", async () => {
+    const parts = await respond((wire) => {
+      wire.text("done");
+      wire.parts([{ thoughtSignature: "QQ==" }], { finishReason: "STOP" });
+    });
+    const message = { role: "assistant", text: "done", toolCalls: [], state: stateOf(parts) } as const;
+    const { contents } = await bodyOf([hello, message, hello]);
+    expect(contents).toContainEqual({
+      role: "model",
+      parts: [{ text: "done" }, { text: "", thoughtSignature: "QQ==" }],
+    });
+  });
+
+  test.each([
+    ["of the format before", { provider: "gemini", content: [{ type: "text", text: "secret" }] }],
+    ["of another account", { provider: "other", kind: "gemini", parts: [{ text: "secret" }] }],
+    ["of another format", { provider: "gemini", kind: "chat", parts: [{ text: "secret" }] }],
+    ["that is no JSON", undefined],
+  ])("%s are ignored", async (_, state) => {
+    const message = { role: "assistant", text: "so", toolCalls: [], state: JSON.stringify(state) ?? "{" } as const;
+    const { contents } = await bodyOf([hello, message, hello]);
+    expect(contents).toContainEqual({ role: "model", parts: [{ text: "so" }] });
+  });
+
   test("are the only state: a response without them has no state", async () => {
     const parts = await respond((wire) => {
       wire.thought("hm");
@@ -411,6 +576,269 @@ describe("the calls of Gemini", () => {
   test("are never lost silently: a call without a name fails the response", async () => {
     const parts = await respond((wire) => wire.parts([{ functionCall: { args: {} } }], { finishReason: "STOP" }));
     expect(parts.at(-1)).toMatchObject({ type: "failure", message: expect.stringContaining("has no name") });
+  });
+});
+
+describe("the digits of Gemini's calls", () => {
+  const json = '{"id": 2512292042121000001, "r":1.0,"deep":[{"e":1E+2}]}';
+  const frame = (part: string): string =>
+    `data: {"candidates":[{"content":{"parts":[${part}]},"finishReason":"STOP"}]}\n\n`;
+
+  test("reach the caller and go back as they are written, also beside other parts", async () => {
+    const first = '{"functionCall":{"name":"f","args":{}},"thoughtSignature":"QQ=="}';
+    server.respond(onGemini((wire) => wire.raw(frame(`${first},{"functionCall":{"args":${json},"name":"g"}}`))));
+    const parts = await collect();
+    const toolCalls = callsOf(parts).map((call) => ({ ...call, id: `id_of_${call.name}` }));
+    expect(toolCalls).toMatchObject([{ argumentsJson: "{}" }, { argumentsJson: json }]);
+    const assistant = { role: "assistant", text: "", toolCalls } as const;
+    for (const state of [stateOf(parts), undefined]) {
+      expect(await rawBodyOf([hello, { ...assistant, state }])).toContain(`"name":"g","args":${json}}`);
+    }
+  });
+
+  test("of numbers in place of an object go back as they are written", async () => {
+    const toolCalls = [{ id: "c", name: "f", argumentsJson: "[2512292042121000001]" }];
+    const body = await rawBodyOf([hello, { role: "assistant", text: "", toolCalls }]);
+    expect(body).toContain('"args":{"arguments":[2512292042121000001]}');
+  });
+
+  async function rawBodyOf(messages: readonly ModelMessage[]): Promise<string> {
+    const bodies: string[] = [];
+    const raw = createServer((incoming, outgoing) => {
+      void text(incoming).then((body) => {
+        bodies.push(body);
+        outgoing.writeHead(200, { "content-type": "text/event-stream" }).end(frame('{"text":"ok"}'));
+      });
+    });
+    raw.listen(0, "127.0.0.1");
+    await once(raw, "listening");
+    const { port } = raw.address() as AddressInfo;
+    const other = createGemini({ name: "gemini", baseUrl: `http://127.0.0.1:${port}`, apiKey, clock });
+    await collect({ messages }, "gemini-2.5-flash", other);
+    other.close();
+    raw.close();
+    return bodies.join("");
+  }
+});
+
+describe("arguments of Gemini that arrive in pieces", () => {
+  const begin = (name: string, signature?: string): object => ({
+    functionCall: { name, willContinue: true },
+    ...(signature !== undefined && { thoughtSignature: signature }),
+  });
+  const go = (...partialArgs: readonly object[]): object => ({ functionCall: { partialArgs, willContinue: true } });
+  const end = { functionCall: {} };
+
+  function respondWith(...parts: readonly object[]): Promise<ModelPart[]> {
+    return respond((wire) => {
+      for (const part of parts) {
+        wire.parts([part]);
+      }
+      wire.finish("STOP");
+    });
+  }
+
+  test("are joined by their paths", async () => {
+    const parts = await respondWith(
+      begin("search"),
+      go({ jsonPath: "$.q", stringValue: 'é "', willContinue: true }),
+      go({ jsonPath: "$.q", stringValue: "x" }, { jsonPath: "$.deep.list[0].n", numberValue: 2 }),
+      { functionCall: { willContinue: true } },
+      go({ jsonPath: "$.deep.list[1]", boolValue: false }, { jsonPath: "$.deep.list[2]", nullValue: null }),
+      go({ jsonPath: "$['a.b'][\"c\"]", stringValue: "" }),
+      end,
+      begin("list"),
+      end,
+    );
+    expect(callsOf(parts)).toEqual([
+      {
+        ...{ id: "", name: "search" },
+        argumentsJson: '{"q":"é \\"x","deep":{"list":[{"n":2},false,null]},"a.b":{"c":""}}',
+      },
+      { id: "", name: "list", argumentsJson: "{}" },
+    ]);
+    expect(parts.filter(({ type }) => type === "call-piece")).not.toEqual([]);
+  });
+
+  test("keep the digits of their numbers", async () => {
+    const parts = await respond((wire) => {
+      wire.parts([begin("f")]);
+      const pieces = '[{"jsonPath":"$.id","numberValue":2512292042121000001},{"jsonPath":"$.r","numberValue":1.0}]';
+      wire.raw(`data: {"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":${pieces}}}]}}]}\n\n`);
+      wire.finish("STOP");
+    });
+    expect(callsOf(parts)).toMatchObject([{ argumentsJson: '{"id":2512292042121000001,"r":1.0}' }]);
+  });
+
+  test("may end without a last part", async () => {
+    const last = { functionCall: { partialArgs: [{ jsonPath: "$.a", numberValue: 1 }] } };
+    expect(callsOf(await respondWith(begin("f"), last))).toMatchObject([{ argumentsJson: '{"a":1}' }]);
+    expect(callsOf(await respondWith(begin("f"), last, end))).toMatchObject([{ argumentsJson: '{"a":1}' }]);
+  });
+
+  test("may have empty objects and lists", async () => {
+    const parts = await respondWith(
+      begin("f"),
+      go({ jsonPath: "$.none[]" }, { jsonPath: "$.empty" }),
+      go({ jsonPath: "$.some[0]", stringValue: "a", willContinue: true }),
+      go({ jsonPath: "$.some[0]" }, { jsonPath: "$.some.1", stringValue: "b" }, { jsonPath: "$.some[]" }),
+      end,
+    );
+    expect(callsOf(parts)).toMatchObject([{ argumentsJson: '{"none":[],"empty":{},"some":["a","b"]}' }]);
+  });
+
+  test("go back whole, with the signature of their first part", async () => {
+    const parts = await respondWith(begin("f", "QQ=="), go({ jsonPath: "$.a", stringValue: "x" }), end);
+    const toolCalls = callsOf(parts).map((call) => ({ ...call, id: "c" }));
+    const { contents } = await bodyOf([hello, { role: "assistant", text: "", toolCalls, state: stateOf(parts) }]);
+    const functionCall = { id: "c", name: "f", args: { a: "x" } };
+    expect(contents).toContainEqual({ role: "model", parts: [{ functionCall, thoughtSignature: "QQ==" }] });
+  });
+
+  test("have keys that reach no prototype", async () => {
+    const parts = await respondWith(
+      begin("f"),
+      go(
+        { jsonPath: "$.__proto__.polluted", boolValue: true },
+        { jsonPath: "$.constructor.prototype.x", numberValue: 1 },
+      ),
+      end,
+    );
+    const argumentsJson = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"x":1}}}';
+    expect(callsOf(parts)).toMatchObject([{ argumentsJson }]);
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  test.each([
+    "$.list[4294967294]",
+    "$.list[1]",
+    "$.list.99999999999999999999",
+    `$${".a".repeat(65)}`,
+    `$.list${"[0]".repeat(100_000)}`,
+    "$.text.below",
+    "$.text[0]",
+    "$[0]",
+    "$..a",
+    "$.a[",
+    "$",
+    7,
+  ])("fail the response at the place %#", async (jsonPath) => {
+    const before = go({ jsonPath: "$.list[]" }, { jsonPath: "$.text", stringValue: "x" });
+    const parts = await respondWith(begin("f"), before, go({ jsonPath, stringValue: "x" }), end);
+    const message = expect.stringContaining("a function call has an unknown form");
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", message });
+  });
+
+  test("that never end give no call", async () => {
+    const parts = await respondWith(begin("f"), go({ jsonPath: "$.a", stringValue: "x" }));
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+  });
+
+  test("of a cut response are a cut call, and do not go back", async () => {
+    const parts = await respond((wire) => {
+      wire.parts([begin("f", "QQ=="), go({ jsonPath: "$.a", stringValue: "half", willContinue: true })]);
+      wire.finish("MAX_TOKENS");
+    });
+    expect(parts.slice(-2)).toMatchObject([
+      { type: "cut-call", name: "f" },
+      { type: "finish", reason: "length" },
+    ]);
+    expect(JSON.parse(stateOf(parts) ?? "")).toMatchObject({
+      parts: [{ functionCall: { name: "f", args: {} }, thoughtSignature: "QQ==" }],
+    });
+  });
+
+  test("of a call that has not begun fail the response, which may have lost the beginning", async () => {
+    const orphan = go({ jsonPath: "$.a", stringValue: "x" });
+    expect((await respondWith(orphan)).at(-1)).toMatchObject({ message: expect.stringContaining("has no name") });
+    expect((await respondWith(begin("f"), end, orphan)).at(-1)).toMatchObject({ code: "unreadable", retryable: false });
+    const parts = await respond((wire) => {
+      wire.raw('data: {"candidates":[{"content":{"parts":[{"functionCall":{"na\n\n');
+      wire.parts([orphan]);
+      wire.finish("STOP");
+    });
+    expect(parts.at(-1)).toMatchObject({ code: "cut", retryable: true });
+  });
+});
+
+describe("the tools that Gemini runs itself", () => {
+  const providerCallsOf = (parts: readonly ModelPart[]) => parts.filter(({ type }) => type === "provider-call");
+  const code = { language: "PYTHON", code: "print(2512292042121000001)" };
+  const noResult = { error: "the provider sent no result" };
+
+  test("are calls with their results, by id and by order, and no calls of ours", async () => {
+    const parts = await respond((wire) => {
+      wire.parts([{ executableCode: { ...code, id: "x1" } }, { executableCode: code }]);
+      wire.parts([{ codeExecutionResult: { outcome: "OUTCOME_OK", output: "1\n" } }]);
+      wire.parts([{ codeExecutionResult: { id: "x1", outcome: "OUTCOME_FAILED", output: "NameError" } }]);
+      wire.parts([{ toolCall: { toolType: "FILE_SEARCH", id: "s1" } }, { toolCall: { toolType: "GOOGLE_MAPS" } }]);
+      wire.parts([{ toolResponse: { toolType: "FILE_SEARCH", id: "s1", response: { hits: [1] } } }]);
+      wire.parts([{ text: "done" }], { finishReason: "STOP" });
+    });
+    const argumentsJson = JSON.stringify(code);
+    expect(providerCallsOf(parts)).toEqual([
+      {
+        type: "provider-call",
+        call: { id: "", name: "code_execution", argumentsJson },
+        outcome: { json: '{"outcome":"OUTCOME_OK","output":"1\\n"}' },
+      },
+      {
+        type: "provider-call",
+        call: { id: "x1", name: "code_execution", argumentsJson },
+        outcome: { error: "OUTCOME_FAILED: NameError" },
+      },
+      {
+        type: "provider-call",
+        call: { id: "s1", name: "file_search", argumentsJson: "{}" },
+        outcome: { json: '{"hits":[1]}' },
+      },
+      { type: "provider-call", call: { id: "", name: "google_maps", argumentsJson: "{}" }, outcome: noResult },
+    ]);
+    expect(callsOf(parts)).toEqual([]);
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+  });
+
+  test("go back as they came, with their signatures", async () => {
+    const used = [
+      { executableCode: { ...code, id: "x1" }, thoughtSignature: "QQ==" },
+      { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1", id: "x1" } },
+      { thoughtSignature: "Qg==", toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries: ["a"] }, id: "s1" } },
+      { toolResponse: { toolType: "GOOGLE_SEARCH_WEB", response: { n: 1 }, id: "s1" }, thoughtSignature: "Qw==" },
+    ];
+    const parts = await respond((wire) => {
+      wire.parts(used);
+      wire.parts([{ text: "done" }], { finishReason: "STOP" });
+    });
+    const message = { role: "assistant", text: "done", toolCalls: [], state: stateOf(parts) } as const;
+    const { contents } = await bodyOf([hello, message, hello]);
+    expect(contents).toContainEqual({ role: "model", parts: [...used, { text: "done" }] });
+  });
+
+  test("are one call for all the searches and one for all the pages of a grounded answer", async () => {
+    const grounding = { webSearchQueries: ["a", "b"], groundingChunks: [{ web: { uri: "https://a.example" } }] };
+    const pages = { urlMetadata: [{ retrievedUrl: "https://b.example", urlRetrievalStatus: "OK" }] };
+    const parts = await respond((wire) => {
+      wire.parts([{ text: "so" }], { groundingMetadata: {}, urlContextMetadata: pages });
+      wire.parts([{ text: "" }], { groundingMetadata: { webSearchQueries: ["a"] } });
+      wire.parts([{ text: "" }], { groundingMetadata: grounding, finishReason: "STOP" });
+    });
+    expect(parts.slice(-3)).toMatchObject([
+      {
+        call: { id: "", name: "google_search", argumentsJson: '{"queries":["a","b"]}' },
+        outcome: { json: JSON.stringify(grounding) },
+      },
+      {
+        call: { id: "", name: "url_context", argumentsJson: '{"urls":["https://b.example"]}' },
+        outcome: { json: JSON.stringify(pages) },
+      },
+      { type: "finish", reason: "stop", state: undefined },
+    ]);
+  });
+
+  test("give nothing for the end of a response that was cut off", async () => {
+    const parts = await respond((wire) => wire.parts([{ executableCode: code }]));
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut" });
+    expect(providerCallsOf(parts)).toEqual([]);
   });
 });
 
@@ -512,6 +940,15 @@ describe("the end of a response of Gemini", () => {
     });
     expect(parts.filter(({ type }) => type === "text")).toHaveLength(2);
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "content-filter" });
+  });
+
+  test("gives no call when a frame was lost after one of many finish reasons", async () => {
+    const parts = await respond((wire) => {
+      wire.parts([{ functionCall: { name: "f", args: {} } }], { finishReason: "STOP" });
+      wire.raw('data: {"candidates":[{"content":{"parts":[{"functionCall":{"na\n\n');
+      wire.parts([{ text: "b" }], { finishReason: "STOP" });
+    });
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
   });
 
   test("comes after the rest of a long answer, which a second request fetches", async () => {
@@ -650,12 +1087,18 @@ describe("an error of Gemini", () => {
 });
 
 describe("the frames of Gemini", () => {
+  test("named error are errors, also in plain words", async () => {
+    const parts = await respond((wire) => wire.raw("event: error\ndata: the model is overloaded\n\n"));
+    const message = "API error in stream: the model is overloaded";
+    expect(parts).toMatchObject([{ type: "failure", cause: "overloaded", message, retryable: true }]);
+  });
+
   test("are read in any split of their bytes", async () => {
     const frames = ["für ", "日本", "🚀"].map((text) => ({ candidates: [{ content: { parts: [{ text }] } }] }));
     const end = { candidates: [{ finishReason: "STOP", index: 0 }] };
     const bytes = [...frames, end].map((frame) => `data: ${JSON.stringify(frame)}\r\n\r\n`).join("");
-    const parts = await respond((wire) => wire.raw(...splitBytes(bytes)));
-    expect(parts).toEqual([
+    server.respond(onGemini((wire) => wire.raw(...splitBytes(bytes))));
+    expect(await collect({ isPiecewise: true })).toEqual([
       { type: "text", text: "für " },
       { type: "text", text: "日本" },
       { type: "text", text: "🚀" },
@@ -669,6 +1112,21 @@ describe("the frames of Gemini", () => {
       wire.finish("STOP");
     });
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false });
+  });
+
+  test("have generated images in their parts, which are not in the text", async () => {
+    const parts = await respond((wire) => {
+      wire.parts([
+        { text: "Here:" },
+        { inlineData: { mimeType: "image/png", data: "AAAA" }, thoughtSignature: "QQ==" },
+      ]);
+      wire.parts([{ somethingNew: { text: "x" } }, []]);
+      wire.finish("STOP");
+    });
+    expect(parts.filter(({ type }) => type !== "usage")).toEqual([
+      { type: "text", text: "Here:" },
+      { type: "finish", reason: "stop", detail: undefined, usage: earlyUsage, state: undefined },
+    ]);
   });
 
   test("are ignored when they have no part of the answer", async () => {

@@ -150,6 +150,7 @@ class ResponseParts {
   readonly #turn: number;
   readonly #toolCalls: ToolCall[] = [];
   readonly #cutCalls: ToolCall[] = [];
+  #providerCalls = 0;
   #text = "";
   #half = "";
   #spoke = false;
@@ -188,7 +189,7 @@ class ResponseParts {
         return [];
       }
       case "provider-call":
-        return providerCall(part.call, part.outcome);
+        return this.#providerCall(part.call, part.outcome);
       case "cut-call":
         this.#cutCalls.push(this.#callOf(part.id, part.name, "{}"));
         return [];
@@ -206,6 +207,12 @@ class ResponseParts {
   whole({ reason, detail, state, usage }: ModelFinish, meter: Meter): Response {
     const [toolCalls, cutCalls] = [this.#toolCalls, this.#cutCalls];
     return { text: this.#text, toolCalls, cutCalls, finishReason: reason, detail, state, usage: meter.total(usage) };
+  }
+
+  #providerCall(call: ModelToolCall, outcome: ProviderOutcome): DriverStep[] {
+    const id = call.id || callIdOf([this.#runId, this.#turn, "provider"], this.#providerCalls);
+    this.#providerCalls += 1;
+    return providerCall({ ...call, id }, outcome);
   }
 
   #callOf(id: string, name: string, json: string): ToolCall {

@@ -13,7 +13,7 @@ import { fitMessages } from "../../../src/agent/loop/window.ts";
 import { createAnthropic } from "../../../src/agent/models/anthropic/provider.ts";
 import { writeAnswer } from "../../../src/agent/models/demo/answer.ts";
 import { planCalls, readExchange } from "../../../src/agent/models/demo/plan.ts";
-import { adaptCall } from "../../../src/agent/models/gemini/call.ts";
+import { contentBody } from "../../../src/agent/models/gemini/body.ts";
 import { createGemini } from "../../../src/agent/models/gemini/provider.ts";
 import { splitHalfCharacter } from "../../../src/agent/models/half-character.ts";
 import { fitRequest } from "../../../src/agent/models/media/fit.ts";
@@ -116,6 +116,19 @@ const geminiThoughts = (size: number): string =>
       for (const piece of piecesOf(size)) {
         wire.thought(piece);
       }
+      wire.finish("STOP");
+    }),
+  );
+
+const geminiCalls = (size: number): string =>
+  written(
+    onGemini((wire) => {
+      wire.parts([{ functionCall: { name: "f", willContinue: true } }]);
+      for (const [at, stringValue] of piecesOf(size).entries()) {
+        const partialArgs = [{ jsonPath: `$.a[${at}].b`, stringValue }];
+        wire.parts([{ functionCall: { partialArgs, willContinue: true } }]);
+      }
+      wire.parts([{ functionCall: {} }]);
       wire.finish("STOP");
     }),
   );
@@ -241,6 +254,7 @@ export const modelCases: readonly GrowthCase[] = [
   streamed("anthropic", "claude-sonnet-4-5", "thoughts and text in many pieces", anthropicThoughts),
   streamed("gemini", "gemini-2.5-flash", "text in many pieces", geminiTexts),
   streamed("gemini", "gemini-2.5-flash", "thoughts in many pieces", geminiThoughts),
+  streamed("gemini", "gemini-2.5-flash", "arguments in many pieces", geminiCalls),
   streamed("responses", "gpt-4o", "text in many pieces", responsesTexts),
   streamed("responses", "gpt-4o", "arguments in many pieces", responsesCalls),
   ...pairs(
@@ -365,16 +379,13 @@ export const modelCases: readonly GrowthCase[] = [
     },
   },
   {
-    reader: "the prompt of gemini",
+    reader: "the body of gemini",
     input: "a turn of many calls with their results",
     prepare: (size) => {
-      const prompt = ids(size / 2).map((toolCallId) => ({
-        role: "tool" as const,
-        content: [
-          { type: "tool-result" as const, toolCallId, toolName: "f", output: { type: "text" as const, value: "a" } },
-        ],
-      }));
-      return () => adaptCall({ prompt }, "gemini-2.5-flash");
+      const messages = ids(size / 2).map(
+        (toolCallId): ModelMessage => ({ role: "tool", toolCallId, toolName: "f", text: "a" }),
+      );
+      return () => contentBody("gemini-2.5-flash", "gemini", { ...request, messages });
     },
   },
   ...pairs(plainTexts, {

@@ -1,35 +1,56 @@
 // Gemini models behind Google's generateContent format. A provider has one base URL, one key and one socket pool.
 
-import { GoogleLanguageModel } from "@ai-sdk/google/internal";
+import type { IncomingMessage } from "node:http";
+import type { Model, ModelPart, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
-import { createModels } from "../sdk/stream.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { adaptCall } from "./call.ts";
-import { createContentDialect } from "./dialect.ts";
+import { printJson } from "../wire/raw-json.ts";
+import { streamResponse } from "../wire/stream.ts";
+import type { Transport } from "../wire/transport.ts";
+import { contentBody } from "./body.ts";
+import { ContentReader } from "./reader.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/models/<model>:streamGenerateContent`; a key goes to `x-goog-api-key`. */
 export function createGemini(account: Account): ModelProvider {
-  const { name, apiKey } = account;
-  const { baseUrl, transport } = openAccount(account);
-  const config = {
-    provider: "google.generative-ai",
-    baseURL: baseUrl,
-    headers: apiKey === "" ? {} : { "x-goog-api-key": apiKey },
-    fetch: transport.fetch,
-    // For calls without an id: the loop gives them ids that no other call of the conversation has.
-    generateId: () => "",
-  };
-  const model = createModels({
-    provider: name,
-    apiKey,
-    dialect: createContentDialect,
-    adaptCall,
-    createModel: (modelName) => new GoogleLanguageModel(toPathSegment(modelName), config),
-  });
-  return { model, close: transport.close };
+  const { transport } = openAccount(account);
+  const connected = { ...account, transport };
+  return { model: (name) => createModel(name, connected), close: transport.close };
 }
 
-// The SDK inserts names into the URL unescaped. A name must not reach another path, or be an alias of the same model.
-function toPathSegment(modelName: string): string {
-  return encodeURIComponent(modelName.toWellFormed());
+interface Connected extends Account {
+  readonly transport: Transport;
+}
+
+function createModel(name: string, account: Connected): Model {
+  return { provider: account.name, name, stream: (request, signal) => stream(name, account, request, signal) };
+}
+
+/** Streams a response. The provider may give a long one in pieces, and wants the same request with a token for each further piece. */
+async function* stream(
+  model: string,
+  account: Connected,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart> {
+  const body = contentBody(model, account.name, request);
+  const reader = new ContentReader(account.name);
+  let continuationToken: string | undefined;
+  do {
+    const sent = continuationToken === undefined ? body : { ...body, continuationToken };
+    const post = (): Promise<IncomingMessage> => send(model, account, sent, signal);
+    yield* streamResponse({ account, post, reader }, request, signal);
+    continuationToken = reader.takeContinuation();
+  } while (continuationToken !== undefined);
+}
+
+/** Sends the request. A name must not reach another path, so it is one segment. */
+function send(
+  model: string,
+  { apiKey, transport }: Connected,
+  body: object,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const segment = encodeURIComponent(model.toWellFormed());
+  const headers: Record<string, string> = apiKey === "" ? {} : { "x-goog-api-key": apiKey };
+  return transport.post(`/models/${segment}:streamGenerateContent?alt=sse`, { headers, body: printJson(body), signal });
 }

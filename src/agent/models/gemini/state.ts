@@ -1,0 +1,133 @@
+// The state that Gemini wants back with its own response: the parts in order, with their signatures, and with the calls and results
+// of Google's own tools as they are written. A response without these has no state.
+
+import type { ModelMessage, ModelToolCall } from "../model.ts";
+import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { printJson, RawJson } from "../wire/raw-json.ts";
+import { sameCalls } from "../wire/same-calls.ts";
+import { argumentsObject } from "./arguments.ts";
+import type { Fields } from "./frames.ts";
+import { FunctionCall } from "./function-calls.ts";
+
+/** Marks the states of this format. */
+const kind = "gemini";
+
+interface TextPart {
+  text: string;
+  readonly thought?: true;
+  readonly thoughtSignature?: string;
+}
+
+/** Collects the parts of one response. */
+export class ResponseState {
+  readonly #parts: (TextPart | FunctionCall | RawJson)[] = [];
+  /** The text that the next piece without a signature continues. */
+  #open: TextPart | undefined;
+  #isNeeded = false;
+
+  /** Adds a piece of text or of a thought. A signature belongs to its own piece alone. */
+  addText(text: string, isThought: boolean, signature: string | undefined): void {
+    if (signature !== undefined) {
+      this.#isNeeded = true;
+      this.#push({ text, ...(isThought && { thought: true }), thoughtSignature: signature });
+    } else if (this.#open !== undefined && (this.#open.thought === true) === isThought) {
+      this.#open.text += text;
+    } else if (text !== "") {
+      const part: TextPart = { text, ...(isThought && { thought: true }) };
+      this.#push(part);
+      this.#open = part;
+    }
+  }
+
+  /** Adds a part of one of Google's own tools. */
+  addWritten(json: string): void {
+    this.#isNeeded = true;
+    this.#push(new RawJson(json));
+  }
+
+  /** Adds a call, which may still grow. */
+  addCall(call: FunctionCall): void {
+    this.#push(call);
+  }
+
+  /**
+   * Returns the state as JSON text, or undefined when the text and the calls say everything. The calls of a cut response lose their
+   * arguments, which may be cut too.
+   */
+  print(provider: string, isCut: boolean): string | undefined {
+    const isSigned = this.#parts.some((part) => part instanceof FunctionCall && part.signature !== undefined);
+    if (!this.#isNeeded && !isSigned) {
+      return undefined;
+    }
+    const parts = this.#parts.map((part) =>
+      part instanceof FunctionCall ? callPart(part, isCut ? "{}" : part.argumentsJson) : part,
+    );
+    return printJson({ provider, kind, parts });
+  }
+
+  #push(part: TextPart | FunctionCall | RawJson): void {
+    this.#parts.push(part);
+    this.#open = undefined;
+  }
+}
+
+function callPart({ id, name, signature }: FunctionCall, argumentsJson: string): object {
+  return {
+    functionCall: { ...(id !== "" && { id }), name, args: argumentsObject(argumentsJson) },
+    ...(signature !== undefined && { thoughtSignature: signature }),
+  };
+}
+
+/**
+ * Returns the parts of a message in the form of the provider. Calls that the message lacks are left out, and so are the thoughts that
+ * would then end it. Returns undefined when the message has no state of this provider.
+ */
+export function readState(
+  provider: string,
+  { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
+): readonly object[] | undefined {
+  if (state === undefined) {
+    return undefined;
+  }
+  try {
+    const { provider: owner, kind: format, parts } = asRecord(JSON.parse(state));
+    return owner === provider && format === kind && Array.isArray(parts)
+      ? keepCalls(parts, new WrittenValue(state).at("parts"), toolCalls)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keepCalls(
+  parts: readonly unknown[],
+  written: WrittenValue,
+  made: readonly ModelToolCall[],
+): readonly object[] {
+  const find = sameCalls(made);
+  const kept = parts.flatMap((part, place): object[] => {
+    const { functionCall, ...others } = asRecord(part);
+    if (functionCall === undefined) {
+      return [partAsWritten(others, () => written.at(place))];
+    }
+    const { id, name } = asRecord(functionCall);
+    const call = find({ id: typeof id === "string" ? id : "", name: String(name) });
+    const args = written.at(place).at("functionCall").at("args").text();
+    return call === undefined ? [] : [{ functionCall: callOf(call, args), ...others }];
+  });
+  return kept.length === parts.length ? kept : kept.slice(0, kept.findLastIndex((part) => !isThought(part)) + 1);
+}
+
+function callOf({ id, name, argumentsJson }: ModelToolCall, args: string | undefined): object {
+  return { id, name, args: argumentsObject(args ?? argumentsJson) };
+}
+
+/** Returns a part without a call. Only a text has no numbers that JSON.parse would round. */
+function partAsWritten(part: Fields, written: () => WrittenValue): object {
+  const json = typeof part.text === "string" ? undefined : written().text();
+  return json === undefined ? part : new RawJson(json);
+}
+
+function isThought(part: object): boolean {
+  return asRecord(part).thought === true;
+}

@@ -32,6 +32,8 @@ export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RecordedBody;
+  /** The body as it is written. */
+  readonly text: string;
   /** Resolves with true when the response ended, with false when the client closed the socket before that. */
   readonly closed: Promise<boolean>;
 }
@@ -155,6 +157,7 @@ async function record(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     path: incoming.url ?? "",
     headers: incoming.headers,
     body: JSON.parse(text === "" ? "{}" : text) as RecordedBody,
+    text,
     closed,
   };
 }

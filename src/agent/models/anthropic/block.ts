@@ -4,7 +4,7 @@ import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { RawJson } from "../wire/raw-json.ts";
 
-/** A block of a request. Members that nobody reads may be RawJson. */
+/** A block of a request. Members that this folder does not read may be RawJson. */
 export interface Block {
   readonly type: string;
   readonly [member: string]: unknown;

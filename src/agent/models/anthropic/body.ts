@@ -75,7 +75,7 @@ function isEnforceable(format: ResponseFormat | undefined): format is Extract<Re
   return format?.type === "json-schema" && format.strict;
 }
 
-/** The caller may name another container, or say what is in it. */
+/** The caller may name another container, or its content. */
 function containerOf(given: unknown, known: string | undefined): object {
   if (known === undefined || typeof given === "string") {
     return {};

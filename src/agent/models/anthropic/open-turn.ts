@@ -1,4 +1,4 @@
-// What the service has begun in earlier responses of a turn: its container, and calls of its own tools that wait for results.
+// The things that the service has begun in earlier responses of a turn: its container, and calls of its own tools that wait for results.
 
 import type { ModelToolCall } from "../model.ts";
 import { RawJson } from "../wire/raw-json.ts";
@@ -11,7 +11,7 @@ export interface OpenTurn {
   readonly calls: readonly ModelToolCall[];
 }
 
-/** Returns what is open after the last message of a user. */
+/** Returns the open part after the last message of a user. */
 export function openTurnOf(turns: readonly Turn[]): OpenTurn {
   const open = turns.slice(turns.findLastIndex(({ role }) => role === "user") + 1);
   const blocks = open.flatMap((turn) => turn.blocks);

@@ -1,5 +1,5 @@
-// What each model accepts of thoughts and sampling. Models refuse what they do not support, so the name decides what is sent. A name
-// may have a prefix or a suffix, as at resellers. Pure.
+// The fields of thoughts and of the sampling that each model accepts. Models refuse fields that they do not support, so the name of the
+// model decides. A name may have a prefix or a suffix, as at resellers. Pure.
 
 import type { ReasoningEffort } from "../model.ts";
 

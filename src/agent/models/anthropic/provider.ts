@@ -1,33 +1,47 @@
 // Models behind Anthropic's Messages format. A provider has one base URL, one key and one socket pool.
 
-// The package's main entry reads the environment at import, and fails to load when ANTHROPIC_BASE_URL is set but empty.
-import { AnthropicLanguageModel } from "@ai-sdk/anthropic/internal";
+import type { IncomingMessage } from "node:http";
+import type { Model, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
-import { createModels } from "../sdk/stream.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { adaptCall } from "./call.ts";
-import { createMessagesDialect } from "./dialect.ts";
-import { withOpening } from "./opening.ts";
+import { printJson } from "../wire/raw-json.ts";
+import { streamResponse } from "../wire/stream.ts";
+import type { Transport } from "../wire/transport.ts";
+import { betaHeader, messagesBody } from "./body.ts";
+import { openTurnOf } from "./open-turn.ts";
+import { MessagesReader } from "./reader.ts";
+import { turnsOf } from "./turns.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/messages`; a key that is not empty is sent as `x-api-key`. */
 export function createAnthropic(account: Account): ModelProvider {
-  const { name, apiKey } = account;
-  const { baseUrl, transport } = openAccount(account);
-  const config = {
-    provider: "anthropic",
-    baseURL: baseUrl,
-    headers: { "anthropic-version": "2023-06-01", ...(apiKey === "" ? {} : { "x-api-key": apiKey }) },
-    fetch: withOpening(transport.fetch),
-    // Strict tools would add a beta flag to every request with tools, and servers refuse unknown flags.
-    supportsStrictTools: false,
-  };
-  const model = createModels({
-    provider: name,
-    apiKey,
-    dialect: createMessagesDialect,
-    adaptCall,
+  const { transport } = openAccount(account);
+  return { model: (name) => createModel(name, account, transport), close: transport.close };
+}
+
+function createModel(name: string, account: Account, transport: Transport): Model {
+  return {
+    provider: account.name,
+    name,
     takesMediaOfTools: true,
-    createModel: (modelName) => new AnthropicLanguageModel(modelName, config),
-  });
-  return { model, close: transport.close };
+    stream: (request, signal) => {
+      const turns = turnsOf(request.messages, account.name);
+      const post = (): Promise<IncomingMessage> =>
+        transport.post("/messages", {
+          headers: headersOf(account, request),
+          body: printJson(messagesBody(name, request, turns)),
+          signal,
+        });
+      const reader = new MessagesReader(account.name, openTurnOf(turns).calls);
+      return streamResponse({ account, post, reader }, request, signal);
+    },
+  };
+}
+
+function headersOf({ apiKey }: Account, request: ModelRequest): Record<string, string> {
+  const betas = betaHeader(request);
+  return {
+    "anthropic-version": "2023-06-01",
+    ...(apiKey !== "" && { "x-api-key": apiKey }),
+    ...(betas !== undefined && { "anthropic-beta": betas }),
+  };
 }

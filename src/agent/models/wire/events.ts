@@ -15,6 +15,8 @@ export interface EventsOptions<Part> {
   readonly clock: Clock;
   /** Returns the parts of one event, given its data and its name. */
   readonly read: (data: string, name: string | undefined) => readonly Part[];
+  /** Returns whether the event that was read last ends the response. */
+  readonly isLast: () => boolean;
   /** Gets the parts of one read at once while the caller waits for more. Returns the parts that it has not taken. */
   readonly offer: (parts: readonly Part[]) => readonly Part[];
 }
@@ -112,6 +114,7 @@ export class EventStream<Part> implements Disposable {
     this.#isOver ||= this.#isMarked;
     if (!this.#isOver) {
       this.#parts.push(...this.#options.read(data, name));
+      this.#isOver = this.#options.isLast();
     }
   }
 

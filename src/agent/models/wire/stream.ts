@@ -10,6 +10,8 @@ import { joinTexts } from "./join.ts";
 
 /** Reads the events of one response. */
 export interface ResponseReader {
+  /** True after the event that ends the response; later events are not read. Undefined for formats without such an event. */
+  readonly isOver?: boolean;
   /** Returns the parts of one event, given its data and its name. It is not called again after a failure. */
   read(data: string, event?: string): readonly ModelPart[];
   /**
@@ -47,6 +49,7 @@ export async function* streamResponse(
       provider: name,
       clock,
       read: (data, event) => reader.read(data, event),
+      isLast: () => reader.isOver === true,
       offer,
     });
     for (let parts = await events.next(); parts !== undefined; parts = await events.next()) {

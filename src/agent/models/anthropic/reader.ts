@@ -1,0 +1,96 @@
+// Turns one response of the Messages format into ModelParts, event by event. No socket, no clock. Calls are held back until the
+// response is complete. A line that is invalid JSON, and an unknown event, block or delta are skipped, unless a call may have lost a
+// piece. A known delta of unknown form is a failure, because it would lose a piece of the answer.
+//
+// R1  A second message before the first has ended replaces it, as when a proxy has tried again. Text that was given cannot be taken
+//     back, so the response is then cut. The same message may begin twice.
+
+import type { ModelPart, ModelToolCall } from "../model.ts";
+import { describeCut, describeStreamError } from "../wire/failures.ts";
+import { asRecord, WrittenValue } from "../wire/frame.ts";
+import type { ResponseReader } from "../wire/stream.ts";
+import { ResponseMessage } from "./response-message.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads the events of one response. */
+export class MessagesReader implements ResponseReader {
+  readonly #provider: string;
+  readonly #earlier: readonly ModelToolCall[];
+  #message: ResponseMessage;
+  #isOver = false;
+
+  /** `earlier` are the provider calls of the turn that have no result yet. */
+  constructor(provider: string, earlier: readonly ModelToolCall[]) {
+    this.#provider = provider;
+    this.#earlier = earlier;
+    this.#message = new ResponseMessage(provider, earlier);
+  }
+
+  /** True after the last event. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  read(data: string, event?: string): readonly ModelPart[] {
+    const frame = parse(data);
+    if (event === "error") {
+      return [describeStreamError(frame?.error ?? frame ?? data)];
+    }
+    if (frame === undefined) {
+      this.#message.addLost(data);
+      return nothing;
+    }
+    switch (frame.type) {
+      case "content_block_delta":
+        return this.#message.continueBlock(asRecord(frame.delta), frame.index, data);
+      case "content_block_start":
+        return this.#message.beginBlock(
+          asRecord(frame.content_block),
+          new WrittenValue(data).at("content_block"),
+          frame.index,
+        );
+      case "message_start":
+        return this.#start(asRecord(frame.message), data);
+      case "message_delta":
+        return this.#message.addEnd(asRecord(frame.delta), frame.usage);
+      case "message_stop":
+        this.#isOver = true;
+        return nothing;
+      case "error":
+        return [describeStreamError(frame.error ?? frame)];
+      default:
+        // Gateways send their own errors without a type.
+        return frame.error === undefined || frame.error === null ? nothing : [describeStreamError(frame.error)];
+    }
+  }
+
+  end(isMarked: boolean): readonly ModelPart[] {
+    return this.#message.end(isMarked || this.#isOver);
+  }
+
+  #start(head: Fields, data: string): readonly ModelPart[] {
+    if (this.#message.hasEnded) {
+      // Another response in one stream.
+      this.#isOver = true;
+      return nothing;
+    }
+    if (this.#message.isOther(head)) {
+      if (this.#message.hasSpoken) {
+        return [describeCut(this.#provider)];
+      }
+      this.#message = new ResponseMessage(this.#provider, this.#earlier);
+    }
+    return this.#message.begin(head, data);
+  }
+}
+
+const nothing: readonly ModelPart[] = [];
+
+function parse(data: string): Fields | undefined {
+  try {
+    return asRecord(JSON.parse(data));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+// The settings of a request that the Messages format has, and their fields.
+
+import type { ModelRequest, ModelSettings, ToolChoice } from "../model.ts";
+import type { Abilities } from "./thinking.ts";
+
+/** The settings that the format has. It has no seed, no penalties and no verbosity. */
+export const anthropicSettings: ReadonlySet<keyof ModelSettings> = new Set([
+  "toolChoice",
+  "parallelToolCalls",
+  "topP",
+  "topK",
+  "stop",
+  "serviceTier",
+]);
+
+/** Returns the fields of all settings but those of the sampling. */
+export function settingFields({ settings = {}, tools }: ModelRequest): object {
+  const { stop = [], serviceTier } = settings;
+  const choice = tools.length === 0 ? undefined : toolChoiceOf(settings);
+  return {
+    ...(choice !== undefined && { tool_choice: choice }),
+    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+  };
+}
+
+/**
+ * Returns the fields of the sampling. Models that think, and the newest ones, refuse all of them. Models of Claude refuse `top_p` beside
+ * a temperature.
+ */
+export function samplingFields(
+  { model, isThinking, takesSampling }: Pick<Abilities, "takesSampling"> & { model: string; isThinking: boolean },
+  { temperature, settings: { topP, topK } = {} }: ModelRequest,
+): object {
+  if (isThinking || !takesSampling) {
+    return {};
+  }
+  const isBoth = temperature !== undefined && model.includes("claude-");
+  return {
+    ...(temperature !== undefined && { temperature: Math.min(Math.max(temperature, 0), temperatureMax) }),
+    ...(topP !== undefined && !isBoth && { top_p: topP }),
+    ...(topK !== undefined && { top_k: topK }),
+  };
+}
+
+/** Callers may give up to 2, as OpenAI's models accept it. */
+const temperatureMax = 1;
+
+function toolChoiceOf({ toolChoice, parallelToolCalls }: ModelSettings): object | undefined {
+  if (toolChoice === undefined && parallelToolCalls !== false) {
+    return undefined;
+  }
+  const choice = wireChoice(toolChoice ?? "auto");
+  // Without calls there is nothing to run in parallel, and the service refuses the field there.
+  const isSingle = parallelToolCalls === false && toolChoice !== "none";
+  return isSingle ? { ...choice, disable_parallel_tool_use: true } : choice;
+}
+
+function wireChoice(choice: ToolChoice): object {
+  if (typeof choice === "object") {
+    return { type: "tool", name: choice.name };
+  }
+  return { type: choice === "required" ? "any" : choice };
+}

@@ -281,7 +281,6 @@ describe("a setting", () => {
   };
 
   test.each<[ModelSettings, object]>([
-    [{ toolChoice: "auto" }, { tool_choice: { type: "auto" } }],
     [{ toolChoice: "none" }, { tool_choice: { type: "none" } }],
     [{ toolChoice: "required" }, { tool_choice: { type: "any" } }],
     [{ toolChoice: { name: "zeta" } }, { tool_choice: { type: "tool", name: "zeta" } }],

@@ -268,7 +268,6 @@ describe("the settings of a request to Gemini", () => {
   });
 
   test.each([
-    ["auto", { mode: "AUTO" }],
     ["none", { mode: "NONE" }],
     ["required", { mode: "ANY" }],
     [{ name: "f" }, { mode: "ANY", allowedFunctionNames: ["f"] }],

@@ -13,7 +13,7 @@ import { createOpenAiResponses } from "../../src/agent/models/openai-responses/p
 import { outcomeBytesMax } from "../../src/agent/models/openai-responses/provider-calls.ts";
 import { responsesSettings } from "../../src/agent/models/openai-responses/settings.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
-import { printJson } from "../../src/agent/models/wire/raw-json.ts";
+import { printJson } from "../../src/platform/base/json/exact.ts";
 import { onResponses, type ResponsesScript } from "../fakes/responses-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
@@ -600,7 +600,6 @@ describe("settings", () => {
   const tools = [{ name: "zeta", description: "finds", parameters: { type: "object" } }];
 
   test.each([
-    [{ toolChoice: "auto" }, { tool_choice: "auto" }],
     [{ toolChoice: "none" }, { tool_choice: "none" }],
     [{ toolChoice: "required" }, { tool_choice: "required" }],
     [{ toolChoice: { name: "zeta" } }, { tool_choice: { type: "function", name: "zeta" } }],

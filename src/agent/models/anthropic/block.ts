@@ -1,8 +1,8 @@
 // The blocks of the Messages format, of which every message consists.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import { argumentsOf } from "../wire/calls.ts";
-import { RawJson } from "../wire/raw-json.ts";
 
 /** A block of a request. Members that this folder does not read may be RawJson. */
 export interface Block {

@@ -1,6 +1,7 @@
 // Builds a request of the Messages format. Keeps the order of messages, calls and tools. Arguments, and blocks of the service itself,
 // are sent as they are written.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelRequest, ModelToolDefinition, ResponseFormat } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
 import { adaptTool } from "../wire/tool.ts";
@@ -17,7 +18,8 @@ type Fields = Readonly<Record<string, unknown>>;
  * itself sets nothing.
  */
 export function messagesBody(model: string, request: ModelRequest, turns: readonly Turn[]): object {
-  const { system, tools, reasoningEffort, providerOptions = {} } = request;
+  const { system, tools, providerTools = [], reasoningEffort, providerOptions = {} } = request;
+  const allTools = [...tools.map(wireTool), ...providerTools.map((tool) => new RawJson(tool))];
   const { betas: _header, ...options } = providerOptions;
   const abilities = abilitiesOf(model);
   const asked = reasoningEffort && thinkingOf(reasoningEffort, abilities);
@@ -34,7 +36,7 @@ export function messagesBody(model: string, request: ModelRequest, turns: readon
     ...containerOf(options.container, openTurnOf(turns).container),
     ...(system.trim() !== "" && { system: [{ type: "text", text: system, ...cacheMark }] }),
     messages: wireMessages(turns),
-    ...(tools.length > 0 && { tools: tools.map(wireTool) }),
+    ...(allTools.length > 0 && { tools: allTools }),
     stream: true,
   };
 }

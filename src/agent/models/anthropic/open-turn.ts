@@ -1,7 +1,7 @@
 // The things that the service has begun in earlier responses of a turn: its container, and calls of its own tools that wait for results.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelToolCall } from "../model.ts";
-import { RawJson } from "../wire/raw-json.ts";
 import { type Block, isProviderCall, isProviderResult } from "./block.ts";
 import type { Turn } from "./turns.ts";
 

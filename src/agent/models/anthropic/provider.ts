@@ -1,20 +1,21 @@
 // Models behind Anthropic's Messages format. A provider has one base URL, one key and one socket pool.
 
 import type { IncomingMessage } from "node:http";
+import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { printJson } from "../wire/raw-json.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { betaHeader, messagesBody } from "./body.ts";
 import { openTurnOf } from "./open-turn.ts";
 import { MessagesReader } from "./reader.ts";
+import { anthropicSettings } from "./settings.ts";
 import { turnsOf } from "./turns.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/messages`; a key that is not empty is sent as `x-api-key`. */
 export function createAnthropic(account: Account): ModelProvider {
-  const { transport } = openAccount(account);
+  const transport = openAccount(account);
   return { model: (name) => createModel(name, account, transport), close: transport.close };
 }
 
@@ -23,6 +24,7 @@ function createModel(name: string, account: Account, transport: Transport): Mode
     provider: account.name,
     name,
     takesMediaOfTools: true,
+    settings: anthropicSettings,
     stream: (request, signal) => {
       const turns = turnsOf(request.messages, account.name);
       const post = (): Promise<IncomingMessage> =>

@@ -1,8 +1,8 @@
 // A block of a response: what its start and its deltas say, joined. The start may have a part of the content already.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { asRecord, type WrittenValue } from "../wire/frame.ts";
-import { RawJson } from "../wire/raw-json.ts";
 import { type Block, inputOf, isProviderCall, isThought } from "./block.ts";
 
 /** The members whose text arrives in pieces. */

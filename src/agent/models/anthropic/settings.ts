@@ -1,10 +1,10 @@
 // The settings of a request that the Messages format has, and their fields.
 
-import type { ModelRequest, ModelSettings, ToolChoice } from "../model.ts";
+import type { ModelRequest, ModelSettings, SettingName, ToolChoice } from "../model.ts";
 import type { Abilities } from "./thinking.ts";
 
 /** The settings that the format has. It has no seed, no penalties and no verbosity. */
-export const anthropicSettings: ReadonlySet<keyof ModelSettings> = new Set([
+export const anthropicSettings: ReadonlySet<SettingName> = new Set([
   "toolChoice",
   "parallelToolCalls",
   "topP",
@@ -14,9 +14,9 @@ export const anthropicSettings: ReadonlySet<keyof ModelSettings> = new Set([
 ]);
 
 /** Returns the fields of all settings but those of the sampling. */
-export function settingFields({ settings = {}, tools }: ModelRequest): object {
+export function settingFields({ settings = {}, tools, providerTools = [] }: ModelRequest): object {
   const { stop = [], serviceTier } = settings;
-  const choice = tools.length === 0 ? undefined : toolChoiceOf(settings);
+  const choice = tools.length + providerTools.length === 0 ? undefined : toolChoiceOf(settings);
   return {
     ...(choice !== undefined && { tool_choice: choice }),
     ...(stop.length > 0 && { stop_sequences: stop }),
@@ -50,7 +50,7 @@ function toolChoiceOf({ toolChoice, parallelToolCalls }: ModelSettings): object 
   if (toolChoice === undefined && parallelToolCalls !== false) {
     return undefined;
   }
-  const choice = wireChoice(toolChoice ?? "auto");
+  const choice = toolChoice === undefined ? { type: "auto" } : wireChoice(toolChoice);
   // Without calls there is nothing to run in parallel, and the service refuses the field there.
   const isSingle = parallelToolCalls === false && toolChoice !== "none";
   return isSingle ? { ...choice, disable_parallel_tool_use: true } : choice;

@@ -1,9 +1,9 @@
 // The state of a response: its blocks in order, as the service wants them back. Only responses with more than text and calls have one.
 
+import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import { type JsonObject, memberOf } from "../../../platform/base/json/free.ts";
 import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
-import { printJson, RawJson } from "../wire/raw-json.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { type Block, isProviderCall } from "./block.ts";
 import type { ResponseBlock } from "./response-block.ts";

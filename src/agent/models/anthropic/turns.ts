@@ -5,9 +5,9 @@
 // M3  A call that the service ran itself is sent with its result alone. A call without one waits for it, until a user speaks.
 // M4  Marks for the cache are on the end of the request and on the end of the previous one (`markForCache`).
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
-import { RawJson } from "../wire/raw-json.ts";
 import { type SafeIds, safeIds } from "../wire/safe-id.ts";
 import { type Block, inputOf, isProviderCall, isProviderResult, isThought } from "./block.ts";
 import { contentBlock, isBlank, resultBlock, textBlock } from "./content.ts";

@@ -1,8 +1,8 @@
 // The arguments of calls as generateContent takes them: always an object. Pure.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import { argumentsOf } from "../wire/calls.ts";
-import { RawJson } from "../wire/raw-json.ts";
 
 /**
  * Returns arguments as an object, with their digits as they are written. A model that wrote anything else reads its own text under

@@ -1,6 +1,7 @@
 // Builds the body of a generateContent request: no empty parts, the results of one turn together, arguments always an object.
 // Arguments and signatures of the model are sent as it wrote them. Pure.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type {
   ModelContent,
   ModelMessage,
@@ -27,7 +28,9 @@ interface Content {
 
 /** Returns the body for a streamed response. The caller's options are below what the request itself sets. */
 export function contentBody(modelName: string, provider: string, request: ModelRequest): object {
-  const { system, tools, settings, providerOptions = {} } = request;
+  const { system, tools, providerTools = [], settings, providerOptions = {} } = request;
+  const declared = tools.length > 0 ? [{ functionDeclarations: tools.map(declare) }] : [];
+  const allTools = [...declared, ...providerTools.map((tool) => new RawJson(tool))];
   const contents = contentsOf(modelName, provider, request);
   const choice = tools.length > 0 ? settings?.toolChoice : undefined;
   return {
@@ -35,7 +38,7 @@ export function contentBody(modelName: string, provider: string, request: ModelR
     ...(system !== "" && takesSystemInstruction(modelName) && { systemInstruction: { parts: [{ text: system }] } }),
     contents: takesSystemInstruction(modelName) ? contents : withSystemText(system, contents),
     generationConfig: { ...asRecord(providerOptions.generationConfig), ...generationConfig(modelName, request) },
-    ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map(declare) }] }),
+    ...(allTools.length > 0 && { tools: allTools }),
     ...(choice !== undefined && {
       toolConfig: { ...asRecord(providerOptions.toolConfig), functionCallingConfig: callingOf(choice) },
     }),

@@ -1,18 +1,19 @@
 // Gemini models behind Google's generateContent format. A provider has one base URL, one key and one socket pool.
 
 import type { IncomingMessage } from "node:http";
+import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelPart, ModelRequest } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { printJson } from "../wire/raw-json.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { contentBody } from "./body.ts";
 import { ContentReader } from "./reader.ts";
+import { geminiSettings } from "./settings.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/models/<model>:streamGenerateContent`; a key goes to `x-goog-api-key`. */
 export function createGemini(account: Account): ModelProvider {
-  const { transport } = openAccount(account);
+  const transport = openAccount(account);
   const connected = { ...account, transport };
   return { model: (name) => createModel(name, connected), close: transport.close };
 }
@@ -22,7 +23,12 @@ interface Connected extends Account {
 }
 
 function createModel(name: string, account: Connected): Model {
-  return { provider: account.name, name, stream: (request, signal) => stream(name, account, request, signal) };
+  return {
+    provider: account.name,
+    name,
+    settings: geminiSettings,
+    stream: (request, signal) => stream(name, account, request, signal),
+  };
 }
 
 /** Streams a response. The provider may give a long one in pieces, and wants the same request with a token for each further piece. */

@@ -1,9 +1,9 @@
 // The settings of a response that generateContent knows, under its own names. Pure.
 
-import type { ModelSettings, ToolChoice } from "../model.ts";
+import type { ModelSettings, SettingName, ToolChoice } from "../model.ts";
 
 /** The settings that reach a model of Gemini. */
-export const geminiSettings: ReadonlySet<keyof ModelSettings> = new Set([
+export const geminiSettings: ReadonlySet<SettingName> = new Set([
   "toolChoice",
   "topP",
   "topK",
@@ -26,7 +26,7 @@ export function callingOf(choice: ToolChoice): object {
 
 /** Returns whether the model must call a tool, so that its response has no text. */
 export function forcesCall(choice: ToolChoice | undefined): boolean {
-  return choice !== undefined && choice !== "auto" && choice !== "none";
+  return choice !== undefined && choice !== "none";
 }
 
-const modes = { auto: "AUTO", none: "NONE", required: "ANY" } as const satisfies Record<ToolChoice & string, string>;
+const modes = { none: "NONE", required: "ANY" } as const satisfies Record<ToolChoice & string, string>;

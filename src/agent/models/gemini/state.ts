@@ -1,9 +1,9 @@
 // The state that Gemini wants back with its own response: the parts in order, with their signatures, and with the calls and results
 // of Google's own tools as they are written. A response without these has no state.
 
+import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord, WrittenValue } from "../wire/frame.ts";
-import { printJson, RawJson } from "../wire/raw-json.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { argumentsObject } from "./arguments.ts";
 import type { Fields } from "./frames.ts";

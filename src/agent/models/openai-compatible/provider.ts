@@ -16,7 +16,7 @@ import { chatSettings, compatibleSettings } from "./settings.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/chat/completions`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiCompatible(account: Account): ModelProvider {
-  const { transport } = openAccount(account);
+  const transport = openAccount(account);
   const connected = { ...account, transport, reasoning: new Set<string>() };
   return { model: (name) => createModel(name, connected), close: transport.close };
 }

@@ -2,6 +2,7 @@
 // except for choices at the top of a schema. Stateless: the service stores nothing, and a reasoning model gets its own encrypted
 // thoughts back.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type {
   ModelContent,
   ModelMedia,
@@ -19,7 +20,17 @@ import { printCall, readState } from "./state.ts";
 
 /** Returns the body for a streamed response. It may hold `RawJson`. */
 export function responsesBody(model: string, provider: string, request: ModelRequest): object {
-  const { system, messages, tools, maxTokens, temperature, settings = {}, providerOptions } = request;
+  const {
+    system,
+    messages,
+    tools,
+    providerTools = [],
+    maxTokens,
+    temperature,
+    settings = {},
+    providerOptions,
+  } = request;
+  const allTools = [...tools.map(functionTool), ...providerTools.map((tool) => new RawJson(tool))];
   const reasons = isReasoningModel(model);
   const instructions = system === "" ? [] : [{ role: reasons ? "developer" : "system", content: system }];
   return {
@@ -28,8 +39,8 @@ export function responsesBody(model: string, provider: string, request: ModelReq
     input: [...instructions, ...messages.flatMap((message) => inputItems(message, provider))],
     max_output_tokens: maxTokens,
     ...(temperature !== undefined && !reasons && { temperature }),
-    ...(tools.length > 0 && { tools: tools.map(functionTool) }),
-    ...printSettings(settings, { hasTools: tools.length > 0, reasons }),
+    ...(allTools.length > 0 && { tools: allTools }),
+    ...printSettings(settings, { hasTools: allTools.length > 0, reasons }),
     ...textField(request),
     ...(reasons && reasoningFields(model, request)),
     store: false,

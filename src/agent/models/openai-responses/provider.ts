@@ -1,17 +1,18 @@
 // OpenAI's models behind the Responses format, and the servers that are compatible with it.
 
+import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model } from "../model.ts";
 import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
-import { printJson } from "../wire/raw-json.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { responsesBody } from "./body.ts";
 import { ResponsesReader } from "./reader.ts";
+import { responsesSettings } from "./settings.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/responses`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiResponses(account: Account): ModelProvider {
-  const { transport } = openAccount(account);
+  const transport = openAccount(account);
   return { model: (name) => createModel(name, account, transport), close: transport.close };
 }
 
@@ -21,6 +22,7 @@ function createModel(name: string, account: Account, transport: Transport): Mode
     provider: account.name,
     name,
     takesMediaOfTools: true,
+    settings: responsesSettings,
     stream: (request, signal) => {
       const post: Parameters<typeof streamResponse>[0]["post"] = () => {
         const body = printJson(responsesBody(name, account.name, request));

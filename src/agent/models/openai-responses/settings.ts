@@ -1,9 +1,9 @@
 // The settings that the Responses format knows, and how it names them.
 
-import type { ModelSettings } from "../model.ts";
+import type { ModelSettings, SettingName } from "../model.ts";
 
 /** Settings that this format knows. It has no `top_k`, stop texts, seed or penalties. */
-export const responsesSettings: ReadonlySet<keyof ModelSettings> = new Set([
+export const responsesSettings: ReadonlySet<SettingName> = new Set([
   "toolChoice",
   "parallelToolCalls",
   "topP",

@@ -5,10 +5,10 @@
 // S2  Items of tools that the provider runs go back whole, where the service takes them without its own store.
 // S3  Annotations go back with their text.
 
+import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { asRecord, WrittenValue } from "../wire/frame.ts";
-import { printJson, RawJson } from "../wire/raw-json.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { isCall } from "./calls.ts";
 import { type OutputItem, textOfMessage } from "./items.ts";

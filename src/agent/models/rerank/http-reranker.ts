@@ -18,7 +18,7 @@ export interface RerankProvider {
 
 /** Creates the provider of rerankers. A key that is not empty is sent as a bearer token. */
 export function createHttpReranker(account: Account): RerankProvider {
-  const { transport } = openAccount(account);
+  const transport = openAccount(account);
   return {
     reranker: (name) => ({
       provider: account.name,

@@ -15,23 +15,12 @@ export interface Account {
   readonly clock: Clock;
 }
 
-/** An account that can send requests. */
-export interface OpenAccount {
-  /** The base URL without a trailing slash. */
-  readonly baseUrl: string;
-  readonly transport: Transport;
-}
-
 /**
- * Opens an account.
+ * Opens an account, to send requests to it.
  * @throws Fault CONFIG_INVALID when the base URL is not an http or https URL.
  */
-export function openAccount({ name, baseUrl, clock }: Account): OpenAccount {
-  const url = parseBaseUrl(name, baseUrl);
-  return {
-    baseUrl: url.href.replace(/(?<!\/)\/+$/, ""),
-    transport: createTransport({ provider: name, baseUrl: url, clock }),
-  };
+export function openAccount({ name, baseUrl, clock }: Account): Transport {
+  return createTransport({ provider: name, baseUrl: parseBaseUrl(name, baseUrl), clock });
 }
 
 function parseBaseUrl(name: string, baseUrl: string): URL {

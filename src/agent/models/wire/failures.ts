@@ -20,7 +20,7 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** Returns the failure inside an error, which the SDK may have wrapped. Returns undefined for other errors. */
+/** Returns the failure inside an error. Returns undefined for other errors. */
 export function findFailure(error: unknown): ModelFailure | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof ProviderFailure) {

@@ -1,17 +1,15 @@
-// The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and limits on the size of responses.
+// The HTTP side of a provider: one keep-alive pool, and limits on the size of responses.
 //
 // T1  An aborted signal closes the socket at once.
-// T2  Every fault of the provider is thrown as a ProviderFailure, by `fetch` or by the body.
+// T2  Every fault of the provider is thrown as a ProviderFailure.
 // T3  No response makes us hold more than the bounds of a stream, an error body of `errorBodyBytesMax`, or an answer of
 //     `answerBytesMax`.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import { finished } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
-import { StreamBounds } from "./bounds.ts";
 import {
   describeCut,
   describeHeadersTimeout,
@@ -33,7 +31,6 @@ export interface TransportOptions {
 
 /** Sends requests to one provider. */
 export interface Transport {
-  readonly fetch: typeof globalThis.fetch;
   /** Posts JSON and returns the response once it has proved to be a stream. */
   post(path: string, post: Post): Promise<IncomingMessage>;
   /** Posts JSON and returns the whole answer. */
@@ -80,18 +77,6 @@ export function createTransport(options: TransportOptions): Transport {
     return request;
   };
   return {
-    fetch: async (input, init = {}) => {
-      const request = open(new URL(input instanceof Request ? input.url : input), {
-        ...fixed,
-        method: init.method ?? "GET",
-        headers: Object.fromEntries(new Headers(init.headers)),
-      });
-      if (init.signal) {
-        destroyOnAbort(request, init.signal);
-      }
-      const response = await exchange(options, request, String(init.body ?? ""), refuseOtherThanStream);
-      return new Response(toBoundedStream(options.provider, response));
-    },
     post: async (path, post) =>
       await exchange(options, send(path, "text/event-stream", post), post.body, refuseOtherThanStream),
     ask: async (path, post) => {
@@ -232,41 +217,6 @@ async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGen
   } catch {
     return;
   }
-}
-
-/** Returns the body as a stream within the bounds. Cancelling the stream closes the socket. */
-function toBoundedStream(provider: string, response: IncomingMessage): ReadableStream<Uint8Array> {
-  const bounds = new StreamBounds(provider);
-  let isRead = true;
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    finished(response, (error) => {
-      if (isRead) {
-        error ? controller.error(toFailure(provider, error)) : controller.close();
-      }
-    });
-    response.on("data", (chunk: Uint8Array) => {
-      if (!isRead) {
-        return;
-      }
-      const failure = bounds.check(chunk);
-      if (failure !== undefined) {
-        response.destroy(new ProviderFailure(failure));
-        return;
-      }
-      controller.enqueue(chunk);
-      if ((controller.desiredSize ?? 0) <= 0) {
-        response.pause();
-      }
-    });
-  };
-  return new ReadableStream({
-    start,
-    pull: () => void response.resume(),
-    cancel: () => {
-      isRead = false;
-      response.destroy();
-    },
-  });
 }
 
 function toFailure(provider: string, error: Error): Error {

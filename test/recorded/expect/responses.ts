@@ -1,0 +1,92 @@
+// Reads OpenAI's Responses frames for the judge.
+
+import type { FinishReason } from "../../../src/agent/models/model.ts";
+import { type Answer, argumentsOf, toAnswer, wordsOf } from "../answer.ts";
+import { at, countAt, hasAt, listAt, textAt } from "../exact-json.ts";
+import type { RecordedEvent } from "../recording.ts";
+
+/** Returns what a stream says. */
+export function expectOfResponses(events: readonly RecordedEvent[]): Answer {
+  const frames = events.map(({ frame }) => frame);
+  const items = readItems(frames);
+  const ofType = (type: string): readonly Item[] => items.filter(({ item }) => at(item, "type") === type);
+  const last = frames.findLast((frame) => hasAt(frame, "response", "status"));
+  const failed = events.find(({ name, frame }) => name === "error" || hasAt(frame, "error"));
+  const error = failed?.data ?? at(last, "response", "error") ?? undefined;
+  return toAnswer({
+    text: ofType("message")
+      .flatMap((item) => textsOf(item, "content", "output_text"))
+      .join(""),
+    reasoning: ofType("reasoning").flatMap((item) => [
+      ...textsOf(item, "content", "reasoning_text"),
+      ...textsOf(item, "summary", "reasoning_summary_text"),
+    ]),
+    calls: ofType("function_call").map(({ item }) => ({
+      id: textAt(item, "call_id"),
+      name: textAt(item, "name"),
+      arguments: argumentsOf(at(item, "arguments")),
+    })),
+    providerCalls: items.flatMap(({ item }) => providerCallOf(item)),
+    finish: finishOf(last),
+    failure: error === undefined ? undefined : wordsOf(error),
+    isRefused: ofType("message").some((item) => textsOf(item, "content", "refusal").length > 0),
+    inputTokens: countAt(last, "response", "usage", "input_tokens"),
+    outputTokens: countAt(last, "response", "usage", "output_tokens"),
+  });
+}
+
+function finishOf(last: unknown): FinishReason | undefined {
+  const why = textAt(last, "response", "incomplete_details", "reason");
+  switch (at(last, "type")) {
+    case "response.completed":
+      return "stop";
+    case "response.incomplete":
+      return why === "content_filter" ? "content-filter" : why.includes("max") ? "length" : "other";
+    default:
+      return undefined;
+  }
+}
+
+/** An item as its latest frame has it, and the deltas that it was sent in. */
+interface Item {
+  readonly item: unknown;
+  readonly deltas: readonly unknown[];
+}
+
+function readItems(frames: readonly unknown[]): readonly Item[] {
+  const indexes = new Set(frames.map((frame) => countAt(frame, "output_index") ?? -1)).difference(new Set([-1]));
+  return [...indexes]
+    .toSorted((one, other) => one - other)
+    .map((index) => {
+      const own = frames.filter((frame) => countAt(frame, "output_index") === index);
+      const item = at(
+        own.findLast((frame) => hasAt(frame, "item")),
+        "item",
+      );
+      return { item, deltas: own.filter((frame) => hasAt(frame, "delta")) };
+    });
+}
+
+/** Returns the texts of one type: by the deltas; whole ones where there was no delta. */
+function textsOf({ item, deltas }: Item, list: string, type: string): readonly string[] {
+  const own = deltas.filter((frame) => at(frame, "type") === `response.${type}.delta`);
+  const pieces = Map.groupBy(own, (frame) => countAt(frame, "content_index") ?? countAt(frame, "summary_index"));
+  const contents = listAt(item, list).filter((content) => type.endsWith(textAt(content, "type")));
+  return pieces.size > 0
+    ? [...pieces.values()].map((each) => each.map((frame) => textAt(frame, "delta")).join(""))
+    : contents.map((content) => textAt(content, "text"));
+}
+
+/** Tools that run at the provider only. */
+const providerTools = ["web_search", "file_search", "code_interpreter", "image_generation"];
+
+/** Returns the name of a tool that the provider has run. The output tells for tools that may also be the caller's. */
+function providerCallOf(item: unknown): readonly string[] {
+  const type = textAt(item, "type");
+  const outputs = ["shell_call_output", "tool_search_output", "program_output"];
+  if (type === "mcp_call") {
+    return [textAt(item, "name")];
+  }
+  const tool = type.replace(outputs.includes(type) ? /(_call)?_output$/ : /_call$/, "");
+  return outputs.includes(type) || providerTools.includes(tool) ? [tool] : [];
+}

@@ -9,8 +9,10 @@ export interface Answer {
   /** The blocks of reasoning; the judge accepts line ends between them. */
   readonly reasoning: readonly string[];
   readonly calls: readonly AnswerCall[];
-  /** Names of the tools that the provider has run. */
+  /** Tools that the provider has run: the name, and `failed` after it for a call without a result. */
   readonly providerCalls: readonly string[];
+  /** Calls of tools of the provider's kinds that it leaves to its caller. They may count as calls without a result. */
+  readonly leftCalls?: readonly string[];
   readonly finish: FinishReason | "failure" | "nothing";
   /** The words of an error. */
   readonly failure?: string | undefined;
@@ -34,6 +36,11 @@ export interface Found extends Omit<Answer, "finish"> {
   readonly finish: FinishReason | undefined;
   /** True when the model has refused in words of its own. */
   readonly isRefused?: boolean;
+}
+
+/** Names a call of a tool that the provider has run. */
+export function nameCall(name: string, hasResult: boolean): string {
+  return hasResult ? name : `${name} failed`;
 }
 
 /** Applies what every API shares: calls count only in a complete response, and a response with calls ends with them. */

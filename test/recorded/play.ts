@@ -12,7 +12,7 @@ import { createOpenAiResponses } from "../../src/agent/models/openai-responses/p
 import type { ModelProvider } from "../../src/agent/models/route.ts";
 import type { Account } from "../../src/agent/models/wire/account.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
-import type { Answer } from "./answer.ts";
+import { type Answer, nameCall } from "./answer.ts";
 import type { Api, Recording } from "./recording.ts";
 
 /** How each API is opened. The name of the model changes nothing in how its response is read. */
@@ -104,7 +104,7 @@ export function readParts(parts: readonly ModelPart[]): Answer {
       ...ofType("tool-call").map(({ call: { id, name, argumentsJson } }) => ({ id, name, arguments: argumentsJson })),
       ...ofType("cut-call").map(({ id, name }) => ({ id, name, arguments: undefined })),
     ],
-    providerCalls: ofType("provider-call").map(({ call }) => call.name),
+    providerCalls: ofType("provider-call").map(({ call, outcome }) => nameCall(call.name, "json" in outcome)),
     finish: last?.type === "failure" ? "failure" : (finish?.reason ?? "nothing"),
     failure: last?.type === "failure" ? last.message : undefined,
     inputTokens: finish?.usage?.promptTokens,

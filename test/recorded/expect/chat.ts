@@ -49,8 +49,12 @@ function contentOf(content: unknown, wanted: "text" | "thinking"): string {
   return parts.map((part) => textAt(part, wanted) || contentOf(at(part, wanted), "text")).join("");
 }
 
+/** Returns the thoughts of a delta. Gateways send details beside the text of thoughts, and some send details alone. */
 function reasoningOf(delta: unknown): string {
-  const thought = textAt(delta, "reasoning_content") || textAt(delta, "reasoning");
+  const details = listAt(delta, "reasoning_details").map(
+    (detail) => textAt(detail, "text") || textAt(detail, "summary"),
+  );
+  const thought = textAt(delta, "reasoning_content") || textAt(delta, "reasoning") || details.join("");
   return thought + contentOf(at(delta, "content"), "thinking");
 }
 

@@ -1,7 +1,7 @@
 // Reads Gemini's frames for the judge.
 
 import type { FinishReason } from "../../../src/agent/models/model.ts";
-import { type Answer, type AnswerCall, argumentsOf, toAnswer, wordsOf } from "../answer.ts";
+import { type Answer, type AnswerCall, argumentsOf, nameCall, toAnswer, wordsOf } from "../answer.ts";
 import { at, countAt, hasAt, listAt, textAt } from "../exact-json.ts";
 import type { RecordedEvent } from "../recording.ts";
 
@@ -22,7 +22,7 @@ export function expectOfGemini(events: readonly RecordedEvent[]): Answer {
     text: textOf(parts.filter((part) => at(part, "thought") !== true)),
     reasoning: [textOf(parts.filter((part) => at(part, "thought") === true))],
     calls: joinCalls(parts.filter((part) => hasAt(part, "functionCall")).map((part) => at(part, "functionCall"))),
-    providerCalls: parts.flatMap(providerCallOf),
+    providerCalls: providerCallsOf(parts),
     finish,
     failure: failed === undefined ? (finish === undefined ? word : undefined) : wordsOf(failed.data),
     inputTokens: sum(countAt(usage, "promptTokenCount"), countAt(usage, "toolUsePromptTokenCount")),
@@ -38,11 +38,19 @@ function sum(one: number | undefined, other: number | undefined): number | undef
   return one === undefined ? other : one + (other ?? 0);
 }
 
-function providerCallOf(part: unknown): readonly string[] {
-  if (hasAt(part, "executableCode")) {
-    return ["code_execution"];
-  }
-  return hasAt(part, "toolCall") ? [textAt(part, "toolCall", "toolType").toLowerCase()] : [];
+/** Returns the tools that the provider has run. Their results come in the order of their calls. */
+function providerCallsOf(parts: readonly unknown[]): readonly string[] {
+  const pairs = [
+    { call: "executableCode", result: "codeExecutionResult" },
+    { call: "toolCall", result: "toolResponse" },
+  ];
+  return pairs.flatMap(({ call, result }) => {
+    const results = parts.filter((part) => hasAt(part, result));
+    const calls = parts.filter((part) => hasAt(part, call));
+    return calls.map((part, index) =>
+      nameCall(textAt(part, call, "toolType").toLowerCase() || "code_execution", index < results.length),
+    );
+  });
 }
 
 /** Joins calls whose arguments arrive by paths: a part without a name continues the call before it. */

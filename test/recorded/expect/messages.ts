@@ -1,7 +1,7 @@
 // Reads Anthropic's Messages frames for the judge.
 
 import type { FinishReason } from "../../../src/agent/models/model.ts";
-import { type Answer, argumentsOf, toAnswer, wordsOf } from "../answer.ts";
+import { type Answer, argumentsOf, nameCall, toAnswer, wordsOf } from "../answer.ts";
 import { at, countAt, hasAt, latestCount, listAt, textAt } from "../exact-json.ts";
 import type { RecordedEvent } from "../recording.ts";
 
@@ -80,13 +80,13 @@ function readBlocks(frames: readonly unknown[]): readonly Block[] {
 function providerCallsOf(blocks: readonly Block[], goesOn: boolean): readonly string[] {
   const uses = blocks.filter(({ type }) => type === "server_tool_use" || type === "mcp_tool_use");
   const results = blocks.filter(({ type }) => type.endsWith("_tool_result"));
-  const used = new Set(uses.map(({ start }) => at(start, "id")));
-  const known = new Set(results.map(({ start }) => at(start, "tool_use_id")));
-  const ofEarlier = results.filter(({ start }) => !used.has(at(start, "tool_use_id")));
-  return [
-    ...uses.filter(({ start }) => !goesOn || known.has(at(start, "id"))).map(({ start }) => textAt(start, "name")),
-    ...ofEarlier.map(({ type }) => type.replace("_tool_result", "")),
-  ];
+  const answered = results.map(({ start, type }) => {
+    const use = uses.find((each) => at(each.start, "id") === at(start, "tool_use_id"));
+    const isError = at(start, "is_error") === true || textAt(start, "content", "type").endsWith("_error");
+    return { use, call: nameCall(use ? textAt(use.start, "name") : type.replace("_tool_result", ""), !isError) };
+  });
+  const open = uses.filter((use) => !goesOn && !answered.some((each) => each.use === use));
+  return [...answered.map(({ call }) => call), ...open.map(({ start }) => nameCall(textAt(start, "name"), false))];
 }
 
 /** The counts at the end replace those at the start. */

@@ -1,7 +1,7 @@
 // Reads OpenAI's Responses frames for the judge.
 
 import type { FinishReason } from "../../../src/agent/models/model.ts";
-import { type Answer, argumentsOf, toAnswer, wordsOf } from "../answer.ts";
+import { type Answer, argumentsOf, nameCall, toAnswer, wordsOf } from "../answer.ts";
 import { at, countAt, hasAt, listAt, textAt } from "../exact-json.ts";
 import type { RecordedEvent } from "../recording.ts";
 
@@ -10,6 +10,9 @@ export function expectOfResponses(events: readonly RecordedEvent[]): Answer {
   const frames = events.map(({ frame }) => frame);
   const items = readItems(frames);
   const ofType = (type: string): readonly Item[] => items.filter(({ item }) => at(item, "type") === type);
+  const custom = ofType("custom_tool_call");
+  // A provider that goes on with its text has run the tool itself.
+  const isRun = (item: Item): boolean => ofType("message").some((each) => items.indexOf(each) > items.indexOf(item));
   const last = frames.findLast((frame) => hasAt(frame, "response", "status"));
   const failed = events.find(({ name, frame }) => name === "error" || hasAt(frame, "error"));
   const error = failed?.data ?? at(last, "response", "error") ?? undefined;
@@ -21,18 +24,23 @@ export function expectOfResponses(events: readonly RecordedEvent[]): Answer {
       ...textsOf(item, "content", "reasoning_text"),
       ...textsOf(item, "summary", "reasoning_summary_text"),
     ]),
-    calls: ofType("function_call").map(({ item }) => ({
-      id: textAt(item, "call_id"),
-      name: textAt(item, "name"),
-      arguments: argumentsOf(at(item, "arguments")),
-    })),
-    providerCalls: items.flatMap(({ item }) => providerCallOf(item)),
+    calls: items
+      .filter((item) => ofType("function_call").includes(item) || (custom.includes(item) && !isRun(item)))
+      .map(({ item }) => ({ id: textAt(item, "call_id"), name: textAt(item, "name"), arguments: argumentsIn(item) })),
+    providerCalls: [...items.flatMap(providerCallOf), ...custom.filter(isRun).map(({ item }) => toolOf(item))],
+    leftCalls: items.flatMap(leftCallOf),
     finish: finishOf(last),
     failure: error === undefined ? undefined : wordsOf(error),
     isRefused: ofType("message").some((item) => textsOf(item, "content", "refusal").length > 0),
     inputTokens: countAt(last, "response", "usage", "input_tokens"),
     outputTokens: countAt(last, "response", "usage", "output_tokens"),
   });
+}
+
+/** Returns the arguments of a call. A custom tool takes a text, which Runnel gives it as a member. */
+function argumentsIn(item: unknown): string {
+  const isCustom = at(item, "type") === "custom_tool_call";
+  return isCustom ? JSON.stringify({ input: textAt(item, "input") }) : argumentsOf(at(item, "arguments"));
 }
 
 function finishOf(last: unknown): FinishReason | undefined {
@@ -77,16 +85,20 @@ function textsOf({ item, deltas }: Item, list: string, type: string): readonly s
     : contents.map((content) => textAt(content, "text"));
 }
 
-/** Tools that run at the provider only. */
-const providerTools = ["web_search", "file_search", "code_interpreter", "image_generation"];
+/** Items of tools that run at the provider only, and outputs of tools that may also be left to the caller. */
+const runTypes =
+  /^((web_search|file_search|code_interpreter|image_generation|mcp)_call|(shell_call|tool_search|program)_output)$/;
+const leftTypes = /^(shell|local_shell|apply_patch|tool_search|computer)_call$/;
 
-/** Returns the name of a tool that the provider has run. The output tells for tools that may also be the caller's. */
-function providerCallOf(item: unknown): readonly string[] {
-  const type = textAt(item, "type");
-  const outputs = ["shell_call_output", "tool_search_output", "program_output"];
-  if (type === "mcp_call") {
-    return [textAt(item, "name")];
-  }
-  const tool = type.replace(outputs.includes(type) ? /(_call)?_output$/ : /_call$/, "");
-  return outputs.includes(type) || providerTools.includes(tool) ? [tool] : [];
+function providerCallOf({ item }: Item): readonly string[] {
+  const hasFailed = hasAt(item, "error") || at(item, "status") === "failed";
+  return runTypes.test(textAt(item, "type")) ? [nameCall(toolOf(item), !hasFailed)] : [];
+}
+
+function leftCallOf({ item }: Item): readonly string[] {
+  return leftTypes.test(textAt(item, "type")) ? [nameCall(toolOf(item), false)] : [];
+}
+
+function toolOf(item: unknown): string {
+  return textAt(item, "name") || textAt(item, "type").replace(/(_call)?(_output)?$/, "");
 }

@@ -22,7 +22,7 @@ export function expectOfGemini(events: readonly RecordedEvent[]): Answer {
     text: textOf(parts.filter((part) => at(part, "thought") !== true)),
     reasoning: [textOf(parts.filter((part) => at(part, "thought") === true))],
     calls: joinCalls(parts.filter((part) => hasAt(part, "functionCall")).map((part) => at(part, "functionCall"))),
-    providerCalls: providerCallsOf(parts),
+    providerCalls: providerCallsOf(parts, frames),
     finish,
     failure: failed === undefined ? (finish === undefined ? word : undefined) : wordsOf(failed.data),
     inputTokens: sum(countAt(usage, "promptTokenCount"), countAt(usage, "toolUsePromptTokenCount")),
@@ -38,19 +38,20 @@ function sum(one: number | undefined, other: number | undefined): number | undef
   return one === undefined ? other : one + (other ?? 0);
 }
 
-/** Returns the tools that the provider has run. Their results come in the order of their calls. */
-function providerCallsOf(parts: readonly unknown[]): readonly string[] {
-  const pairs = [
-    { call: "executableCode", result: "codeExecutionResult" },
-    { call: "toolCall", result: "toolResponse" },
-  ];
-  return pairs.flatMap(({ call, result }) => {
-    const results = parts.filter((part) => hasAt(part, result));
-    const calls = parts.filter((part) => hasAt(part, call));
-    return calls.map((part, index) =>
-      nameCall(textAt(part, call, "toolType").toLowerCase() || "code_execution", index < results.length),
-    );
+/** Returns the tools that the provider has run. Results come in the order of calls. Some answers have only the sources of a tool. */
+function providerCallsOf(parts: readonly unknown[], frames: readonly unknown[]): readonly string[] {
+  const membersOf = (kind: string): readonly unknown[] => parts.flatMap((part) => at(part, kind) ?? []);
+  const codes = membersOf("executableCode").map((_, index) => {
+    return nameCall("code_execution", at(membersOf("codeExecutionResult")[index], "outcome") === "OUTCOME_OK");
   });
+  const tools = membersOf("toolCall").map((call, index) => {
+    return nameCall(textAt(call, "toolType").toLowerCase(), membersOf("toolResponse")[index] !== undefined);
+  });
+  const has = (...path: readonly string[]): boolean =>
+    frames.some((frame) => listAt(frame, "candidates", 0, ...path).length > 0);
+  const searches = has("groundingMetadata", "webSearchQueries") && !tools.some((name) => name.includes("search_web"));
+  const reads = has("urlContextMetadata", "urlMetadata");
+  return [...codes, ...tools, ...(searches ? ["google_search"] : []), ...(reads ? ["url_context"] : [])];
 }
 
 /** Joins calls whose arguments arrive by paths: a part without a name continues the call before it. */

@@ -79,7 +79,7 @@ function readItems(frames: readonly unknown[]): readonly Item[] {
 function textsOf({ item, deltas }: Item, list: string, type: string): readonly string[] {
   const own = deltas.filter((frame) => at(frame, "type") === `response.${type}.delta`);
   const pieces = Map.groupBy(own, (frame) => countAt(frame, "content_index") ?? countAt(frame, "summary_index"));
-  const contents = listAt(item, list).filter((content) => type.endsWith(textAt(content, "type")));
+  const contents = listAt(item, list).filter((content) => type.endsWith(textAt(content, "type") || "none"));
   return pieces.size > 0
     ? [...pieces.values()].map((each) => each.map((frame) => textAt(frame, "delta")).join(""))
     : contents.map((content) => textAt(content, "text"));

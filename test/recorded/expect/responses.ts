@@ -11,7 +11,7 @@ export function expectOfResponses(events: readonly RecordedEvent[]): Answer {
   const items = readItems(frames);
   const ofType = (type: string): readonly Item[] => items.filter(({ item }) => at(item, "type") === type);
   const custom = ofType("custom_tool_call");
-  // A provider that goes on with its text has run the tool itself.
+  // When text follows the call, the provider has run the tool itself.
   const isRun = (item: Item): boolean => ofType("message").some((each) => items.indexOf(each) > items.indexOf(item));
   const last = frames.findLast((frame) => hasAt(frame, "response", "status"));
   const failed = events.find(({ name, frame }) => name === "error" || hasAt(frame, "error"));

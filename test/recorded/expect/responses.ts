@@ -75,14 +75,14 @@ function readItems(frames: readonly unknown[]): readonly Item[] {
     });
 }
 
-/** Returns the texts of one type: by the deltas; whole ones where there was no delta. */
+/** Returns the texts of one type: whole ones, unless the deltas have already said something else. */
 function textsOf({ item, deltas }: Item, list: string, type: string): readonly string[] {
   const own = deltas.filter((frame) => at(frame, "type") === `response.${type}.delta`);
   const pieces = Map.groupBy(own, (frame) => countAt(frame, "content_index") ?? countAt(frame, "summary_index"));
+  const said = [...pieces.values()].map((each) => each.map((frame) => textAt(frame, "delta")).join(""));
   const contents = listAt(item, list).filter((content) => type.endsWith(textAt(content, "type") || "none"));
-  return pieces.size > 0
-    ? [...pieces.values()].map((each) => each.map((frame) => textAt(frame, "delta")).join(""))
-    : contents.map((content) => textAt(content, "text"));
+  const whole = contents.map((content) => textAt(content, "text") || textAt(content, "refusal"));
+  return whole.join("").startsWith(said.join("")) ? whole : said;
 }
 
 /** Items of tools that run at the provider only, and outputs of tools that may also be left to the caller. */

@@ -1,13 +1,34 @@
 // `npm run conformance`: runs the official Connect conformance suite against our port and our handlers, and the tests that need
 // curl, openssl, Chromium, nginx, tini, Go, Python and Java. With `-- [--custom-stream] --run '<case>' --trace` it runs only the
-// named cases of the suite, and prints the traffic of failed ones.
+// named cases of the suite, and prints the traffic of failed ones. With `-- recorded <folder> [text]` it plays only the recorded
+// streams of model providers in a folder.
 
+import { runRecorded } from "../test/recorded/run.ts";
 import { hasGo, prepareSuite, runSuite, type SuiteRun, suiteRuns, suiteVersion } from "./connect-conformance.ts";
 import { runCommand } from "./run-command.ts";
 
 const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--custom-stream");
 
 try {
+  if (process.argv[2] === "recorded") {
+    process.exitCode = await playRecorded();
+  } else {
+    await runAll();
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function playRecorded(): Promise<0 | 1> {
+  const [folder, text] = process.argv.slice(3);
+  if (folder === undefined) {
+    throw new Error("usage: npm run conformance -- recorded <folder> [text in the path]");
+  }
+  return await runRecorded(folder, text ?? "", console.log);
+}
+
+async function runAll(): Promise<void> {
   if (process.argv.length === 2) {
     await timed(
       "curl, nginx, Chromium, the console, signers, runners, clients, CopilotKit, the image and the npm package",
@@ -15,9 +36,6 @@ try {
     );
   }
   await runSuites();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
 }
 
 async function runExternalTests(): Promise<void> {

@@ -63,8 +63,13 @@ describe("the media that a model reads", () => {
     ["openai", "o3", "image/png image/jpeg image/gif image/webp application/pdf"],
     ["anthropic", "claude-haiku-4-5", "image/png image/jpeg image/gif image/webp application/pdf"],
     ["anthropic", "claude-3-haiku-20240307", "image/png image/jpeg image/gif image/webp"],
-    ["gemini", "gemini-2.5-flash", "image/png image/jpeg image/webp application/pdf"],
-    ["compatible", "llava", "image/png image/jpeg image/gif image/webp"],
+    ["openai", "gpt-4o-audio-preview", "audio/wav audio/mpeg"],
+    [
+      "gemini",
+      "gemini-2.5-flash",
+      "image/png image/jpeg image/webp application/pdf audio/wav audio/mpeg audio/aac audio/flac audio/ogg audio/aiff",
+    ],
+    ["compatible", "llava", "image/png image/jpeg image/gif image/webp audio/wav audio/mpeg"],
     ["demo", "demo", ""],
   ])("%s:%s: %s", (provider, name, types) => {
     expect(mediaTypesOf({ provider, name }).join(" ")).toBe(types);

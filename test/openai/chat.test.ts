@@ -156,8 +156,13 @@ test.each<[object, string]>([
   [{ response_format: { type: "grammar" } }, "response_format.type"],
   [{ tool_choice: { type: "custom", custom: { name: "x" } } }, "tool_choice.type"],
   [{ audio: { voice: "x" } }, "audio"],
+  [{ messages: [{ role: "user", content: [{ type: "video_url" }] }] }, "messages[0].content[0].type"],
   [
-    { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] },
+    { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
+    "messages[0].content[0].file.file_id",
+  ],
+  [
+    { messages: [{ role: "tool", tool_call_id: "c", content: [{ type: "image_url", image_url: { url: "x" } }] }] },
     "messages[0].content[0].type",
   ],
 ])("%j is refused by its name", async (body, param) => {

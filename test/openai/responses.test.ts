@@ -409,10 +409,9 @@ test("an answer that reached its limit is incomplete", async () => {
 });
 
 describe("refusals", () => {
-  const image = { type: "input_image", image_url: "https://example.com/a.png", detail: "auto" };
   test.each<[object, string]>([
-    [{ input: [{ role: "user", content: [image] }] }, "input[0].content[0].type"],
-    [{ input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] }, "input[0].content[0].type"],
+    [{ input: [{ role: "user", content: [{ type: "input_video" }] }] }, "input[0].content[0].type"],
+    [{ input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] }, "input[0].content[0].file_id"],
     [{ input: [{ type: "item_reference", id: "x" }] }, "input[0].type"],
     [{ text: { format: { type: "grammar" } } }, "text.format.type"],
     [{ tool_choice: { type: "file_search" } }, "tool_choice.type"],

@@ -2,7 +2,7 @@
 // Schema. `priceTable` is the version of the prices and is recorded beside every cost. Models that are not in the tables work
 // as well; only their cost is unknown.
 
-import type { ModelUsage } from "./model.ts";
+import type { MediaKind, ModelUsage } from "./model.ts";
 
 /** The month of the list prices. Update it with every changed row. */
 export const priceTable = "2026-11";
@@ -60,8 +60,8 @@ export function contextTokensOf(model: { readonly provider: string; readonly nam
 }
 
 /**
- * Returns the media types of images and files that a model reads. An unknown model of a provider reads the same types as the
- * provider's other models. A model on the operator's own server reads images.
+ * Returns the media types of images, audio and files that a model reads. An unknown model of a provider reads the same types as the
+ * provider's other models. A model on the operator's own server reads images and audio.
  */
 export function mediaTypesOf({
   provider,
@@ -70,24 +70,36 @@ export function mediaTypesOf({
   readonly provider: string;
   readonly name: string;
 }): readonly string[] {
-  const exception = lessReading.find(([of, pattern]) => of === provider && pattern.test(name));
+  const exception = otherReading.find(([of, pattern]) => of === provider && pattern.test(name));
   return exception?.[2] ?? readByProvider[provider] ?? [];
 }
 
 const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const pdf = "application/pdf";
+const speech = ["audio/wav", "audio/mpeg"];
 
 const readByProvider: Readonly<Record<string, readonly string[]>> = {
   openai: [...images, pdf],
   anthropic: [...images, pdf],
-  gemini: ["image/png", "image/jpeg", "image/webp", pdf],
-  compatible: images,
+  gemini: [
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    pdf,
+    ...speech,
+    "audio/aac",
+    "audio/flac",
+    "audio/ogg",
+    "audio/aiff",
+  ],
+  compatible: [...images, ...speech],
 };
 
-/** Models that read fewer types than the others of their provider. */
-const lessReading: readonly (readonly [provider: string, name: RegExp, reads: readonly string[]])[] = [
+/** Models that read other types than the others of their provider. */
+const otherReading: readonly (readonly [provider: string, name: RegExp, reads: readonly string[]])[] = [
   ["openai", /^(gpt-3\.5|gpt-4(-\d{4}|-32k|$)|o1-(mini|preview)|o3-mini)/, []],
   ["openai", /^(gpt-4-turbo|chatgpt-4o)/, images],
+  ["openai", /^gpt-[\w.-]*audio/, speech],
   ["anthropic", /^claude-(2|instant)/, []],
   ["anthropic", /^claude-3-(haiku|opus|sonnet)/, images],
 ];
@@ -141,8 +153,8 @@ function schemaRowsOf(provider: string, support: SchemaRow["support"], prefixes:
 const imageTokens = 1_500;
 const pageBytes = 32_768;
 
-/** Estimates the tokens of an image or a file. `sizeBytes` is undefined for a file that is not loaded yet. */
-export function estimateMediaTokens(type: "image" | "file", sizeBytes: number | undefined): number {
+/** Estimates the tokens of an image, a recording or a file. `sizeBytes` is undefined for a file that is not loaded yet. */
+export function estimateMediaTokens(type: MediaKind, sizeBytes: number | undefined): number {
   return type === "image" ? imageTokens : imageTokens * Math.ceil((sizeBytes ?? pageBytes) / pageBytes);
 }
 

@@ -37,6 +37,9 @@ export type ModelMessage<Part = ModelContent> =
 /** A part of a message. */
 export type ModelContent = ModelText | ModelMedia;
 
+/** The kind of media: providers have a field for each. */
+export type MediaKind = "image" | "audio" | "file";
+
 /** Text, or a placeholder for media. */
 export interface ModelText {
   /** A placeholder is our text in place of an image or a file, on lines of its own. */
@@ -44,9 +47,9 @@ export interface ModelText {
   readonly text: string;
 }
 
-/** An image or a file. */
+/** An image, an audio recording or a file of another type. */
 export interface ModelMedia {
-  readonly type: "image" | "file";
+  readonly type: MediaKind;
   readonly name: string | undefined;
   /** The type that the sender gave; undefined when it gave no type. */
   readonly mediaType: string | undefined;

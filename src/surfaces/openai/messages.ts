@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { textOf } from "../in-process/message-text.ts";
+import { type Element, inputParts, readContent, readText, textOfElements } from "./content.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 
@@ -30,13 +31,13 @@ function addItem(messages: Message[], item: Fields): void {
   const type = item.text("type") ?? "message";
   switch (type) {
     case "message":
-      messages.push(textMessage(readRole(item), readContent(item, "content")));
+      messages.push(messageOf(readRole(item), readContent(item, "content")));
       return;
     case "function_call":
       addCall(messages, callOf(item.requireText("call_id"), item));
       return;
     case "function_call_output":
-      messages.push(resultMessage(item.requireText("call_id"), readContent(item, "output")));
+      messages.push(resultMessage(item.requireText("call_id"), readText(item, "output")));
       return;
     case "mcp_call": {
       // A call of this service's own tool, which the caller sends back with the answer before.
@@ -72,11 +73,11 @@ export function readChatMessages(request: Fields): readonly Message[] {
 
 function readChatMessage(item: Fields): Message {
   const role = readRole(item);
-  const text = item.raw("content") === undefined ? "" : readContent(item, "content");
   if (role === "tool") {
-    return resultMessage(item.requireText("tool_call_id"), text);
+    return resultMessage(item.requireText("tool_call_id"), readText(item, "content"));
   }
-  const message = textMessage(role, text);
+  const message =
+    item.raw("content") === undefined ? textMessage(role, "") : messageOf(role, readContent(item, "content"));
   message.toolCalls = (item.list("tool_calls") ?? []).map((each, index) => {
     const call = new Fields(each, item.at(`tool_calls[${index}]`));
     const called = new Fields(call.raw("function"), call.at("function"));
@@ -98,31 +99,12 @@ function readRole(item: Fields): string {
   return role;
 }
 
-/** The parts that are text. All other parts are refused: they would be lost. */
-const textParts: ReadonlySet<string> = new Set(["input_text", "output_text", "text"]);
-
-function readContent(item: Fields, name: string): string {
-  const content = item.raw(name);
-  if (typeof content === "string") {
-    return content;
-  }
-  const parts = item.list(name);
-  if (parts === undefined) {
-    throw invalid(item.at(name), "is missing");
-  }
-  return parts
-    .map((each, index) => {
-      const part = new Fields(each, item.at(`${name}[${index}]`));
-      const type = part.requireText("type");
-      if (type === "refusal") {
-        return part.requireText("refusal");
-      }
-      if (!textParts.has(type)) {
-        throw unsupported(part.at("type"), `parts of type ${type} are not supported`);
-      }
-      return part.requireText("text");
-    })
-    .join("");
+/** Only users send images, recordings and files. */
+function messageOf(role: string, elements: readonly Element[]): Message {
+  const isPlain = elements.every(({ type }) => type === "text");
+  return isPlain
+    ? textMessage(role, textOfElements(elements))
+    : create(MessageSchema, { role, content: { case: "parts", value: { elements: [...elements] } } });
 }
 
 function callOf(id: string, fields: Fields): ToolCall {
@@ -155,9 +137,7 @@ export function itemsOf(message: Message, prefix: string): object[] {
     return [{ id: `fco_${prefix}`, type: "function_call_output", call_id, output: text, status: "completed" }];
   }
   const isAssistant = message.role === "assistant";
-  const content = isAssistant
-    ? [{ type: "output_text", text, annotations: [], logprobs: [] }]
-    : [{ type: "input_text", text }];
+  const content = isAssistant ? [{ type: "output_text", text, annotations: [], logprobs: [] }] : inputParts(message);
   const said = { id: `msg_${prefix}`, type: "message", role: message.role, status: "completed", content };
   const calls = message.toolCalls.map(({ id, name, arguments: json }, index) => ({
     id: `fc_${prefix}_${index}`,

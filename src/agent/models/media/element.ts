@@ -2,7 +2,8 @@
 
 import type { ContentElement } from "#gen/runnel/v1/message_pb.js";
 import type { ModelContent, ModelMedia } from "../model.ts";
-import { decodeInline, isDataUrl } from "./inline.ts";
+import { decodeInline, type Inline, isDataUrl } from "./inline.ts";
+import { kindOf, sniffMediaType } from "./media-type.ts";
 import { placeholder } from "./placeholder.ts";
 
 /** Returns the content of a part. A part that models cannot get becomes a placeholder with the reason. */
@@ -21,7 +22,13 @@ function readBytes(type: ModelMedia["type"], name: string | undefined, inline: s
   const decoded = decodeInline(inline);
   return decoded === undefined
     ? placeholder({ type, name }, "it is neither base64 nor a data URL with base64")
-    : { type, name, mediaType: decoded.mediaType, data: decoded.bytes };
+    : { type: sayKind(type, decoded), name, mediaType: decoded.mediaType, data: decoded.bytes };
+}
+
+/** A part for files may hold a recording. */
+function sayKind(type: ModelMedia["type"], { bytes, mediaType }: Inline): ModelMedia["type"] {
+  const known = sniffMediaType(bytes) ?? mediaType;
+  return type === "file" && known !== undefined && kindOf(known) === "audio" ? "audio" : type;
 }
 
 function readUrl(type: ModelMedia["type"], name: string | undefined, place: string | undefined): ModelContent {

@@ -3,7 +3,7 @@
 
 import { mediaTypesOf } from "../catalogue.ts";
 import type { Model, ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelText } from "../model.ts";
-import { sniffMediaType } from "./media-type.ts";
+import { kindOf, sniffMediaType } from "./media-type.ts";
 import { describeMedia, joinText, placeholder } from "./placeholder.ts";
 import { Room } from "./room.ts";
 
@@ -46,13 +46,17 @@ export function whyUnread(
   type: ModelMedia["type"],
   mediaType: string | undefined,
 ): string | undefined {
-  const reads = mediaTypesOf(model).filter((each) => each.startsWith("image/") === (type === "image"));
+  const reads = mediaTypesOf(model).filter((each) => kindOf(each) === type);
   if (reads.length === 0) {
-    return `this model does not read ${type}s`;
+    return `this model does not read ${plural(type)}`;
   }
   return mediaType === undefined || reads.includes(mediaType)
     ? undefined
-    : `this model reads only ${type}s of these types: ${reads.join(", ")}`;
+    : `this model reads only ${plural(type)} of these types: ${reads.join(", ")}`;
+}
+
+function plural(kind: ModelMedia["type"]): string {
+  return kind === "audio" ? kind : `${kind}s`;
 }
 
 async function fitMessage(message: ModelMessage, options: FitOptions, room: Room): Promise<ModelMessage> {
@@ -82,7 +86,7 @@ async function fitMedia(
   room: Room,
 ): Promise<ModelMedia | ModelText> {
   const { model, takesUrls } = options;
-  const why = whyUnread(model, media.type, undefined) ?? room.whyFull(0) ?? whyNotInTool(role, model);
+  const why = whyUnloaded(model, media) ?? room.whyFull(0) ?? whyNotInTool(role, model);
   if (why !== undefined) {
     return placeholder(describeMedia(media), why);
   }
@@ -97,9 +101,15 @@ async function fitMedia(
   return fitBytes(media, data, options, room);
 }
 
+/** Returns why the model does not read media, before its bytes are known. Behind the URL of a file may be a recording. */
+function whyUnloaded(model: FitOptions["model"], { type, data }: ModelMedia): string | undefined {
+  const why = whyUnread(model, type, undefined);
+  return type === "file" && data instanceof URL && whyUnread(model, "audio", undefined) === undefined ? undefined : why;
+}
+
 function fitBytes(media: ModelMedia, data: Uint8Array, { model }: FitOptions, room: Room): ModelMedia | ModelText {
   const sniffed = sniffMediaType(data);
-  const type = sniffed === undefined ? media.type : sniffed.startsWith("image/") ? "image" : "file";
+  const type = sniffed === undefined ? media.type : kindOf(sniffed);
   const mediaType = sniffed ?? media.mediaType;
   const why = room.whyFull(data.length) ?? whyUnread(model, type, sniffed ?? "");
   if (why !== undefined) {

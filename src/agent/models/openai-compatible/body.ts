@@ -2,9 +2,9 @@
 // unchanged, except for choices at the top of a schema.
 
 import { RawJson } from "../../../platform/base/json/exact.ts";
+import { audioOf, urlOf } from "../media/printed.ts";
 import type {
   ModelContent,
-  ModelMedia,
   ModelMessage,
   ModelRequest,
   ModelToolCall,
@@ -67,15 +67,13 @@ function chatPart(part: ModelContent): object {
       return { type: "text", text: part.text };
     case "image":
       return { type: "image_url", image_url: { url: urlOf(part) } };
+    case "audio":
+      return { type: "input_audio", input_audio: audioOf(part) };
     case "file":
       return { type: "file", file: { filename: part.name ?? "file.pdf", file_data: urlOf(part) } };
     default:
       return part satisfies never;
   }
-}
-
-function urlOf({ mediaType = "application/octet-stream", data }: ModelMedia): string {
-  return data instanceof URL ? data.href : `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`;
 }
 
 function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMap<string, unknown>): object {

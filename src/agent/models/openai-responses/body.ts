@@ -3,9 +3,9 @@
 // thoughts back.
 
 import { RawJson } from "../../../platform/base/json/exact.ts";
+import { audioOf, urlOf } from "../media/printed.ts";
 import type {
   ModelContent,
-  ModelMedia,
   ModelMessage,
   ModelRequest,
   ModelToolDefinition,
@@ -114,6 +114,8 @@ function inputPart(part: ModelContent, index: number): object {
     case "text":
     case "placeholder":
       return { type: "input_text", text: part.text };
+    case "audio":
+      return { type: "input_audio", input_audio: audioOf(part) };
     case "image":
       return { type: "input_image", image_url: urlOf(part) };
     case "file":
@@ -123,8 +125,4 @@ function inputPart(part: ModelContent, index: number): object {
     default:
       return part satisfies never;
   }
-}
-
-function urlOf({ mediaType = "application/octet-stream", data }: ModelMedia): string {
-  return data instanceof URL ? data.href : `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`;
 }

@@ -1,5 +1,5 @@
-// Writes the pages of docs/reference that are made from code: the tables of settings between two markers, the example of a YAML
-// file, and the table of RPCs.
+// Writes the pages that are made from code: the tables of settings and of models between two markers, the example of a YAML file, and
+// the table of RPCs.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import type { Key } from "../src/platform/config/keys.ts";
 
 const { keys } = settings;
 
+import { fillModelsPage, modelsPagePath } from "./models-table.ts";
 import { printRpcPage, rpcPagePath } from "./rpc-page.ts";
 import { repositoryRoot } from "./run-command.ts";
 
@@ -29,7 +30,7 @@ export async function checkReferencePagesAreFresh(): Promise<string> {
   const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
   if (stale.length > 0) {
     throw new Error(
-      `${stale.join(" and ")}: not made from the settings and RPCs as they are; run \`npm run generate\` and commit the result.`,
+      `${stale.join(" and ")}: not made from the settings, RPCs and models as they are; run \`npm run generate\` and commit the result.`,
     );
   }
   return `${Object.keys(keys).length} settings`;
@@ -37,8 +38,10 @@ export async function checkReferencePagesAreFresh(): Promise<string> {
 
 async function printFiles(): Promise<ReadonlyMap<string, string>> {
   const page = await readFile(join(repositoryRoot, pagePath), "utf8");
+  const modelsPage = await readFile(join(repositoryRoot, modelsPagePath), "utf8");
   return new Map([
     [pagePath, fillMarkers(page)],
+    [modelsPagePath, fillModelsPage(modelsPage)],
     [examplePath, printExample()],
     [rpcPagePath, printRpcPage()],
   ]);

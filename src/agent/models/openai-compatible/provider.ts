@@ -12,7 +12,7 @@ import type { Transport } from "../wire/transport.ts";
 import { chatBody } from "./body.ts";
 import { isReasoningModel } from "./parameters.ts";
 import { ChatReader } from "./reader.ts";
-import { chatSettings, compatibleSettings } from "./settings.ts";
+import { settingsOf } from "./settings.ts";
 
 /** Creates the provider. Requests go to `<baseUrl>/chat/completions`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiCompatible(account: Account): ModelProvider {
@@ -34,7 +34,7 @@ function createModel(name: string, account: Connected): Model {
   return {
     provider: account.name,
     name,
-    settings: account.name === "openai" ? chatSettings : compatibleSettings,
+    settings: settingsOf(account.name),
     stream: (request, signal) => {
       const post = (): Promise<IncomingMessage> => send(name, account, request, signal);
       return streamResponse({ account, post, reader: new ChatReader(account.name) }, request, signal);

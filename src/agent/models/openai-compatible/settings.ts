@@ -11,14 +11,22 @@ export const chatSettings: ReadonlySet<SettingName> = new Set([
 /** The settings of compatible servers. Many of them have `top_k` too. */
 export const compatibleSettings: ReadonlySet<SettingName> = new Set([...chatSettings, "topK"]);
 
+/** Returns the settings of an account. */
+export function settingsOf(provider: string): ReadonlySet<SettingName> {
+  return provider === "openai" ? chatSettings : compatibleSettings;
+}
+
 /** Returns the fields of a body. */
-export function writeSettings(settings: ModelSettings, { hasTools }: { readonly hasTools: boolean }): object {
+export function writeSettings(
+  settings: ModelSettings,
+  { provider, hasTools }: { readonly provider: string; readonly hasTools: boolean },
+): object {
   const { toolChoice, parallelToolCalls, stop } = settings;
   return {
     tool_choice: hasTools && toolChoice !== undefined ? writeChoice(toolChoice) : undefined,
     parallel_tool_calls: hasTools ? parallelToolCalls : undefined,
     top_p: settings.topP,
-    top_k: settings.topK,
+    top_k: settingsOf(provider).has("topK") ? settings.topK : undefined,
     stop,
     seed: settings.seed,
     frequency_penalty: settings.frequencyPenalty,

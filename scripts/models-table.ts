@@ -1,0 +1,59 @@
+// Prints the table of docs/models.md: what each provider takes. It is made of what the code declares; `test/models/capabilities`
+// sends each capability to each provider and compares what reaches the wire.
+
+import { AgentSchema } from "../gen/runnel/v1/session_pb.js";
+import { mediaTypesOf } from "../src/agent/models/catalogue.ts";
+import { kindOf } from "../src/agent/models/media/media-type.ts";
+import type { MediaKind, SettingName } from "../src/agent/models/model.ts";
+import { hints, settingsByProvider } from "../src/agent/models/settings.ts";
+
+export const modelsPagePath = "docs/models.md";
+const beginning = "<!-- capabilities: written by `npm run generate` -->";
+const end = "<!-- /capabilities -->";
+
+/** Returns the page with the table as the code declares it. */
+export function fillModelsPage(page: string): string {
+  const [start, stop] = [page.indexOf(beginning), page.indexOf(end)];
+  if (start === -1 || stop < start) {
+    throw new Error(`${modelsPagePath} lacks the line ${beginning}, or the line ${end} below it`);
+  }
+  return `${page.slice(0, start)}${beginning}\n\n${printTable()}\n\n${page.slice(stop)}`;
+}
+
+function printTable(): string {
+  const heads = settingsByProvider.map(({ provider }) => provider);
+  const rows = [
+    ...everywhere.map((name) => [name, ...heads.map(() => yes)]),
+    ...(["image", "audio", "file"] as const).map((kind) => [
+      kind,
+      ...settingsByProvider.map((each) => readsOf(each, kind)),
+    ]),
+    ...settingNames.map((name) => [
+      `\`${AgentSchema.field[name].name}\``,
+      ...settingsByProvider.map(({ has }) => (has.has(name) ? yes : hints.has(name) ? "not sent" : "refused")),
+    ]),
+  ];
+  return [["", ...heads], ["---", ...heads.map(() => "---")], ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+const yes = "yes";
+
+/** What every provider takes. Whether a model can do it is up to the model. */
+const everywhere = ["text, tools", "`tools.provider`", "`response_format`", "`reasoning_effort`", "`provider_options`"];
+
+/** In the order of the contract. */
+const settingNames: readonly SettingName[] = [
+  ...(["toolChoice", "parallelToolCalls", "topP", "topK", "stop", "seed"] as const),
+  ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier"] as const),
+];
+
+function readsOf({ provider }: { readonly provider: string }, kind: MediaKind): string {
+  const [name = ""] = provider.split(" ");
+  const types = mediaTypesOf({ provider: name, name: kind === "audio" && name === "openai" ? "gpt-audio" : "" });
+  const read = types
+    .filter((type) => kindOf(type) === kind)
+    .map((type) => type.replace(/^(?:image|audio|application)\//, ""));
+  return read.join(", ") || "a note";
+}

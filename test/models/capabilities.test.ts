@@ -1,0 +1,105 @@
+// What docs/models.md says of each provider is what reaches its wire: each capability, sent alone, changes the request or does not.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { fillModelsPage, modelsPagePath } from "../../scripts/models-table.ts";
+import { fitRequest } from "../../src/agent/models/media/fit.ts";
+import type { ModelRequest, ModelSettings, SettingName } from "../../src/agent/models/model.ts";
+import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
+import { settingsByProvider } from "../../src/agent/models/settings.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { pngBase64 } from "../fakes/png.ts";
+import { startWireServer } from "../fakes/wire-server.ts";
+import { request } from "./request.ts";
+import type { ProviderStage } from "./stage.ts";
+import { stages } from "./stages.ts";
+
+const root = join(import.meta.dirname, "../..");
+const page = readFileSync(join(root, modelsPagePath), "utf8");
+
+test("the page is made of the code as it is", () => {
+  expect(fillModelsPage(page)).toBe(page);
+});
+
+const [chat, ...others] = stages;
+const compatible: ProviderStage = {
+  ...(chat ?? expect.fail("no stage")),
+  modelName: "llama",
+  open: ({ origin, ...options }) => createOpenAiCompatible({ name: "compatible", baseUrl: `${origin}/v1`, ...options }),
+};
+
+/** The stages in the order of the table's columns. */
+const columns = [chat, ...others, compatible].flatMap((stage) => (stage === undefined ? [] : [stage]));
+const named = columns.map((stage, index) => ({ stage, index, name: settingsByProvider[index]?.provider ?? "" }));
+
+const tools = [{ name: "search", description: "", parameters: { type: "object", properties: {} } }];
+const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name]> } = {
+  ...{ toolChoice: { name: "search" }, parallelToolCalls: false, topP: 0.5, topK: 7, stop: ["END"], seed: 3 },
+  ...{ frequencyPenalty: 0.5, presencePenalty: 0.5, verbosity: "low", serviceTier: "flex" },
+};
+
+/** Returns the body that a provider gets for a request, as text. */
+async function bodyOf(
+  stage: ProviderStage,
+  asked: Partial<ModelRequest>,
+  modelName = stage.modelName,
+): Promise<string> {
+  const server = await startWireServer();
+  const provider = stage.open({ origin: server.origin, apiKey: "k", clock: systemClock });
+  try {
+    server.respond(stage.say("ok"));
+    const model = provider.model(modelName);
+    const fitted = await fitRequest({ ...request, ...asked }, { model, takesUrls: false, load: async () => "none" });
+    await Array.fromAsync(model.stream(fitted, new AbortController().signal));
+    return (await server.request(0)).text;
+  } finally {
+    provider.close();
+    await server.close();
+  }
+}
+
+describe.each(named)("$name", ({ stage, index }) => {
+  test.each(Object.entries(settings))("%s", async (setting, value) => {
+    const name = setting as SettingName;
+    const cells = page
+      .split("\n")
+      .find((line) => line.startsWith(`| \`${AgentSchema.field[name].name}\` |`))
+      ?.split(" | ");
+    const plain = await bodyOf(stage, { tools });
+    const set = await bodyOf(stage, { tools, settings: { [name]: value } });
+    expect(set !== plain, set).toBe(cells?.[index + 1]?.replace(" |", "") === "yes");
+  });
+
+  test("tools, a tool of the provider, a format, an effort and options", async () => {
+    const thinker = /^gpt|^llama/.test(stage.modelName) ? "gpt-5" : stage.modelName;
+    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
+    const asked: readonly (readonly [Partial<ModelRequest>, string])[] = [
+      [{ tools }, '"search"'],
+      [{ providerTools: ['{"type":"own","id":9007199254740993}'] }, '{"type":"own","id":9007199254740993}'],
+      [{ responseFormat: { type: "json-schema", name: "a", schema, strict: true } }, '"additionalProperties":false'],
+      [{ providerOptions: { own_field: 1 } }, '"own_field":1'],
+    ];
+    for (const [more, text] of asked) {
+      expect(await bodyOf(stage, more)).toContain(text);
+    }
+    expect(await bodyOf(stage, { reasoningEffort: "high" }, thinker)).not.toBe(await bodyOf(stage, {}, thinker));
+  });
+
+  test.each([
+    ["image", Buffer.from(pngBase64, "base64")],
+    ["audio", Buffer.from("RIFF\0\0\0\0WAVEfmt ")],
+    ["file", Buffer.from("%PDF-1.7")],
+  ] as const)("%s", async (kind, data) => {
+    const cells = page
+      .split("\n")
+      .find((line) => line.startsWith(`| ${kind} |`))
+      ?.split(" | ");
+    const part = { type: kind, name: undefined, mediaType: undefined, data };
+    const isOpenAi = /^gpt/.test(stage.modelName);
+    const model = kind === "audio" && isOpenAi ? "gpt-audio" : stage.modelName;
+    const body = await bodyOf(stage, { messages: [{ role: "user", text: "", parts: [part] }] }, model);
+    expect(body.includes(data.toString("base64")), body).toBe(cells?.[index + 1]?.replace(" |", "") !== "a note");
+  });
+});

@@ -21,14 +21,14 @@ function setStage(): Stage {
   return { events, metrics, clock, read: async () => parseMetrics(await metrics.print()) };
 }
 
-test("a model's response counts by provider and code, with its tokens and times", async () => {
+test("a model's response counts by provider, code and cause, with its tokens and times", async () => {
   const { events, read } = setStage();
   const answer = { provider: "openai", model: "gpt-4o-mini", code: "ok", durationMs: 1_500, firstPartMs: 300 };
   events.modelResponded({ ...answer, promptTokens: 10, completionTokens: 4 });
-  events.modelResponded({ ...answer, code: "model.rate_limited", firstPartMs: undefined });
+  events.modelResponded({ ...answer, code: "429", cause: "rate_limit", firstPartMs: undefined });
   const { text, value } = await read();
-  expect(value('runnel_llm_requests_total{provider="openai",code="ok"}')).toBe(1);
-  expect(value('runnel_llm_requests_total{provider="openai",code="model.rate_limited"}')).toBe(1);
+  expect(value('runnel_llm_requests_total{provider="openai",code="ok",cause=""}')).toBe(1);
+  expect(value('runnel_llm_requests_total{provider="openai",code="429",cause="rate_limit"}')).toBe(1);
   expect(value('runnel_llm_tokens_total{provider="openai",direction="input"}')).toBe(10);
   expect(value('runnel_llm_tokens_total{provider="openai",direction="output"}')).toBe(4);
   expect(value('runnel_llm_request_duration_seconds_sum{provider="openai"}')).toBe(3);

@@ -23,7 +23,7 @@ async function* watch(
 ): AsyncGenerator<ModelPart> {
   const startMs = clock.monotonicMs();
   let firstPartMs: number | undefined;
-  let code = "left";
+  let [code, cause]: [code: string, cause: string | undefined] = ["left", undefined];
   let usage: ModelUsage | undefined;
   try {
     for await (const part of model.stream(request, signal)) {
@@ -34,7 +34,7 @@ async function* watch(
       if (part.type === "finish") {
         code = "ok";
       } else if (part.type === "failure") {
-        code = part.code;
+        [code, cause] = [part.code, part.cause];
       }
       yield part;
     }
@@ -43,6 +43,7 @@ async function* watch(
       provider: model.provider,
       model: model.name,
       code,
+      cause,
       durationMs: clock.monotonicMs() - startMs,
       firstPartMs,
       promptTokens: usage?.promptTokens,

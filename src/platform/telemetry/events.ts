@@ -42,6 +42,8 @@ export interface ModelFields {
   readonly model: string;
   /** `ok`, or the code of the failure. */
   readonly code: string;
+  /** Why the provider gave no response, such as `rate_limit`; undefined when it gave one. */
+  readonly cause?: string | undefined;
   readonly durationMs: number;
   /** The time until the first part of the answer. */
   readonly firstPartMs?: number | undefined;

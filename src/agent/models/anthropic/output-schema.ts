@@ -1,6 +1,7 @@
 // Adapts the schema of an answer. The service enforces few keywords and refuses the others, so those move into the descriptions, where
 // the model reads them. It closes every object. Pure.
 
+import { printJson } from "../../../platform/base/json/exact.ts";
 import { asRecord } from "../wire/frame.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -81,6 +82,6 @@ function adaptAny(value: unknown): unknown {
 }
 
 function describe(description: unknown, keywords: object): string {
-  const rule = `Must match this JSON Schema: ${JSON.stringify(keywords)}`;
+  const rule = `Must match this JSON Schema: ${printJson(keywords)}`;
   return typeof description === "string" && description !== "" ? `${description}\n${rule}` : rule;
 }

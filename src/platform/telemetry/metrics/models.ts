@@ -21,6 +21,7 @@ function countResponses(figures: Figures): Pick<EventListeners, "modelResponded"
   const requests = figures.counter("llm_requests_total", "Number of requests to models, by outcome.", [
     "provider",
     "code",
+    "cause",
   ]);
   const tokens = figures.counter(
     "llm_tokens_total",
@@ -45,8 +46,16 @@ function countResponses(figures: Figures): Pick<EventListeners, "modelResponded"
   );
   const codeLabel = createLabel();
   return {
-    modelResponded: ({ provider, code, durationMs, firstPartMs, promptTokens = 0, completionTokens = 0 }) => {
-      requests.inc({ provider, code: codeLabel(code) });
+    modelResponded: ({
+      provider,
+      code,
+      cause = "",
+      durationMs,
+      firstPartMs,
+      promptTokens = 0,
+      completionTokens = 0,
+    }) => {
+      requests.inc({ provider, code: codeLabel(code), cause });
       tokens.inc({ provider, direction: "input" }, promptTokens);
       tokens.inc({ provider, direction: "output" }, completionTokens);
       durations.observe({ provider }, durationMs / 1_000);

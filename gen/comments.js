@@ -6886,6 +6886,30 @@ export const comments = new Map(
   "Number of runs whose cancellation this call requested."
  ],
  [
+  "runnel.v1.Citation",
+  "A source that a model cites."
+ ],
+ [
+  "runnel.v1.Citation.end",
+  "Place after the last such character."
+ ],
+ [
+  "runnel.v1.Citation.start",
+  "Place of the first character of the message's text that the source supports; unset where the provider gives none."
+ ],
+ [
+  "runnel.v1.Citation.text",
+  "The words of the source that are cited, where the provider gives them."
+ ],
+ [
+  "runnel.v1.Citation.title",
+  "Title of the source."
+ ],
+ [
+  "runnel.v1.Citation.url",
+  "URL of the source; empty for a document of the conversation."
+ ],
+ [
   "runnel.v1.ContentElement",
   "One part of a message. `type` says which of the other fields applies. Unknown types are kept."
  ],
@@ -7820,6 +7844,10 @@ export const comments = new Map(
  [
   "runnel.v1.Message",
   "A message of a conversation (LangBot AgentRunner Protocol v1, §7.2 `Message`)."
+ ],
+ [
+  "runnel.v1.Message.citations",
+  "Sources that a model cites in its text, in the order of the provider: at most 256."
  ],
  [
   "runnel.v1.Message.content",

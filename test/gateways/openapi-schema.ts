@@ -68,8 +68,12 @@ const checks: Readonly<Record<string, (check: Check) => string | undefined>> = {
     const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(value));
     return expected === "date-time" && !isTime ? "is no time" : undefined;
   },
+  exclusiveMinimum: ({ expected, value }) =>
+    Number(value) > Number(expected) ? undefined : `is not above ${expected}`,
   minimum: ({ expected, value }) => (Number(value) >= Number(expected) ? undefined : `is less than ${expected}`),
   maximum: ({ expected, value }) => (Number(value) <= Number(expected) ? undefined : `is more than ${expected}`),
+  minLength: ({ expected, value }) =>
+    String(value).length >= Number(expected) ? undefined : `is shorter than ${expected}`,
   maxItems: ({ expected, value }) =>
     (value as unknown[]).length <= Number(expected) ? undefined : `has more than ${expected} items`,
   // The samples hold one text in every field.

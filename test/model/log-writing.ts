@@ -129,7 +129,13 @@ async function commit(model: LogModel, run: ModelRun, count: number): Promise<vo
 const completed: CompletedEnd = {
   kind: "completed",
   finishReason: "stop",
-  message: { $typeName: "runnel.v1.Message", role: "assistant", content: { case: "text", value: "" }, toolCalls: [] },
+  message: {
+    $typeName: "runnel.v1.Message",
+    role: "assistant",
+    content: { case: "text", value: "" },
+    toolCalls: [],
+    citations: [],
+  },
   turns: 0,
 };
 

@@ -84,6 +84,7 @@ function endOf(kind: "park" | "complete" | "fail", { checkpoint }: RunContext): 
           role: "assistant",
           content: { case: "text", value: "done" },
           toolCalls: [],
+          citations: [],
         },
         turns: 1,
       };

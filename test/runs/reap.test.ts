@@ -32,6 +32,7 @@ const completed: DriverEnd = {
     role: "assistant",
     content: { case: "text", value: "done" },
     toolCalls: [],
+    citations: [],
   },
   turns: 1,
 };

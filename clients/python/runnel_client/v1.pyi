@@ -1035,9 +1035,26 @@ class Message(_Message):
     """
     id: _str
     """Id of the message, chosen by its sender; the service only keeps it."""
-    def __init__(self, *, role: _str | None = ..., name: _str | None = ..., text: _str | None = ..., parts: ContentParts | _Mapping[_str, _Any] | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., tool_call_id: _str | None = ..., resp_message_id: _str | None = ..., provider_specific_fields: _str | None = ..., is_error: _bool | None = ..., source: _str | None = ..., id: _str | None = ...) -> None: ...
+    citations: _Messages[Citation]
+    """Sources that a model cites in its text, in the order of the provider: at most 256."""
+    def __init__(self, *, role: _str | None = ..., name: _str | None = ..., text: _str | None = ..., parts: ContentParts | _Mapping[_str, _Any] | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., tool_call_id: _str | None = ..., resp_message_id: _str | None = ..., provider_specific_fields: _str | None = ..., is_error: _bool | None = ..., source: _str | None = ..., id: _str | None = ..., citations: _Iterable[Citation | _Mapping[_str, _Any]] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["name", "text", "parts", "tool_call_id", "resp_message_id", "provider_specific_fields", "is_error", "source", "id", "content"]) -> _bool: ...
     def WhichOneof(self, oneof_group: _Literal["content"]) -> _Literal["text", "parts"] | None: ...
+
+class Citation(_Message):
+    """A source that a model cites."""
+    url: _str
+    """URL of the source; empty for a document of the conversation."""
+    title: _str
+    """Title of the source."""
+    text: _str
+    """The words of the source that are cited, where the provider gives them."""
+    start: _int
+    """Place of the first character of the message's text that the source supports; unset where the provider gives none."""
+    end: _int
+    """Place after the last such character."""
+    def __init__(self, *, url: _str | None = ..., title: _str | None = ..., text: _str | None = ..., start: _int | None = ..., end: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["start", "end"]) -> _bool: ...
 
 class MessageChunk(_Message):
     """

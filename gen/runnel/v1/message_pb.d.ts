@@ -102,6 +102,13 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
    * @generated from field: optional string id = 11;
    */
   id?: string | undefined;
+
+  /**
+   * Sources that a model cites in its text, in the order of the provider: at most 256.
+   *
+   * @generated from field: repeated runnel.v1.Citation citations = 12;
+   */
+  citations: Citation[];
 };
 
 /**
@@ -109,6 +116,54 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
  * Use `create(MessageSchema)` to create a new message.
  */
 export declare const MessageSchema: GenMessage<Message>;
+
+/**
+ * A source that a model cites.
+ *
+ * @generated from message runnel.v1.Citation
+ */
+export declare type Citation = Message$1<"runnel.v1.Citation"> & {
+  /**
+   * URL of the source; empty for a document of the conversation.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Title of the source.
+   *
+   * @generated from field: string title = 2;
+   */
+  title: string;
+
+  /**
+   * The words of the source that are cited, where the provider gives them.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * Place of the first character of the message's text that the source supports; unset where the provider gives none.
+   *
+   * @generated from field: optional int32 start = 4;
+   */
+  start?: number | undefined;
+
+  /**
+   * Place after the last such character.
+   *
+   * @generated from field: optional int32 end = 5;
+   */
+  end?: number | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.Citation.
+ * Use `create(CitationSchema)` to create a new message.
+ */
+export declare const CitationSchema: GenMessage<Citation>;
 
 /**
  * A chunk of a message while its runner writes it (LangBot AgentRunner Protocol v1, §7.2 `MessageChunk`).

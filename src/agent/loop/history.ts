@@ -6,7 +6,7 @@ import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/messa
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { messageText } from "../../engine/sessions/message-text.ts";
 import { readElement } from "../models/media/element.ts";
-import type { ModelMessage, ModelToolCall } from "../models/model.ts";
+import type { ModelCitation, ModelMessage, ModelToolCall } from "../models/model.ts";
 
 const unanswered = "Error: interrupted: the run ended before the call did";
 /** The text that a model reads when a tool returned nothing. */
@@ -85,12 +85,17 @@ function answerMissing(call: ToolCall): ModelMessage {
 }
 
 /** Returns a model's response as a message of the transcript. */
-export function assistantMessage({ text, toolCalls, state }: AssistantTurn): Message {
+export function assistantMessage({ text, toolCalls, state, citations = [] }: AssistantTurn): Message {
   return create(MessageSchema, {
     role: "assistant",
     ...(text !== "" && { content: { case: "text", value: text } }),
     toolCalls: [...toolCalls],
     ...(state !== undefined && { providerSpecificFields: state }),
+    citations: citations.map(({ url = "", title = "", text: words = "", start, end }) => ({
+      ...{ url, title, text: words },
+      ...(start !== undefined && { start }),
+      ...(end !== undefined && { end }),
+    })),
   });
 }
 
@@ -99,6 +104,7 @@ interface AssistantTurn {
   readonly toolCalls: readonly ToolCall[];
   /** The provider's own data. The provider wants it back with this message. */
   readonly state: string | undefined;
+  readonly citations?: readonly ModelCitation[];
 }
 
 /** Returns the message that reports the outcome of a call to the model. */

@@ -164,6 +164,17 @@ export type ModelPart =
 /** The result of a provider's own tool, as JSON of its own form, or why it failed. */
 export type ProviderOutcome = { readonly json: string } | { readonly error: string };
 
+/** A source that the model cites. Members that the provider did not give are undefined. */
+export interface ModelCitation {
+  readonly url: string | undefined;
+  readonly title: string | undefined;
+  /** The words of the source. */
+  readonly text: string | undefined;
+  /** The places in the text of the response that the source supports. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+}
+
 /** The last part of a complete response. */
 export interface ModelFinish {
   readonly type: "finish";
@@ -171,6 +182,8 @@ export interface ModelFinish {
   /** For `content-filter`: the explanation of the provider or the model. */
   readonly detail?: string | undefined;
   readonly usage: ModelUsage | undefined;
+  /** The sources of the text. Undefined means none. */
+  readonly citations?: readonly ModelCitation[] | undefined;
   /** JSON that the provider wants back with this response in later requests, such as signatures of thoughts. */
   readonly state?: string | undefined;
 }

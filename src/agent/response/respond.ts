@@ -17,6 +17,7 @@ import { splitHalfCharacter } from "../models/half-character.ts";
 import type {
   FinishReason,
   Model,
+  ModelCitation,
   ModelFailure,
   ModelFinish,
   ModelPart,
@@ -36,6 +37,7 @@ export interface Response {
   /** The reason that the provider gave for withholding the response. */
   readonly detail: string | undefined;
   readonly state: string | undefined;
+  readonly citations: readonly ModelCitation[];
   readonly usage: UsageTotals;
 }
 
@@ -204,9 +206,18 @@ class ResponseParts {
     }
   }
 
-  whole({ reason, detail, state, usage }: ModelFinish, meter: Meter): Response {
+  whole({ reason, detail, state, usage, citations = [] }: ModelFinish, meter: Meter): Response {
     const [toolCalls, cutCalls] = [this.#toolCalls, this.#cutCalls];
-    return { text: this.#text, toolCalls, cutCalls, finishReason: reason, detail, state, usage: meter.total(usage) };
+    return {
+      text: this.#text,
+      toolCalls,
+      cutCalls,
+      finishReason: reason,
+      detail,
+      state,
+      citations,
+      usage: meter.total(usage),
+    };
   }
 
   #providerCall(call: ModelToolCall, outcome: ProviderOutcome): DriverStep[] {

@@ -1,6 +1,7 @@
 // The message of a response: takes its events and gives its parts. The calls of our tools, and the state, come with its end.
 
 import type { ModelPart, ModelToolCall } from "../model.ts";
+import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, WrittenValue } from "../wire/frame.ts";
@@ -18,6 +19,7 @@ export class ResponseMessage {
   readonly #providerCalls: ProviderCalls;
   readonly #blocks: ResponseBlock[] = [];
   readonly #byIndex = new Map<unknown, ResponseBlock>();
+  readonly #citations = new Citations();
   #id: string | undefined;
   #counts: Counts = {};
   #finish: FrameFinish | undefined;
@@ -84,6 +86,7 @@ export class ResponseMessage {
       return [this.#unknownForm()];
     }
     this.#add(block, index);
+    this.#citations.add(start.citations);
     if (member !== undefined) {
       return this.#say(block.type, block.text(member));
     }
@@ -110,6 +113,7 @@ export class ResponseMessage {
         // Without a content the service has not summarised the conversation.
         return delta.content === null ? nothing : this.#addText("compaction", "content", delta.content, index);
       case "citations_delta": {
+        this.#citations.add([delta.citation]);
         const citation = new WrittenValue(data).at("delta").at("citation");
         this.#blockOf("text", index).addCitation(citation.text());
         return nothing;
@@ -141,6 +145,7 @@ export class ResponseMessage {
       refusal: "",
       hasLost: this.#hasLost,
       hasBegunCall: calls.length > 0,
+      citations: this.#citations.all(),
       state: this.#state(isCut, waits),
     });
     return waits || ended.at(-1)?.type === "failure" ? ended : [...this.#providerCalls.end(isCut), ...ended];

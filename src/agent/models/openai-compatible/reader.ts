@@ -4,6 +4,7 @@
 
 import type { ModelPart, ModelUsage } from "../model.ts";
 import { CallPieces } from "../wire/calls.ts";
+import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
@@ -19,6 +20,7 @@ export class ChatReader implements ResponseReader {
   readonly #provider: string;
   readonly #calls = new CallPieces();
   readonly #details = new ReasoningDetails();
+  readonly #citations = new Citations();
   #finish: FrameFinish | undefined;
   #usage: ModelUsage | undefined;
   #refusal = "";
@@ -46,6 +48,9 @@ export class ChatReader implements ResponseReader {
     // A server that does not stream sends the whole message.
     const place = choice.delta === undefined || choice.delta === null ? "message" : "delta";
     this.#addDelta(asRecord(choice[place]), parts, () => new WrittenValue(data).at("choices").at(0).at(place));
+    this.#citations.add(asRecord(choice[place]).annotations);
+    // Perplexity repeats its sources in each frame.
+    this.#citations.add(frame.search_results ?? frame.citations);
     const usage = readUsage(frame.usage);
     if (usage !== undefined) {
       this.#usage = mergeUsage(this.#usage, usage) ?? usage;
@@ -80,6 +85,7 @@ export class ChatReader implements ResponseReader {
       refusal: this.#refusal,
       hasLost: this.#hasLost,
       hasBegunCall: calls.length > 0,
+      citations: this.#citations.all(),
       state: writeState(this.#provider, { thoughts, calls, details: this.#details.all() }),
     });
   }

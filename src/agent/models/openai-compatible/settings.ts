@@ -16,13 +16,13 @@ export function settingsOf(provider: string): ReadonlySet<SettingName> {
   return provider === "openai" ? chatSettings : compatibleSettings;
 }
 
-/** Returns the fields of a body. */
+/** Returns the fields of a body, without those that are unset: the caller's own options stay there. */
 export function writeSettings(
   settings: ModelSettings,
   { provider, hasTools }: { readonly provider: string; readonly hasTools: boolean },
 ): object {
   const { toolChoice, parallelToolCalls, stop } = settings;
-  return {
+  const fields = {
     tool_choice: hasTools && toolChoice !== undefined ? writeChoice(toolChoice) : undefined,
     parallel_tool_calls: hasTools ? parallelToolCalls : undefined,
     top_p: settings.topP,
@@ -34,6 +34,7 @@ export function writeSettings(
     verbosity: settings.verbosity,
     service_tier: settings.serviceTier,
   };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function writeChoice(choice: ToolChoice): string | object {

@@ -5,7 +5,7 @@
 // E2  A call without arguments has `{}`.
 // E3  A response that lost a frame gives no call: the frame may have been a piece of it, or all of it.
 
-import type { ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
+import type { ModelCitation, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { argumentsOf } from "./calls.ts";
 import { describeBadFinish, describeCut, describeLostFrame } from "./failures.ts";
 import type { FrameFinish } from "./frame.ts";
@@ -18,6 +18,8 @@ export interface ResponseEnd {
   readonly usage: ModelUsage | undefined;
   readonly refusal: string;
   readonly state: string | undefined;
+  /** Undefined means none. */
+  readonly citations?: readonly ModelCitation[] | undefined;
   /** True when a frame before the finish was invalid JSON. */
   readonly hasLost: boolean;
   /** True when a call has begun, even if it never became whole. */
@@ -26,7 +28,7 @@ export interface ResponseEnd {
 
 /** Returns the calls of a complete response and exactly one finish or failure. */
 export function endResponse(response: ResponseEnd): ModelPart[] {
-  const { provider, finish, calls, usage, refusal, state } = response;
+  const { provider, finish, calls, usage, refusal, state, citations } = response;
   if (finish === undefined) {
     return [describeCut(provider)];
   }
@@ -35,11 +37,11 @@ export function endResponse(response: ResponseEnd): ModelPart[] {
     return [describeBadFinish(provider, word)];
   }
   if (reason === "content-filter" || refusal !== "") {
-    return [{ type: "finish", reason: "content-filter", detail: refusal || word, usage, state }];
+    return [{ type: "finish", reason: "content-filter", detail: refusal || word, usage, state, citations }];
   }
   if (reason === "length") {
     const cut = calls.map(({ id, name }): ModelPart => ({ type: "cut-call", id, name }));
-    return [...cut, { type: "finish", reason, detail: undefined, usage, state }];
+    return [...cut, { type: "finish", reason, detail: undefined, usage, state, citations }];
   }
   if (response.hasLost && (response.hasBegunCall || reason === "tool-calls")) {
     return [describeLostFrame(provider)];
@@ -49,5 +51,8 @@ export function endResponse(response: ResponseEnd): ModelPart[] {
   const whole = calls.map((call): ModelPart => {
     return { type: "tool-call", call: { ...call, argumentsJson: argumentsOf(call.argumentsJson) } };
   });
-  return [...whole, { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state }];
+  return [
+    ...whole,
+    { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state, citations },
+  ];
 }

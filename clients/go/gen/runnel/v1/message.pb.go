@@ -51,7 +51,9 @@ type Message struct {
 	// messages that the service itself made.
 	Source *string `protobuf:"bytes,10,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	// Id of the message, chosen by its sender; the service only keeps it.
-	Id            *string `protobuf:"bytes,11,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Id *string `protobuf:"bytes,11,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Sources that a model cites in its text, in the order of the provider: at most 256.
+	Citations     []*Citation `protobuf:"bytes,12,rep,name=citations,proto3" json:"citations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,6 +176,13 @@ func (x *Message) GetId() string {
 	return ""
 }
 
+func (x *Message) GetCitations() []*Citation {
+	if x != nil {
+		return x.Citations
+	}
+	return nil
+}
+
 type isMessage_Content interface {
 	isMessage_Content()
 }
@@ -191,6 +200,88 @@ type Message_Parts struct {
 func (*Message_Text) isMessage_Content() {}
 
 func (*Message_Parts) isMessage_Content() {}
+
+// A source that a model cites.
+type Citation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// URL of the source; empty for a document of the conversation.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// Title of the source.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// The words of the source that are cited, where the provider gives them.
+	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// Place of the first character of the message's text that the source supports; unset where the provider gives none.
+	Start *int32 `protobuf:"varint,4,opt,name=start,proto3,oneof" json:"start,omitempty"`
+	// Place after the last such character.
+	End           *int32 `protobuf:"varint,5,opt,name=end,proto3,oneof" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Citation) Reset() {
+	*x = Citation{}
+	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Citation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Citation) ProtoMessage() {}
+
+func (x *Citation) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Citation.ProtoReflect.Descriptor instead.
+func (*Citation) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Citation) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Citation) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Citation) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Citation) GetStart() int32 {
+	if x != nil && x.Start != nil {
+		return *x.Start
+	}
+	return 0
+}
+
+func (x *Citation) GetEnd() int32 {
+	if x != nil && x.End != nil {
+		return *x.End
+	}
+	return 0
+}
 
 // A chunk of a message while its runner writes it (LangBot AgentRunner Protocol v1, §7.2 `MessageChunk`).
 //
@@ -234,7 +325,7 @@ type MessageChunk struct {
 
 func (x *MessageChunk) Reset() {
 	*x = MessageChunk{}
-	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	mi := &file_runnel_v1_message_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -246,7 +337,7 @@ func (x *MessageChunk) String() string {
 func (*MessageChunk) ProtoMessage() {}
 
 func (x *MessageChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	mi := &file_runnel_v1_message_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -259,7 +350,7 @@ func (x *MessageChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageChunk.ProtoReflect.Descriptor instead.
 func (*MessageChunk) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{1}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *MessageChunk) GetRole() string {
@@ -336,7 +427,7 @@ type ContentParts struct {
 
 func (x *ContentParts) Reset() {
 	*x = ContentParts{}
-	mi := &file_runnel_v1_message_proto_msgTypes[2]
+	mi := &file_runnel_v1_message_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -348,7 +439,7 @@ func (x *ContentParts) String() string {
 func (*ContentParts) ProtoMessage() {}
 
 func (x *ContentParts) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[2]
+	mi := &file_runnel_v1_message_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -361,7 +452,7 @@ func (x *ContentParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentParts.ProtoReflect.Descriptor instead.
 func (*ContentParts) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{2}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ContentParts) GetElements() []*ContentElement {
@@ -394,7 +485,7 @@ type ContentElement struct {
 
 func (x *ContentElement) Reset() {
 	*x = ContentElement{}
-	mi := &file_runnel_v1_message_proto_msgTypes[3]
+	mi := &file_runnel_v1_message_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -406,7 +497,7 @@ func (x *ContentElement) String() string {
 func (*ContentElement) ProtoMessage() {}
 
 func (x *ContentElement) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[3]
+	mi := &file_runnel_v1_message_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -419,7 +510,7 @@ func (x *ContentElement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentElement.ProtoReflect.Descriptor instead.
 func (*ContentElement) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{3}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ContentElement) GetType() string {
@@ -488,7 +579,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_runnel_v1_message_proto_msgTypes[4]
+	mi := &file_runnel_v1_message_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +591,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[4]
+	mi := &file_runnel_v1_message_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +604,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ToolCall) GetId() string {
@@ -548,7 +639,7 @@ var File_runnel_v1_message_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x17runnel/v1/message.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1frunnel/options/v1/options.proto\"\xa7\x04\n" +
+	"\x17runnel/v1/message.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1frunnel/options/v1/options.proto\"\xe5\x04\n" +
 	"\aMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12\x14\n" +
@@ -563,7 +654,8 @@ const file_runnel_v1_message_proto_rawDesc = "" +
 	"\bis_error\x18\t \x01(\bH\x05R\aisError\x88\x01\x01\x12$\n" +
 	"\x06source\x18\n" +
 	" \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01H\x06R\x06source\x88\x01\x01\x12\x1d\n" +
-	"\x02id\x18\v \x01(\tB\b\xbaH\x05r\x03(\x80\x02H\aR\x02id\x88\x01\x01B\t\n" +
+	"\x02id\x18\v \x01(\tB\b\xbaH\x05r\x03(\x80\x02H\aR\x02id\x88\x01\x01\x12<\n" +
+	"\tcitations\x18\f \x03(\v2\x13.runnel.v1.CitationB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\tcitationsB\t\n" +
 	"\acontentB\a\n" +
 	"\x05_nameB\x0f\n" +
 	"\r_tool_call_idB\x12\n" +
@@ -571,7 +663,15 @@ const file_runnel_v1_message_proto_rawDesc = "" +
 	"\x19_provider_specific_fieldsB\v\n" +
 	"\t_is_errorB\t\n" +
 	"\a_sourceB\x05\n" +
-	"\x03_id\"\x9f\x03\n" +
+	"\x03_id\"\xa9\x01\n" +
+	"\bCitation\x12\x1a\n" +
+	"\x03url\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80@R\x03url\x12\x1e\n" +
+	"\x05title\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80@R\x05title\x12\x1d\n" +
+	"\x04text\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\x04text\x12\x19\n" +
+	"\x05start\x18\x04 \x01(\x05H\x00R\x05start\x88\x01\x01\x12\x15\n" +
+	"\x03end\x18\x05 \x01(\x05H\x01R\x03end\x88\x01\x01B\b\n" +
+	"\x06_startB\x06\n" +
+	"\x04_end\"\x9f\x03\n" +
 	"\fMessageChunk\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12$\n" +
@@ -627,24 +727,26 @@ func file_runnel_v1_message_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_message_proto_rawDescData
 }
 
-var file_runnel_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_runnel_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_runnel_v1_message_proto_goTypes = []any{
 	(*Message)(nil),        // 0: runnel.v1.Message
-	(*MessageChunk)(nil),   // 1: runnel.v1.MessageChunk
-	(*ContentParts)(nil),   // 2: runnel.v1.ContentParts
-	(*ContentElement)(nil), // 3: runnel.v1.ContentElement
-	(*ToolCall)(nil),       // 4: runnel.v1.ToolCall
+	(*Citation)(nil),       // 1: runnel.v1.Citation
+	(*MessageChunk)(nil),   // 2: runnel.v1.MessageChunk
+	(*ContentParts)(nil),   // 3: runnel.v1.ContentParts
+	(*ContentElement)(nil), // 4: runnel.v1.ContentElement
+	(*ToolCall)(nil),       // 5: runnel.v1.ToolCall
 }
 var file_runnel_v1_message_proto_depIdxs = []int32{
-	2, // 0: runnel.v1.Message.parts:type_name -> runnel.v1.ContentParts
-	4, // 1: runnel.v1.Message.tool_calls:type_name -> runnel.v1.ToolCall
-	4, // 2: runnel.v1.MessageChunk.tool_calls:type_name -> runnel.v1.ToolCall
-	3, // 3: runnel.v1.ContentParts.elements:type_name -> runnel.v1.ContentElement
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	3, // 0: runnel.v1.Message.parts:type_name -> runnel.v1.ContentParts
+	5, // 1: runnel.v1.Message.tool_calls:type_name -> runnel.v1.ToolCall
+	1, // 2: runnel.v1.Message.citations:type_name -> runnel.v1.Citation
+	5, // 3: runnel.v1.MessageChunk.tool_calls:type_name -> runnel.v1.ToolCall
+	4, // 4: runnel.v1.ContentParts.elements:type_name -> runnel.v1.ContentElement
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_message_proto_init() }
@@ -657,15 +759,16 @@ func file_runnel_v1_message_proto_init() {
 		(*Message_Parts)(nil),
 	}
 	file_runnel_v1_message_proto_msgTypes[1].OneofWrappers = []any{}
-	file_runnel_v1_message_proto_msgTypes[3].OneofWrappers = []any{}
+	file_runnel_v1_message_proto_msgTypes[2].OneofWrappers = []any{}
 	file_runnel_v1_message_proto_msgTypes[4].OneofWrappers = []any{}
+	file_runnel_v1_message_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_message_proto_rawDesc), len(file_runnel_v1_message_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

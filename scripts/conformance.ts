@@ -31,7 +31,7 @@ async function playRecorded(): Promise<0 | 1> {
 async function runAll(): Promise<void> {
   if (process.argv.length === 2) {
     await timed(
-      "curl, nginx, Chromium, the console, signers, runners, clients, CopilotKit, the image and the npm package",
+      "curl, nginx, Chromium, the console, signers, runners, clients, CopilotKit, the SDKs of providers, the image and the npm package",
       runExternalTests,
     );
   }

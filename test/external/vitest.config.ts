@@ -1,6 +1,6 @@
 // The tests that need programs which npm does not install: curl, openssl, Chromium, nginx, tini and bubblewrap; and the parts
-// in other languages: signers and runners in Go and Python, the client in Java. CopilotKit, too large to be a dependency, is installed by
-// its test.
+// in other languages: signers and runners in Go and Python, the client in Java. CopilotKit and the SDKs of providers, too large to be
+// dependencies, are installed by their tests.
 // Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
 
 import { defineConfig } from "vitest/config";

@@ -298,6 +298,7 @@ describe("a setting", () => {
     [{ stop: ["END"] }, { stop_sequences: ["END"] }],
     [{ stop: [] }, {}],
     [{ serviceTier: "standard_only" }, { service_tier: "standard_only" }],
+    [{ serviceTier: "flex" }, {}],
     [{ seed: 7, frequencyPenalty: 1, presencePenalty: 1, verbosity: "low" }, {}],
   ])("%j is sent as %j", async (settings, fields) => {
     expect(await settingsOf(settings)).toEqual(fields);

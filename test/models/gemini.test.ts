@@ -181,8 +181,8 @@ describe("a request to Gemini", () => {
       {
         role: "user",
         parts: [
-          { functionResponse: { id: "c1", name: "zeta", response: { name: "zeta", content: "one" } } },
-          { functionResponse: { id: "c2", name: "alpha", response: { name: "alpha", error: "Error: no" } } },
+          { functionResponse: { id: "c1", name: "zeta", response: { output: "one" } } },
+          { functionResponse: { id: "c2", name: "alpha", response: { error: "Error: no" } } },
         ],
       },
       { role: "user", parts: [{ text: "go on" }, { text: "please" }] },
@@ -280,12 +280,12 @@ describe("the settings of a request to Gemini", () => {
   });
 
   test.each([
-    ["gemini-3-pro-preview", "minimal", { thinkingLevel: "low" }],
-    ["gemini-3.1-pro-preview", "high", { thinkingLevel: "high" }],
-    ["gemini-3-flash-preview", "minimal", { thinkingLevel: "minimal" }],
-    ["gemini-3.7-flash", "minimal", { thinkingLevel: "low" }],
-    ["gemini-3.7-flash-lite", "minimal", { thinkingLevel: "minimal" }],
-    ["gemini-flash-latest", "minimal", { thinkingLevel: "low" }],
+    ["gemini-3-pro-preview", "minimal", { thinkingLevel: "LOW" }],
+    ["gemini-3.1-pro-preview", "high", { thinkingLevel: "HIGH" }],
+    ["gemini-3-flash-preview", "minimal", { thinkingLevel: "MINIMAL" }],
+    ["gemini-3.7-flash", "minimal", { thinkingLevel: "LOW" }],
+    ["gemini-3.7-flash-lite", "minimal", { thinkingLevel: "MINIMAL" }],
+    ["gemini-flash-latest", "minimal", { thinkingLevel: "LOW" }],
     ["gemini-3-pro-image-preview", "high", { thinkingBudget: 32_768 }],
     ["gemini-2.5-pro", "high", { thinkingBudget: 32_768 }],
     ["gemini-2.5-flash", "high", { thinkingBudget: 24_576 }],
@@ -327,7 +327,7 @@ describe("the settings of a request to Gemini", () => {
   test("have one amount of thoughts: that of the request before that of the caller's fields", async () => {
     const providerOptions = { generationConfig: { thinkingConfig: { thinkingBudget: 99 } } };
     const { generationConfig } = await send({ reasoningEffort: "low", providerOptions }, "gemini-3-pro-preview");
-    expect(generationConfig).toMatchObject({ thinkingConfig: { thinkingLevel: "low", includeThoughts: true } });
+    expect(generationConfig).toMatchObject({ thinkingConfig: { thinkingLevel: "LOW", includeThoughts: true } });
     expect(JSON.stringify(generationConfig)).not.toContain("thinkingBudget");
   });
 
@@ -425,8 +425,8 @@ describe("signatures of Gemini", () => {
       {
         role: "user",
         parts: [
-          { functionResponse: { id: search.id, name: "search", response: { name: "search", content: "found" } } },
-          { functionResponse: { id: list.id, name: "list", response: { name: "list", content: "none" } } },
+          { functionResponse: { id: search.id, name: "search", response: { output: "found" } } },
+          { functionResponse: { id: list.id, name: "list", response: { output: "none" } } },
         ],
       },
     ]);

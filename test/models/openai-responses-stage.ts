@@ -74,8 +74,8 @@ export const responsesStage: ProviderStage = {
   partsOf: ({ body }) => (body.input as { content: unknown }[]).at(-1)?.content,
   parts: {
     text: (text) => ({ type: "input_text", text }),
-    png: (base64) => ({ type: "input_image", image_url: `data:image/png;base64,${base64}` }),
-    imageUrl: (url) => ({ type: "input_image", image_url: url }),
+    png: (base64) => ({ type: "input_image", image_url: `data:image/png;base64,${base64}`, detail: "auto" }),
+    imageUrl: (url) => ({ type: "input_image", image_url: url, detail: "auto" }),
     pdf: (base64, name) => ({
       type: "input_file",
       filename: name,

@@ -699,7 +699,7 @@ test("images and files of a tool are in its output", async () => {
     call_id: "c",
     output: [
       { type: "input_text", text: "One:" },
-      { type: "input_image", image_url: "data:image/png;base64,cG5n" },
+      { type: "input_image", image_url: "data:image/png;base64,cG5n", detail: "auto" },
       { type: "input_file", filename: "part-2.pdf", file_data: "data:application/pdf;base64,cGRm" },
       { type: "input_file", file_url: "https://files.example/two.pdf" },
     ],

@@ -20,9 +20,12 @@ export function settingFields({ settings = {}, tools, providerTools = [] }: Mode
   return {
     ...(choice !== undefined && { tool_choice: choice }),
     ...(stop.length > 0 && { stop_sequences: stop }),
-    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+    ...(tiers.has(serviceTier) && { service_tier: serviceTier }),
   };
 }
+
+/** The tiers of the service, which refuses all other names. A tier is a hint, so one of another provider is left out. */
+const tiers: ReadonlySet<string | undefined> = new Set(["auto", "standard_only"]);
 
 /**
  * Returns the fields of the sampling. Models that think, and the newest ones, refuse all of them. Models of Claude refuse `top_p` beside

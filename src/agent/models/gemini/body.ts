@@ -113,7 +113,7 @@ function partsOf(modelName: string, provider: string, message: ModelMessage): re
     }
     case "tool": {
       const { toolCallId: id, toolName: name, text, isError } = message;
-      const response = { name, ...(isError === true ? { error: text } : { content: text }) };
+      const response = isError === true ? { error: text } : { output: text };
       return [{ functionResponse: { id, name, response } }];
     }
     default:

@@ -28,7 +28,7 @@ export function thinkingAmount(modelName: string, effort: ReasoningEffort): Thin
   }
   if (isGemini3(modelName) && !modelName.includes(imageModel)) {
     const isMissing = effort === "minimal" && withoutMinimal.some((names) => names.test(modelName));
-    return { thinkingLevel: isMissing ? "low" : effort };
+    return { thinkingLevel: (isMissing ? "low" : effort).toUpperCase() };
   }
   const isLarge = modelName.includes("2.5-pro") || modelName.includes(imageModel);
   return { thinkingBudget: Math.min(budgetTokens[effort], isLarge ? 32_768 : 24_576) };

@@ -117,7 +117,8 @@ function inputPart(part: ModelContent, index: number): object {
     case "audio":
       return { type: "input_audio", input_audio: audioOf(part) };
     case "image":
-      return { type: "input_image", image_url: urlOf(part) };
+      // The format requires the detail, although `auto` is what its absence means.
+      return { type: "input_image", image_url: urlOf(part), detail: "auto" };
     case "file":
       return part.data instanceof URL
         ? { type: "input_file", file_url: part.data.href }

@@ -9,14 +9,18 @@ import { asRecord, WrittenValue } from "../wire/frame.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An item of the output. */
-export interface OutputItem {
+/** The value of an item. */
+export interface ItemValue {
   /** Such as `message`; empty while it is unknown. */
   readonly type: string;
   /** Its members as its latest event has them. */
   readonly fields: Fields;
   /** The item as its latest event has written it. */
   readonly written: WrittenValue | undefined;
+}
+
+/** An item of the output. */
+export interface OutputItem extends ItemValue {
   /** Whether an event has completed it. */
   readonly isDone: boolean;
   /** Its pieces so far: the text of a message, thoughts, or the arguments of a call. */

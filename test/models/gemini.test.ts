@@ -850,6 +850,21 @@ describe("the tools that Gemini runs itself", () => {
     ]);
   });
 
+  test("have results without their large members, and an image of many megabytes is no text", async () => {
+    const data = "A".repeat(2 * 1024 * 1024);
+    const response = { hits: [1], image: data };
+    const parts = await respond((wire) => {
+      wire.parts([{ toolCall: { toolType: "GOOGLE_MAPS", id: "m1" } }]);
+      wire.parts([{ toolResponse: { toolType: "GOOGLE_MAPS", id: "m1", response } }]);
+      wire.parts([{ inlineData: { mimeType: "image/png", data } }, { text: "so" }], { finishReason: "STOP" });
+    });
+    expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json: '{"hits":[1]}' } }]);
+    expect(parts.slice(-2)).toMatchObject([
+      { type: "text", text: "so" },
+      { type: "finish", reason: "stop" },
+    ]);
+  });
+
   test("give nothing for the end of a response that was cut off", async () => {
     const parts = await respond((wire) => wire.parts([{ executableCode: code }]));
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut" });

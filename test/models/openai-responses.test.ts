@@ -12,6 +12,7 @@ import { responsesBody } from "../../src/agent/models/openai-responses/body.ts";
 import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
 import { responsesSettings } from "../../src/agent/models/openai-responses/settings.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { printJson } from "../../src/platform/base/json/exact.ts";
 import { onResponses, type ResponsesScript } from "../fakes/responses-provider.ts";
@@ -1067,6 +1068,27 @@ describe("a tool that the provider runs", () => {
     const json = '{"id":"ig_1","type":"image_generation_call","size": "1x1","quality":"low"}';
     expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json } }]);
     expect(parts.at(-1)).toMatchObject({ state: undefined });
+  });
+
+  test("may send an image of many megabytes, which neither the log nor the state holds", async () => {
+    const image = "A".repeat(lineBytesMax - 1000);
+    const item = `{"id":"ig_1","type":"image_generation_call","n": 1.0,"result":"${image}"}`;
+    const parts = await collect(rawItems(item, JSON.stringify(message)));
+    expect(parts).toMatchObject([
+      { type: "provider-call", outcome: { json: '{"id":"ig_1","type":"image_generation_call","n": 1.0}' } },
+      { type: "text", text: "Hello." },
+      { type: "finish", reason: "stop", state: undefined },
+    ]);
+  });
+
+  test("is not sent back where its item was too large to keep", async () => {
+    const found = JSON.stringify({ id: "fs_1", type: "file_search_call", results: ["a".repeat(2 * 1024 * 1024)] });
+    const parts = await collect(rawItems(found, webSearch));
+    expect(providerCallsOf(parts)).toMatchObject([
+      { call: { name: "file_search" }, outcome: { json: '{"id":"fs_1","type":"file_search_call"}' } },
+      { call: { name: "web_search" } },
+    ]);
+    expect(JSON.parse((parts.at(-1) as ModelFinish).state ?? "{}").items).toMatchObject([{ id: "ws_1" }]);
   });
 
   test("arrives before the text after it", async () => {

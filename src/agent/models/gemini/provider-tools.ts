@@ -3,6 +3,7 @@
 
 import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
 import { asRecord, type WrittenValue } from "../wire/frame.ts";
+import { failedOutcome, noResult, outcomeOfResult } from "../wire/outcome.ts";
 import { asArray, type Fields } from "./frames.ts";
 
 /** Collects the calls of Google's own tools in one response. */
@@ -31,7 +32,7 @@ export class ProviderTools {
         this.#named.add(nameOf(fields));
         return this.#begin({ id, name: nameOf(fields), argumentsJson: value.at("args").text() ?? "{}" });
       case "toolResponse":
-        return this.#complete(id, nameOf(fields), { json: value.at("response").text() ?? "{}" });
+        return this.#complete(id, nameOf(fields), outcomeOf(value.at("response")));
       default:
         return kind satisfies never;
     }
@@ -51,7 +52,7 @@ export class ProviderTools {
 
   /** Returns the calls that the end of the answer completes. */
   end(): readonly ModelPart[] {
-    const parts = this.#open.map((call) => complete(call, { error: "the provider sent no result" }));
+    const parts = this.#open.map((call) => complete(call, noResult));
     if (this.#grounding !== undefined && !this.#named.has(searchTool)) {
       const argumentsJson = `{"queries":${this.#grounding.at("webSearchQueries").text() ?? "[]"}}`;
       parts.push(complete({ id: "", name: "google_search", argumentsJson }, outcomeOf(this.#grounding)));
@@ -98,11 +99,11 @@ function outcomeOfCode({ outcome, output }: Fields, written: WrittenValue): Prov
   if (typeof outcome !== "string" || outcome === "OUTCOME_OK") {
     return outcomeOf(written);
   }
-  return { error: typeof output === "string" && output !== "" ? `${outcome}: ${output}` : outcome };
+  return failedOutcome(typeof output === "string" && output !== "" ? `${outcome}: ${output}` : outcome);
 }
 
 function outcomeOf(written: WrittenValue): ProviderOutcome {
-  return { json: written.text() ?? "{}" };
+  return outcomeOfResult(written.text() ?? "{}");
 }
 
 /** Returns for example `file_search` for the type `FILE_SEARCH`. */

@@ -8,7 +8,7 @@
 
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
-import { noResult, outcomeOfItem } from "../wire/outcome.ts";
+import { failedOutcome, noResult, outcomeOfItem } from "../wire/outcome.ts";
 import type { ItemValue } from "./items.ts";
 
 /** Items whose output is an item of its own. */
@@ -136,7 +136,7 @@ function argumentsOf({ fields, written }: ItemValue): string {
 function outcomeOf({ fields, written }: ItemValue): ProviderOutcome {
   const error = fields.error ?? undefined;
   if (error !== undefined || fields.status === "failed") {
-    return { error: describeError(error) };
+    return failedOutcome(describeError(error));
   }
   return outcomeOfItem(written?.text());
 }

@@ -172,7 +172,8 @@ function keepCalls(item: OutputItem, { callsOf, isCut }: ResponseItems): readonl
 }
 
 function keepWhole(item: OutputItem, { items }: ResponseItems): readonly KeptItem[] {
-  const json = item.isDone && returned.has(item.type) && hasPair(item, items) ? item.written?.text() : undefined;
+  const isKept = item.isDone && !item.isReduced && returned.has(item.type) && hasPair(item, items);
+  const json = isKept ? item.written?.text() : undefined;
   return json === undefined || Buffer.byteLength(json) > itemBytesMax
     ? []
     : [{ json: new RawJson(withoutMember(json, "created_by")), isNeeded: true }];

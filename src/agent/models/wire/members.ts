@@ -1,41 +1,63 @@
-// Leaves members out of a JSON object and keeps every other byte of it.
+// Leaves members out of a JSON object, or elements out of an array, and keeps every other byte of it.
 
-import { parseJsonText } from "../../../platform/base/json/text.ts";
+import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 
 /** Returns the object without the members of a name. */
 export function withoutMember(json: string, name: string): string {
-  return json.includes(`"${name}"`) ? printMembers(membersOf(json).filter(({ key }) => key !== name)) : json;
+  if (!json.includes(`"${name}"`)) {
+    return json;
+  }
+  const node = parseJsonText(json);
+  const members = node.kind === "object" ? node.members : [];
+  const kept = members.filter(({ key }) => key.value !== name);
+  return `{${kept.map(({ key, value }) => json.slice(key.start, value.end)).join(",")}}`;
 }
 
-/** Returns the object without its largest members, so that it has at most this many bytes. Example: an image in base64. */
-export function fitObject(json: string, bytesMax: number): string {
-  let bytes = Buffer.byteLength(json);
+/**
+ * Returns the object without its largest members, or the array without its largest elements, so that it has at most this many bytes.
+ * Returns undefined for another value that is larger, or one that cannot be read. Example: an image in base64 is left out.
+ */
+export function fitJson(json: string, bytesMax: number): string | undefined {
+  const bytes = Buffer.byteLength(json);
   if (bytes <= bytesMax) {
     return json;
   }
-  const members = membersOf(json);
-  const dropped = new Set<Member>();
-  for (const member of members.toSorted((one, other) => other.text.length - one.text.length)) {
-    if (bytes > bytesMax) {
-      bytes -= Buffer.byteLength(member.text);
-      dropped.add(member);
+  const node = parse(json);
+  switch (node?.kind) {
+    case "object": {
+      const members = node.members.map(({ key, value }) => json.slice(key.start, value.end));
+      return `{${withoutLargest(members, bytes - bytesMax).join(",")}}`;
+    }
+    case "array": {
+      const elements = node.items.map(({ start, end }) => json.slice(start, end));
+      return `[${withoutLargest(elements, bytes - bytesMax).join(",")}]`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the texts without the largest ones, which together have at least this many bytes. */
+function withoutLargest(texts: readonly string[], bytesOver: number): readonly string[] {
+  const bySize = texts.map((text, place) => ({ place, bytes: Buffer.byteLength(text) }));
+  const dropped = new Set<number>();
+  let bytes = 0;
+  for (const each of bySize.toSorted((one, other) => other.bytes - one.bytes)) {
+    if (bytes < bytesOver) {
+      bytes += each.bytes;
+      dropped.add(each.place);
     }
   }
-  return printMembers(members.filter((member) => !dropped.has(member)));
+  return texts.filter((_, place) => !dropped.has(place));
 }
 
-interface Member {
-  readonly key: string;
-  /** The name and the value as they are written. */
-  readonly text: string;
-}
-
-function membersOf(json: string): readonly Member[] {
-  const node = parseJsonText(json);
-  const members = node.kind === "object" ? node.members : [];
-  return members.map(({ key, value }) => ({ key: key.value, text: json.slice(key.start, value.end) }));
-}
-
-function printMembers(members: readonly Member[]): string {
-  return `{${members.map(({ text }) => text).join(",")}}`;
+function parse(json: string): JsonNode | undefined {
+  try {
+    return parseJsonText(json);
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      return undefined;
+    }
+    throw error;
+  }
 }

@@ -163,7 +163,8 @@ const responsesImage = (size: number): string =>
   written(
     onResponses((wire) => {
       wire.start();
-      const item = { type: "image_generation_call", id: "ig", result: "A".repeat(size * 500) };
+      // Each of the sizes is one that the log does not keep whole.
+      const item = { type: "image_generation_call", id: "ig", result: "A".repeat(size * 2_500) };
       wire.event("response.output_item.done", { output_index: 0, item });
       wire.completed();
     }),

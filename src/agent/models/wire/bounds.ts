@@ -16,7 +16,7 @@ const eventBytesMax = lineBytesMax + 64 * 1024;
 export const ownBytesMax = mebibyte;
 
 /** The maximum that all streams of the process hold beyond their own parts: sixteen of the longest lines. */
-export const sharedBytesMax = 256 * mebibyte;
+const sharedBytesMax = 256 * mebibyte;
 
 /** The bytes kept from the previous chunk: CR LF CR LF without its last byte, to find a blank line that was split. */
 const tailBytes = 3;

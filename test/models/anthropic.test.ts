@@ -14,6 +14,7 @@ import type {
 } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
+import { resultBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { answer, onMessages, type Script, startUsage } from "../fakes/anthropic-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
@@ -840,6 +841,24 @@ describe("a tool that the service runs itself", () => {
     expect(runsOf(parts)).toEqual([{ type: "provider-call", call, outcome: { json: found } }]);
     expect(parts.some(({ type }) => type === "tool-call")).toBe(false);
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+  });
+
+  test("has a result without its large elements, and nothing of a large text", async () => {
+    const large = `"${"A".repeat(resultBytesMax)}"`;
+    const [listed, text] = [`[1.0,${large},2.0]`, large];
+    for (const [content, outcome] of [
+      [listed, { json: "[1.0,2.0]" }],
+      [text, { error: `the result is larger than ${resultBytesMax} bytes` }],
+    ] as const) {
+      const parts = await collect((wire) => {
+        wire.start();
+        use(wire);
+        result(wire, content);
+        wire.stop("end_turn");
+        wire.done();
+      });
+      expect(runsOf(parts)).toEqual([{ type: "provider-call", call, outcome }]);
+    }
   });
 
   test.each([

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { ModelContent, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { fail, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
@@ -280,9 +281,9 @@ describe.each(stages)("a response of $name", (stage) => {
       void closed.then(() => {
         isOpen = false;
       });
-      const lines = `data: ${"x".repeat(1_000)}\n`.repeat(60);
+      const lines = `data: ${"x".repeat(1_000)}\n`.repeat(250);
       // Far beyond the limit: a reader without a limit would reach another kind of end.
-      for (let piece = 0; isOpen && piece < 200; piece++) {
+      for (let sent = 0; isOpen && sent < 3 * lineBytesMax; sent += lines.length) {
         wire.raw(lines);
         await new Promise((next) => setImmediate(next));
       }

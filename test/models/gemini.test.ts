@@ -834,6 +834,37 @@ describe("the tools that Gemini runs itself", () => {
     ]);
   });
 
+  test("count once when parts name them and the end of the answer does, too", async () => {
+    const search = { toolType: "GOOGLE_SEARCH_WEB", id: "s1" };
+    const read = { toolType: "URL_CONTEXT", id: "u1" };
+    const parts = await respond((wire) => {
+      wire.parts([{ toolCall: { ...search, args: { queries: ["a"] } } }, { toolCall: { ...read, args: { n: 1 } } }]);
+      wire.parts([{ toolResponse: { ...search, response: {} } }, { toolResponse: { ...read, response: {} } }]);
+      const groundingMetadata = { webSearchQueries: ["", "a"] };
+      const urlContextMetadata = { urlMetadata: [{ retrievedUrl: "https://b.example" }] };
+      wire.parts([{ text: "so" }], { groundingMetadata, urlContextMetadata, finishReason: "STOP" });
+    });
+    expect(providerCallsOf(parts)).toMatchObject([
+      { call: { id: "s1", name: "google_search_web", argumentsJson: '{"queries":["a"]}' }, outcome: { json: "{}" } },
+      { call: { id: "u1", name: "url_context", argumentsJson: '{"n":1}' }, outcome: { json: "{}" } },
+    ]);
+  });
+
+  test("have results without their large members, and an image of many megabytes is no text", async () => {
+    const data = "A".repeat(2 * 1024 * 1024);
+    const response = { hits: [1], image: data };
+    const parts = await respond((wire) => {
+      wire.parts([{ toolCall: { toolType: "GOOGLE_MAPS", id: "m1" } }]);
+      wire.parts([{ toolResponse: { toolType: "GOOGLE_MAPS", id: "m1", response } }]);
+      wire.parts([{ inlineData: { mimeType: "image/png", data } }, { text: "so" }], { finishReason: "STOP" });
+    });
+    expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json: '{"hits":[1]}' } }]);
+    expect(parts.slice(-2)).toMatchObject([
+      { type: "text", text: "so" },
+      { type: "finish", reason: "stop" },
+    ]);
+  });
+
   test("give nothing for the end of a response that was cut off", async () => {
     const parts = await respond((wire) => wire.parts([{ executableCode: code }]));
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut" });

@@ -2,10 +2,27 @@
 
 import { expect, test } from "vitest";
 import type { ModelPart } from "../../src/agent/models/model.ts";
-import { joinTexts } from "../../src/agent/models/wire/join.ts";
+import { joinTexts, partCharsMax, splitTexts } from "../../src/agent/models/wire/join.ts";
 
 const text = (said: string): ModelPart => ({ type: "text", text: said });
 const thought: ModelPart = { type: "reasoning", text: "hm" };
+
+test.each(["text", "reasoning"] as const)(
+  "a long %s is split between its characters, and others stay as they are",
+  (type) => {
+    const said = `a${"\u{1f600}".repeat(partCharsMax)}\ud83d`;
+    const others: ModelPart[] = [{ type: "call-piece", text: said }, text("b"), thought];
+    const pieces = splitTexts([{ type, text: said }, ...others]);
+    expect(pieces.slice(-3)).toEqual(others);
+    const split = pieces.slice(0, -3).map((part) => (part.type === type ? part.text : ""));
+    expect(split.join("")).toBe(said);
+    expect(split.map((piece) => piece.isWellFormed())).toEqual([true, true, false]);
+    for (const piece of split) {
+      expect(piece.length).toBeLessThanOrEqual(partCharsMax);
+    }
+    expect(splitTexts(others)).toBe(others);
+  },
+);
 
 test("adjacent texts become one, and nothing changes its place", () => {
   const parts = [

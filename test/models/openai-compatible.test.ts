@@ -5,6 +5,7 @@ import type { ModelFinish, ModelPart, ModelRequest } from "../../src/agent/model
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
+import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import {
   answer,
@@ -318,6 +319,20 @@ describe("a server that only resembles OpenAI", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", usage: { promptTokens: 5, cachedTokens: 4 } });
   });
 
+  test("may send usage as Groq does, which counts without the standard one alone", async () => {
+    const own = { x_groq: { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } } };
+    const alone = await respondAndCollect((wire) => {
+      wire.delta({ content: "a" });
+      wire.frame({ choices: [{ delta: {}, finish_reason: "stop" }], ...own });
+    });
+    expect(alone.at(-1)).toMatchObject({ type: "finish", usage: { promptTokens: 5, totalTokens: 7 } });
+    const both = await respondAndCollect((wire) => {
+      wire.usage({ prompt_tokens: 6, completion_tokens: 3 });
+      wire.frame({ choices: [{ delta: {}, finish_reason: "stop" }], ...own });
+    });
+    expect(both.at(-1)).toMatchObject({ usage: { promptTokens: 6, completionTokens: 3, totalTokens: undefined } });
+  });
+
   test("may finish in the frame of its last piece", async () => {
     const parts = await respondAndCollect((wire) => {
       wire.delta({ content: "a" });
@@ -357,6 +372,88 @@ describe("a server that only resembles OpenAI", () => {
     ]);
     // The loop makes ids that no other call of the conversation has.
     expect(calls.map(({ id }) => id)).toEqual(what === "an empty id" ? ["", ""] : ["a", "b"]);
+  });
+
+  test("may have its reasoning in details alone, which count only in a delta without other reasoning", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.delta({ reasoning: "One", reasoning_details: [{ type: "reasoning.text", text: "One" }] });
+      wire.delta({
+        content: "",
+        reasoning: null,
+        reasoning_details: [
+          { type: "reasoning.text", text: ", two" },
+          { type: "reasoning.summary", summary: ", three" },
+          { type: "reasoning.encrypted", data: "gAAA" },
+        ],
+      });
+      wire.delta({ content: "42", reasoning_details: [{ type: "reasoning.text", text: "", signature: "s" }] });
+      wire.finish("stop");
+    });
+    expect(parts.slice(0, -1)).toEqual([
+      { type: "reasoning", text: "One" },
+      { type: "reasoning", text: ", two, three" },
+      { type: "text", text: "42" },
+    ]);
+  });
+
+  describe("and runs tools itself", () => {
+    /** A frame with a delta or a message as it is written. */
+    function raw(text: string, place = "delta"): string {
+      return `data: {"choices":[{"${place}":${text}}]}\n\n`;
+    }
+    const begun = String.raw`{"index":0,"type":"search","arguments":"{\"q\": 1.0}","search_results":{"results":[]}}`;
+    const done = begun
+      .replace('"search_results"', '"output":"Title: a","search_results"')
+      .replace("[]", '[{"score":1.0}]');
+    const call = { id: "", name: "search", argumentsJson: '{"q": 1.0}' };
+
+    test("gives each call once, with its output digit for digit and in its place", async () => {
+      const parts = await respondAndCollect((wire) => {
+        wire.raw(raw(`{"executed_tools":[${begun}]}`), raw(`{"executed_tools":[${done}]}`));
+        wire.raw(raw(`{"executed_tools":[${done}]}`), raw('{"executed_tools":null,"content":"so"}'));
+        wire.finish("stop");
+      });
+      expect(parts.slice(0, -1)).toEqual([
+        { type: "provider-call", call, outcome: { json: done } },
+        { type: "text", text: "so" },
+      ]);
+      expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", state: undefined });
+    });
+
+    test("gives those of a whole message", async () => {
+      const parts = await respondAndCollect((wire) => {
+        const python = '{"index":1,"type":"python","arguments":{"code":"1","n":1.0},"output":""}';
+        const other = '{"index":2,"type":"","name":"visit","arguments":"https://a.example","output":"b"}';
+        wire.raw(raw(`{"executed_tools":[${done},${python},${other}],"content":"so"}`, "message"));
+        wire.finish("stop");
+      });
+      const calls = parts.flatMap((part) => (part.type === "provider-call" ? [part.call] : []));
+      expect(calls).toEqual([
+        call,
+        { id: "", name: "python", argumentsJson: '{"code":"1","n":1.0}' },
+        { id: "", name: "visit", argumentsJson: '{"arguments":"https://a.example"}' },
+      ]);
+    });
+
+    test("has failed where the output never came, in a whole response alone", async () => {
+      const parts = await respondAndCollect((wire) => {
+        wire.raw(raw(`{"executed_tools":[${begun}]}`));
+        wire.finish("stop");
+      });
+      const outcome = { error: "the provider sent no result" };
+      expect(parts).toMatchObject([{ type: "provider-call", call, outcome }, { type: "finish" }]);
+      const cut = await respondAndCollect((wire) => wire.raw(raw(`{"executed_tools":[${begun}]}`)));
+      expect(cut).toMatchObject([{ type: "failure", code: "cut" }]);
+    });
+
+    test("has a result without its large member", async () => {
+      const large = done.replace("Title: a", "a".repeat(outcomeBytesMax));
+      const parts = await respondAndCollect((wire) => wire.raw(raw(`{"executed_tools":[${large}]}`)));
+      const { output: _left, ...rest } = JSON.parse(done);
+      expect(parts[0]).toMatchObject({
+        outcome: { json: JSON.stringify(rest).replaceAll('"score":1', '"score":1.0') },
+      });
+    });
   });
 
   describe("and thinks before it calls", () => {

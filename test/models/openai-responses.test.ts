@@ -10,9 +10,10 @@ import type {
 } from "../../src/agent/models/model.ts";
 import { responsesBody } from "../../src/agent/models/openai-responses/body.ts";
 import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
-import { outcomeBytesMax } from "../../src/agent/models/openai-responses/provider-calls.ts";
 import { responsesSettings } from "../../src/agent/models/openai-responses/settings.ts";
 import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
+import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { printJson } from "../../src/platform/base/json/exact.ts";
 import { onResponses, type ResponsesScript } from "../fakes/responses-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
@@ -934,18 +935,11 @@ describe("a tool that the provider runs", () => {
       '{"q": 1.0}',
       '{"id":"x","type":"mcp_call","name":"find","arguments":"{\\"q\\": 1.0}","output":"y","error":null}',
     ],
-    ["mcp_list_tools", "{}", '{"id":"x","type":"mcp_list_tools","server_label":"s","tools":[]}'],
-    [
-      "mcp_approval_request",
-      '{"q":1}',
-      '{"id":"x","type":"mcp_approval_request","name":"find","arguments":"{\\"q\\":1}"}',
-    ],
     [
       "web_search",
       '{"query":"a"}',
       '{"id":"x","call_id":"","type":"web_search_call","arguments":"{\\"query\\":\\"a\\"}"}',
     ],
-    ["compaction", "{}", '{"id":"x","type":"compaction","encrypted_content":"gAAA"}'],
     ["new_thing", '{"input":"as text"}', '{"id":"x","call_id":"call_x","type":"new_thing_call","input":"as text"}'],
   ])("gives one call of %s with the arguments %s and its item as the result", async (name, argumentsJson, item) => {
     const parts = await collect(rawItems(item));
@@ -957,15 +951,28 @@ describe("a tool that the provider runs", () => {
 
   test.each([
     ["its error", '{"id":"x","type":"mcp_call","name":"find","error":"no such host"}', "no such host"],
-    [
-      "the message of its error",
-      '{"id":"x","type":"mcp_list_tools","error":{"code":401,"message":"no key"}}',
-      "no key",
-    ],
+    ["the message of its error", '{"id":"x","type":"mcp_call","error":{"code":401,"message":"no key"}}', "no key"],
     ["words of ours", '{"id":"x","type":"web_search_call","status":"failed"}', "the provider says that it failed"],
   ])("that failed gives %s", async (_, item, error) => {
     const parts = await collect(rawItems(item));
     expect(providerCallsOf(parts)).toMatchObject([{ outcome: { error } }]);
+  });
+
+  test.each([
+    ["mcp_list_tools", '{"id":"x","type":"mcp_list_tools","server_label":"s","tools":[{"name":"a","n":1.0}]}'],
+    ["mcp_list_tools", '{"id":"x","type":"mcp_list_tools","error":{"code":401,"message":"no key"}}'],
+    ["compaction", '{"id":"x","type":"compaction","encrypted_content":"gAAA"}'],
+  ])("has no call in an item of the type %s, which is sent back as it came", async (_, item) => {
+    const parts = await collect(rawItems(item, JSON.stringify(message)));
+    expect(parts.map(({ type }) => type)).toEqual(["text", "finish"]);
+    const sent = printJson(responsesBody("gpt-4o", "openai", { ...request, messages: [toMessage(parts)] }));
+    expect(sent).toContain(`${item},{"role":"assistant","content":"Hello."}`);
+  });
+
+  test("has not run while the provider waits for an approval", async () => {
+    const asked = '{"id":"x","type":"mcp_approval_request","name":"find","arguments":"{\\"q\\":1}"}';
+    const parts = await collect(rawItems(JSON.stringify(message), asked));
+    expect(parts).toMatchObject([{ type: "text" }, { type: "finish", reason: "stop", state: undefined }]);
   });
 
   test("gives its call with the item of its output", async () => {
@@ -993,6 +1000,67 @@ describe("a tool that the provider runs", () => {
     ]);
   });
 
+  describe("and that calls our functions", () => {
+    const program = '{"id":"cm_1","type":"program","call_id":"call_p","code":"await tools.search()","n":1.0}';
+    const caller = { type: "program", caller_id: "call_p" };
+    const output = '{"id":"cmo_1","type":"program_output","call_id":"call_p","result":"[1.0]"}';
+    const call = { id: "cm_1", name: "program", argumentsJson: '{"code":"await tools.search()"}' };
+    const result = { role: "tool", toolCallId: "call_1", toolName: "search", text: "1" } as const;
+
+    /** The first message of a turn, whose program waits for the result of its call. */
+    async function begin(): Promise<readonly ModelMessage[]> {
+      const parts = await collect(rawItems(program, JSON.stringify({ ...functionCall, caller })));
+      expect(parts.map(({ type }) => type)).toEqual(["tool-call", "finish"]);
+      return [...request.messages, toMessage(parts), result];
+    }
+
+    test("gives its call in the response that has its output", async () => {
+      const messages = await begin();
+      const next = { ...functionCall, id: "fc_2", call_id: "call_2", caller };
+      const again = await collect(rawItems(JSON.stringify(next)), { messages });
+      expect(again.map(({ type }) => type)).toEqual(["tool-call", "finish"]);
+
+      const later = [...messages, toMessage(again), { ...result, toolCallId: "call_2" }];
+      const parts = await collect(rawItems(output, JSON.stringify(message)), { messages: later });
+      expect(parts.slice(0, -1)).toEqual([
+        { type: "provider-call", call, outcome: { json: output } },
+        { type: "text", text: "Hello." },
+      ]);
+      const { input } = await lastBody();
+      expect(input).toMatchObject([
+        {},
+        {},
+        { type: "program", call_id: "call_p" },
+        { type: "function_call", call_id: "call_1", caller },
+        { type: "function_call_output", call_id: "call_1" },
+        { type: "function_call", call_id: "call_2", caller },
+        { type: "function_call_output", call_id: "call_2" },
+      ]);
+
+      const whole = [...later, toMessage(parts)];
+      expect(providerCallsOf(await collect(answer, { messages: whole }))).toEqual([]);
+    });
+
+    test("has failed when the turn ends without its output, and belongs to no later turn", async () => {
+      const messages = await begin();
+      const outcome = { error: "the provider sent no result" };
+      expect(providerCallsOf(await collect(answer, { messages }))).toEqual([{ call, outcome }]);
+      const later = [...messages, { role: "user", text: "stop" } as const];
+      expect(providerCallsOf(await collect(answer, { messages: later }))).toEqual([]);
+    });
+
+    test("has failed in a response that is cut or that calls nothing", async () => {
+      const alone = await collect(rawItems(program));
+      const cut = await collect((wire) => {
+        wire.raw(`data: {"type":"response.output_item.done","output_index":0,"item":${program}}\n\n`);
+        wire.event("response.output_item.done", { output_index: 1, item: { ...functionCall, caller } });
+        wire.incomplete("max_output_tokens");
+      });
+      const outcome = { error: "the provider sent no result" };
+      expect([alone, cut].map(providerCallsOf)).toEqual([[{ call, outcome }], [{ call, outcome }]]);
+    });
+  });
+
   test("has a result without its large member", async () => {
     const image = "A".repeat(outcomeBytesMax);
     const item = `{"id":"ig_1","type":"image_generation_call","size": "1x1","result":"${image}","quality":"low"}`;
@@ -1000,6 +1068,27 @@ describe("a tool that the provider runs", () => {
     const json = '{"id":"ig_1","type":"image_generation_call","size": "1x1","quality":"low"}';
     expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json } }]);
     expect(parts.at(-1)).toMatchObject({ state: undefined });
+  });
+
+  test("may send an image of many megabytes, which neither the log nor the state holds", async () => {
+    const image = "A".repeat(lineBytesMax - 1000);
+    const item = `{"id":"ig_1","type":"image_generation_call","n": 1.0,"result":"${image}"}`;
+    const parts = await collect(rawItems(item, JSON.stringify(message)));
+    expect(parts).toMatchObject([
+      { type: "provider-call", outcome: { json: '{"id":"ig_1","type":"image_generation_call","n": 1.0}' } },
+      { type: "text", text: "Hello." },
+      { type: "finish", reason: "stop", state: undefined },
+    ]);
+  });
+
+  test("is not sent back where its item was too large to keep", async () => {
+    const found = JSON.stringify({ id: "fs_1", type: "file_search_call", results: ["a".repeat(2 * 1024 * 1024)] });
+    const parts = await collect(rawItems(found, webSearch));
+    expect(providerCallsOf(parts)).toMatchObject([
+      { call: { name: "file_search" }, outcome: { json: '{"id":"fs_1","type":"file_search_call"}' } },
+      { call: { name: "web_search" } },
+    ]);
+    expect(JSON.parse((parts.at(-1) as ModelFinish).state ?? "{}").items).toMatchObject([{ id: "ws_1" }]);
   });
 
   test("arrives before the text after it", async () => {

@@ -159,6 +159,17 @@ const responsesCalls = (size: number): string =>
     }),
   );
 
+const responsesImage = (size: number): string =>
+  written(
+    onResponses((wire) => {
+      wire.start();
+      // Each of the sizes is one that the log does not keep whole.
+      const item = { type: "image_generation_call", id: "ig", result: "A".repeat(size * 2_500) };
+      wire.event("response.output_item.done", { output_index: 0, item });
+      wire.completed();
+    }),
+  );
+
 /** Reads a response of a provider from a real socket. */
 async function stream(open: (origin: string) => ModelProvider, model: string, body: string): Promise<void> {
   const server = createServer((_, response) => {
@@ -257,6 +268,7 @@ export const modelCases: readonly GrowthCase[] = [
   streamed("gemini", "gemini-2.5-flash", "arguments in many pieces", geminiCalls),
   streamed("responses", "gpt-4o", "text in many pieces", responsesTexts),
   streamed("responses", "gpt-4o", "arguments in many pieces", responsesCalls),
+  streamed("responses", "gpt-4o", "an image in one line", responsesImage),
   ...pairs(
     {
       "one long line": (size) => `data: {"choices":[{"delta":{"content":"${"a".repeat(size)}"}}]}\n\n`,

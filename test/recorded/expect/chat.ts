@@ -31,9 +31,14 @@ export function expectOfChat(events: readonly RecordedEvent[]): Answer {
     finish: word === undefined && !isMarked ? undefined : (finishes[word ?? ""] ?? "other"),
     failure: failed && wordsOf(failed.data),
     isRefused: deltas.some((delta) => textAt(delta, "refusal") !== ""),
-    inputTokens: latestCount(frames, "usage", "prompt_tokens"),
-    outputTokens: latestCount(frames, "usage", "completion_tokens"),
+    inputTokens: countOf(frames, "prompt_tokens"),
+    outputTokens: countOf(frames, "completion_tokens"),
   });
+}
+
+/** Groq counts in a member of its own unless the request asks for the usage. */
+function countOf(frames: readonly unknown[], tokens: string): number | undefined {
+  return latestCount(frames, "usage", tokens) ?? latestCount(frames, "x_groq", "usage", tokens);
 }
 
 function isError(frame: unknown): boolean {

@@ -50,7 +50,7 @@ function providerCallsOf(parts: readonly unknown[], frames: readonly unknown[]):
   const has = (...path: readonly string[]): boolean =>
     frames.some((frame) => listAt(frame, "candidates", 0, ...path).length > 0);
   const searches = has("groundingMetadata", "webSearchQueries") && !tools.some((name) => name.includes("search_web"));
-  const reads = has("urlContextMetadata", "urlMetadata");
+  const reads = has("urlContextMetadata", "urlMetadata") && !tools.some((name) => name.includes("url_context"));
   return [...codes, ...tools, ...(searches ? ["google_search"] : []), ...(reads ? ["url_context"] : [])];
 }
 

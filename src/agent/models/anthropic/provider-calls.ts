@@ -4,6 +4,7 @@
 import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { asRecord, type WrittenValue } from "../wire/frame.ts";
+import { failedOutcome, noResult, outcomeOfResult } from "../wire/outcome.ts";
 import type { ResponseBlock } from "./response-block.ts";
 
 /** The calls of one response, and those of earlier ones of its turn. */
@@ -44,7 +45,7 @@ export class ProviderCalls {
     return calls.map((call) => ({
       type: "provider-call",
       call: isCut ? { ...call, argumentsJson: "{}" } : call,
-      outcome: { error: "the provider sent no result" },
+      outcome: noResult,
     }));
   }
 }
@@ -58,9 +59,9 @@ function outcomeOf(
     return { error: typeof code === "string" ? code : type };
   }
   if (isError === true) {
-    return { error: textOf(content) };
+    return failedOutcome(textOf(content));
   }
-  return { json: written.at("content").text() ?? JSON.stringify(content ?? null) };
+  return outcomeOfResult(written.at("content").text() ?? JSON.stringify(content ?? null));
 }
 
 /** Returns the text of an error's content: a text, or a list of blocks. */

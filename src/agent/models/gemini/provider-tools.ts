@@ -1,13 +1,16 @@
 // Reads the tools that Google runs itself. Code and some searches are parts of the answer: a call, then its result. A grounded
-// answer only says at its end what was searched and which pages were read, so each of the two becomes one call.
+// answer says at its end what was searched and which pages were read. Each of the two becomes one call when no part has named it.
 
 import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
 import { asRecord, type WrittenValue } from "../wire/frame.ts";
+import { failedOutcome, noResult, outcomeOfResult } from "../wire/outcome.ts";
 import { asArray, type Fields } from "./frames.ts";
 
 /** Collects the calls of Google's own tools in one response. */
 export class ProviderTools {
   readonly #open: ModelToolCall[] = [];
+  /** The tools that parts have named. */
+  readonly #named = new Set<string>();
   #grounding: WrittenValue | undefined;
   #pages: { readonly urls: readonly unknown[]; readonly written: WrittenValue } | undefined;
 
@@ -26,9 +29,10 @@ export class ProviderTools {
       case "codeExecutionResult":
         return this.#complete(id, codeTool, outcomeOfCode(fields, value));
       case "toolCall":
+        this.#named.add(nameOf(fields));
         return this.#begin({ id, name: nameOf(fields), argumentsJson: value.at("args").text() ?? "{}" });
       case "toolResponse":
-        return this.#complete(id, nameOf(fields), { json: value.at("response").text() ?? "{}" });
+        return this.#complete(id, nameOf(fields), outcomeOf(value.at("response")));
       default:
         return kind satisfies never;
     }
@@ -48,14 +52,14 @@ export class ProviderTools {
 
   /** Returns the calls that the end of the answer completes. */
   end(): readonly ModelPart[] {
-    const parts = this.#open.map((call) => complete(call, { error: "the provider sent no result" }));
-    if (this.#grounding !== undefined) {
+    const parts = this.#open.map((call) => complete(call, noResult));
+    if (this.#grounding !== undefined && !this.#named.has(searchTool)) {
       const argumentsJson = `{"queries":${this.#grounding.at("webSearchQueries").text() ?? "[]"}}`;
       parts.push(complete({ id: "", name: "google_search", argumentsJson }, outcomeOf(this.#grounding)));
     }
-    if (this.#pages !== undefined) {
+    if (this.#pages !== undefined && !this.#named.has(pageTool)) {
       const argumentsJson = JSON.stringify({ urls: this.#pages.urls });
-      parts.push(complete({ id: "", name: "url_context", argumentsJson }, outcomeOf(this.#pages.written)));
+      parts.push(complete({ id: "", name: pageTool, argumentsJson }, outcomeOf(this.#pages.written)));
     }
     return parts;
   }
@@ -79,6 +83,8 @@ export class ProviderTools {
 const kinds = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;
 
 const codeTool = "code_execution";
+const searchTool = "google_search_web";
+const pageTool = "url_context";
 
 function complete(call: ModelToolCall, outcome: ProviderOutcome): ModelPart {
   return { type: "provider-call", call, outcome };
@@ -93,11 +99,11 @@ function outcomeOfCode({ outcome, output }: Fields, written: WrittenValue): Prov
   if (typeof outcome !== "string" || outcome === "OUTCOME_OK") {
     return outcomeOf(written);
   }
-  return { error: typeof output === "string" && output !== "" ? `${outcome}: ${output}` : outcome };
+  return failedOutcome(typeof output === "string" && output !== "" ? `${outcome}: ${output}` : outcome);
 }
 
 function outcomeOf(written: WrittenValue): ProviderOutcome {
-  return { json: written.text() ?? "{}" };
+  return outcomeOfResult(written.text() ?? "{}");
 }
 
 /** Returns for example `file_search` for the type `FILE_SEARCH`. */

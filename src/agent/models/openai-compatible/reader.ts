@@ -10,8 +10,9 @@ import { describeLostFrame, describeStreamError, describeUnreadable } from "../w
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { readContent } from "./content.ts";
+import { ExecutedTools } from "./executed-tools.ts";
 import { readFinish, readUsage } from "./frames.ts";
-import { ReasoningDetails, writeState } from "./state.ts";
+import { ReasoningDetails, thoughtsOf, writeState } from "./state.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,10 +22,12 @@ export class ChatReader implements ResponseReader {
   readonly #calls = new CallPieces();
   readonly #details = new ReasoningDetails();
   readonly #citations = new Citations();
+  readonly #executed = new ExecutedTools();
   #finish: FrameFinish | undefined;
   #usage: ModelUsage | undefined;
   #refusal = "";
   #thoughts = "";
+  #hasCounted = false;
   #hasSpoken = false;
   #hasLost = false;
 
@@ -51,11 +54,7 @@ export class ChatReader implements ResponseReader {
     this.#citations.add(asRecord(choice[place]).annotations);
     // Perplexity repeats its sources in each frame.
     this.#citations.add(frame.search_results ?? frame.citations);
-    const usage = readUsage(frame.usage);
-    if (usage !== undefined) {
-      this.#usage = mergeUsage(this.#usage, usage) ?? usage;
-      parts.push({ type: "usage", usage: this.#usage });
-    }
+    this.#count(frame, parts);
     if (error !== undefined && error !== null) {
       parts.push(describeStreamError(error));
     } else if (frame.object === "error") {
@@ -77,7 +76,7 @@ export class ChatReader implements ResponseReader {
     }
     const thoughts = this.#thoughts !== "" && calls.length > 0 ? this.#thoughts : undefined;
     const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || this.#refusal !== "" || calls.length > 0);
-    return endResponse({
+    const ended = endResponse({
       provider: this.#provider,
       finish: this.#finish ?? (isWhole ? { reason: "other", word: "unknown" } : undefined),
       calls: calls.map(({ extra: _kept, ...call }) => call),
@@ -88,6 +87,18 @@ export class ChatReader implements ResponseReader {
       citations: this.#citations.all(),
       state: writeState(this.#provider, { thoughts, calls, details: this.#details.all() }),
     });
+    return ended.at(-1)?.type === "finish" ? [...this.#executed.end(), ...ended] : ended;
+  }
+
+  /** Groq sends its counts in a member of its own. They count where the standard member is missing. */
+  #count({ usage: given, x_groq: own }: Fields, parts: ModelPart[]): void {
+    const standard = readUsage(given);
+    this.#hasCounted ||= standard !== undefined;
+    const usage = this.#hasCounted ? standard : readUsage(asRecord(own).usage);
+    if (usage !== undefined) {
+      this.#usage = mergeUsage(this.#usage, usage) ?? usage;
+      parts.push({ type: "usage", usage: this.#usage });
+    }
   }
 
   #addDelta(delta: Fields, parts: ModelPart[], written: () => WrittenValue): void {
@@ -99,13 +110,14 @@ export class ChatReader implements ResponseReader {
       parts.push(this.#unknownForm());
       return;
     }
-    const said = textOf(thought) || textOf(reasoning);
+    const said = textOf(thought) || textOf(reasoning) || thoughtsOf(delta.reasoning_details);
     if (said !== "") {
       parts.push({ type: "reasoning", text: said });
     }
     // Servers that use the name `reasoning_content` require it in later requests. Those that say `reasoning` do not.
     this.#thoughts += textOf(thought);
     this.#details.add(delta.reasoning_details);
+    parts.push(...this.#executed.add(delta.executed_tools, () => written().at("executed_tools")));
     parts.push(...readContent(content));
     this.#refusal += textOf(refusal);
     if (Array.isArray(calls) && calls.length > 0) {

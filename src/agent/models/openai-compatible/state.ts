@@ -76,6 +76,13 @@ function extrasOf(recorded: unknown, made: readonly ModelToolCall[]): Map<string
 /** Texts of a detail that arrive in pieces. All other members are whole. */
 const pieceKeys = ["text", "summary", "data"] as const;
 
+/** Returns the text of the thoughts in the details of a delta; an empty text when they have none. Other thoughts are encrypted. */
+export function thoughtsOf(details: unknown): string {
+  const all = Array.isArray(details) ? details.map(asRecord) : [];
+  const texts = all.map(({ type, text, summary }) => (type === "reasoning.summary" ? summary : text));
+  return texts.filter((text) => typeof text === "string").join("");
+}
+
 /** Joins the pieces of `reasoning_details`: those of one type and index that follow each other are one detail. */
 export class ReasoningDetails {
   readonly #details: Record<string, unknown>[] = [];

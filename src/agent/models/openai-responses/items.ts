@@ -4,21 +4,30 @@
 //     event without both belongs to the latest open item of its type.
 // O2  The event that completes an item is exact. The pieces of an item count where that event lacks their text.
 // O3  Items are in the order of their places.
+// O4  A large item of a tool is kept without its largest members, so that a response does not hold all of its images.
 
 import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { fitJson } from "../wire/members.ts";
+import { outcomeBytesMax } from "../wire/outcome.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An item of the output. */
-export interface OutputItem {
+/** The value of an item. */
+export interface ItemValue {
   /** Such as `message`; empty while it is unknown. */
   readonly type: string;
   /** Its members as its latest event has them. */
   readonly fields: Fields;
   /** The item as its latest event has written it. */
   readonly written: WrittenValue | undefined;
+}
+
+/** An item of the output. */
+export interface OutputItem extends ItemValue {
   /** Whether an event has completed it. */
   readonly isDone: boolean;
+  /** Whether large members were left out. */
+  readonly isReduced: boolean;
   /** Its pieces so far: the text of a message, thoughts, or the arguments of a call. */
   readonly text: string;
   /** The pieces of a refusal. */
@@ -93,6 +102,7 @@ export class OutputItems {
     }
     replace(item, fields, written);
     item.isDone = true;
+    reduce(item);
     return item;
   }
 
@@ -136,7 +146,33 @@ export class OutputItems {
   }
 }
 
-const nothing: OutputItem = { type: "", fields: {}, written: undefined, isDone: false, text: "", refusal: "" };
+const nothing: OutputItem = {
+  type: "",
+  fields: {},
+  written: undefined,
+  isDone: false,
+  isReduced: false,
+  text: "",
+  refusal: "",
+};
+
+/** From this length on, an item is reduced. Larger items of tools do not go back to the service anyway. */
+const wholeCharsMax = 1024 * 1024;
+
+/** Items that are read to their last byte. */
+const neverReduced: ReadonlySet<string> = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);
+
+function reduce(item: OpenItem): void {
+  const isLarge = !neverReduced.has(item.type) && (item.written?.frameChars ?? 0) > wholeCharsMax;
+  const json = isLarge ? item.written?.text() : undefined;
+  const reduced = json === undefined ? undefined : fitJson(json, outcomeBytesMax);
+  if (reduced !== undefined && reduced !== json) {
+    // The parser makes texts of its own, so nothing holds the frame any longer.
+    item.fields = asRecord(JSON.parse(reduced));
+    item.written = new WrittenValue(reduced);
+    item.isReduced = true;
+  }
+}
 
 function replace(item: OpenItem, fields: Fields, written: WrittenValue): void {
   item.type = typeof fields.type === "string" ? fields.type : item.type;

@@ -3,14 +3,13 @@
 // P1  An item that has its result in it gives its part when it is complete. An item with a `call_id` waits for the item of its output.
 // P2  At the end of the response, calls without a result fail: those of tools that the provider leaves to its caller, such as
 //     `local_shell_call`, and those that were never completed.
+// P3  A program may call our functions. It then waits beyond the end of the response: a later response of the turn has its output.
+// P4  Some items of the provider are no calls: a list of tools, a request for an approval, a summary of the conversation.
 
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
-import type { ModelPart, ProviderOutcome } from "../model.ts";
-import type { OutputItem } from "./items.ts";
-import { fitObject } from "./members.ts";
-
-/** The maximum size of an outcome. The log keeps it, and an image in base64 has megabytes. */
-export const outcomeBytesMax = 256 * 1024;
+import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
+import { failedOutcome, noResult, outcomeOfItem } from "../wire/outcome.ts";
+import type { ItemValue } from "./items.ts";
 
 /** Items whose output is an item of its own. */
 const answered: ReadonlySet<string> = new Set([
@@ -22,57 +21,92 @@ const answered: ReadonlySet<string> = new Set([
   "tool_search_call",
 ]);
 
+const programType = "program";
 const outputSuffix = "_output";
-const noResult: ProviderOutcome = { error: "the provider sent no result" };
+const notCalls: ReadonlySet<string> = new Set(["compaction", "mcp_approval_request", "mcp_list_tools"]);
 
-/** The calls of one response. */
+/** A call that waits for the item of its output. */
+export interface WaitingCall {
+  /** The type of its item. */
+  readonly type: string;
+  readonly callId: string;
+  readonly call: ModelToolCall;
+  /** The outcome when no output comes. */
+  readonly outcome: ProviderOutcome;
+}
+
+/** Returns the programs among the items of a turn that have no output yet. */
+export function waitingPrograms(items: readonly ItemValue[]): readonly WaitingCall[] {
+  const ended = new Set(items.filter(({ type }) => type === programType + outputSuffix).map(callIdOf));
+  return items.filter((item) => item.type === programType && !ended.has(callIdOf(item))).map(waitingCall);
+}
+
+/** The calls of one response, and the programs of earlier ones of its turn. */
 export class ProviderCalls {
-  readonly #waiting: OutputItem[] = [];
+  readonly #waiting: WaitingCall[];
 
-  /** Takes a complete item. Returns the call that it completes. */
-  add(item: OutputItem): readonly ModelPart[] {
-    if (item.type.endsWith(outputSuffix)) {
-      return [providerCall(this.#takeCallOf(item) ?? item, outcomeOf(item))];
-    }
-    if (answered.has(item.type) || textOf(item.fields.call_id) !== "") {
-      this.#waiting.push(item);
-      return [];
-    }
-    return [providerCall(item, outcomeOf(item))];
+  /** `earlier` are the programs that have no output yet. */
+  constructor(earlier: readonly WaitingCall[]) {
+    this.#waiting = [...earlier];
   }
 
-  /** Returns the calls that still wait. Of an item whose type is new, the item itself is the result. */
-  end(): readonly ModelPart[] {
-    return this.#waiting.map((item) => providerCall(item, answered.has(item.type) ? noResult : outcomeOf(item)));
+  /** Takes a complete item. Returns the call that it completes. */
+  add(item: ItemValue): readonly ModelPart[] {
+    if (notCalls.has(item.type)) {
+      return [];
+    }
+    if (item.type.endsWith(outputSuffix)) {
+      return [{ type: "provider-call", call: this.#takeCallOf(item) ?? callOf(item), outcome: outcomeOf(item) }];
+    }
+    if (answered.has(item.type) || callIdOf(item) !== "") {
+      this.#waiting.push(waitingCall(item));
+      return [];
+    }
+    return [finishedProviderCall(item)];
+  }
+
+  /** Returns the calls that still wait, without programs when the turn goes on. */
+  end(goesOn: boolean): readonly ModelPart[] {
+    return this.#waiting
+      .filter(({ type }) => !(goesOn && type === programType))
+      .map(({ call, outcome }) => ({ type: "provider-call", call, outcome }));
   }
 
   /** Removes and returns the oldest call that an output belongs to. */
-  #takeCallOf({ type, fields }: OutputItem): OutputItem | undefined {
-    const called = type.slice(0, -outputSuffix.length);
-    const place = this.#waiting.findIndex((item) => {
-      const isOfType = item.type === called || item.type === `${called}_call`;
-      return isOfType && textOf(item.fields.call_id) === textOf(fields.call_id);
+  #takeCallOf(output: ItemValue): ModelToolCall | undefined {
+    const called = output.type.slice(0, -outputSuffix.length);
+    const place = this.#waiting.findIndex(({ type, callId }) => {
+      return (type === called || type === `${called}_call`) && callId === callIdOf(output);
     });
-    return place === -1 ? undefined : this.#waiting.splice(place, 1)[0];
+    return place === -1 ? undefined : this.#waiting.splice(place, 1)[0]?.call;
   }
 }
 
 /** Returns the part of a call that was begun and never completed. */
-export function openProviderCall(item: OutputItem): ModelPart {
-  return providerCall(item, noResult);
+export function openProviderCall(item: ItemValue): ModelPart {
+  return { type: "provider-call", call: callOf(item), outcome: noResult };
 }
 
-/** Returns the part of a call of a custom tool that the provider has run. */
-export function finishedProviderCall(item: OutputItem): ModelPart {
-  return providerCall(item, outcomeOf(item));
+/** Returns the part of a call whose item has its result in it. */
+export function finishedProviderCall(item: ItemValue): ModelPart {
+  return { type: "provider-call", call: callOf(item), outcome: outcomeOf(item) };
 }
 
-function providerCall(item: OutputItem, outcome: ProviderOutcome): ModelPart {
-  const id = textOf(item.fields.id) || textOf(item.fields.call_id);
-  return { type: "provider-call", call: { id, name: nameOf(item), argumentsJson: argumentsOf(item) }, outcome };
+/** Of an item whose type is new, the item itself is the result. */
+function waitingCall(item: ItemValue): WaitingCall {
+  const outcome = answered.has(item.type) ? noResult : outcomeOf(item);
+  return { type: item.type, callId: callIdOf(item), call: callOf(item), outcome };
 }
 
-function nameOf({ type, fields }: OutputItem): string {
+function callIdOf({ fields }: ItemValue): string {
+  return textOf(fields.call_id);
+}
+
+function callOf(item: ItemValue): ModelToolCall {
+  return { id: textOf(item.fields.id) || callIdOf(item), name: nameOf(item), argumentsJson: argumentsOf(item) };
+}
+
+function nameOf({ type, fields }: ItemValue): string {
   const own = type === "mcp_call" || type === "custom_tool_call" ? textOf(fields.name) : "";
   return own || type.replace(/(?:_call)?(?:_output)?$/, "");
 }
@@ -82,7 +116,7 @@ const wholeArguments = ["arguments", "input", "action", "operation"] as const;
 const namedArguments = ["code", "queries", "actions", "arguments", "input"] as const;
 
 /** Returns the arguments as an object, as written. Example: `{"code":"1+1"}`. */
-function argumentsOf({ fields, written }: OutputItem): string {
+function argumentsOf({ fields, written }: ItemValue): string {
   for (const name of wholeArguments) {
     const value = fields[name];
     if (isObject(value)) {
@@ -99,15 +133,12 @@ function argumentsOf({ fields, written }: OutputItem): string {
   return `{${named.join(",")}}`;
 }
 
-function outcomeOf({ fields, written }: OutputItem): ProviderOutcome {
+function outcomeOf({ fields, written }: ItemValue): ProviderOutcome {
   const error = fields.error ?? undefined;
   if (error !== undefined || fields.status === "failed") {
-    return { error: describeError(error) };
+    return failedOutcome(describeError(error));
   }
-  const json = written?.text();
-  return json === undefined
-    ? { error: "the result of the provider cannot be read" }
-    : { json: fitObject(json, outcomeBytesMax) };
+  return outcomeOfItem(written?.text());
 }
 
 function describeError(error: unknown): string {

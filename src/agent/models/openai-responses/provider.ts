@@ -7,6 +7,7 @@ import { type Account, openAccount } from "../wire/account.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { responsesBody } from "./body.ts";
+import { openProgramsOf } from "./open-turn.ts";
 import { ResponsesReader } from "./reader.ts";
 import { responsesSettings } from "./settings.ts";
 
@@ -29,7 +30,8 @@ function createModel(name: string, account: Account, transport: Transport): Mode
         return transport.post("/responses", { headers, body, signal });
       };
       const offered = new Set(request.tools.map((tool) => tool.name));
-      return streamResponse({ account, post, reader: new ResponsesReader(account.name, offered) }, request, signal);
+      const reader = new ResponsesReader(account.name, offered, openProgramsOf(request.messages, account.name));
+      return streamResponse({ account, post, reader }, request, signal);
     },
   };
 }

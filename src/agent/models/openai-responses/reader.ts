@@ -10,7 +10,7 @@ import type { ResponseReader } from "../wire/stream.ts";
 import { callsOf, isCall } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
 import { type OutputItem, OutputItems, textOfMessage } from "./items.ts";
-import { finishedProviderCall, openProviderCall, ProviderCalls } from "./provider-calls.ts";
+import { finishedProviderCall, openProviderCall, ProviderCalls, type WaitingCall } from "./provider-calls.ts";
 import { writeState } from "./state.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,17 +20,18 @@ export class ResponsesReader implements ResponseReader {
   readonly #provider: string;
   readonly #offered: ReadonlySet<string>;
   readonly #items = new OutputItems();
-  readonly #providerCalls = new ProviderCalls();
+  readonly #providerCalls: ProviderCalls;
   #finish: FrameFinish | undefined;
   #usage: ModelUsage | undefined;
   #refusal = "";
   #hasSpoken = false;
   #hasLost = false;
 
-  /** `offered` has the names of the tools of the request. */
-  constructor(provider: string, offered: ReadonlySet<string>) {
+  /** `offered` has the names of the tools of the request. `earlier` are the programs of the turn that have no output yet. */
+  constructor(provider: string, offered: ReadonlySet<string>, earlier: readonly WaitingCall[]) {
     this.#provider = provider;
     this.#offered = offered;
+    this.#providerCalls = new ProviderCalls(earlier);
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
@@ -96,7 +97,8 @@ export class ResponsesReader implements ResponseReader {
         isCut: finish?.reason === "length",
       }),
     });
-    return parts.at(-1)?.type === "finish" ? [...this.#endProviderCalls(items), ...parts] : parts;
+    const last = parts.at(-1);
+    return last?.type === "finish" ? [...this.#endProviderCalls(items, last.reason === "tool-calls"), ...parts] : parts;
   }
 
   #readDelta(frame: Fields, type: keyof typeof pieces): readonly ModelPart[] {
@@ -186,14 +188,14 @@ export class ResponsesReader implements ResponseReader {
     );
   }
 
-  #endProviderCalls(items: readonly OutputItem[]): readonly ModelPart[] {
+  #endProviderCalls(items: readonly OutputItem[], goesOn: boolean): readonly ModelPart[] {
     const own = items.flatMap((item): ModelPart[] => {
       if (isCall(item)) {
         return this.#isRunByProvider(item, items) ? [finishedProviderCall(item)] : [];
       }
       return item.isDone || !item.type.endsWith("_call") ? [] : [openProviderCall(item)];
     });
-    return [...this.#providerCalls.end(), ...own];
+    return [...this.#providerCalls.end(goesOn), ...own];
   }
 
   #unknownForm(): ModelPart {

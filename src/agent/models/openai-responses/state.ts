@@ -9,10 +9,10 @@ import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { withoutMember } from "../wire/members.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { isCall } from "./calls.ts";
-import { type OutputItem, textOfMessage } from "./items.ts";
-import { withoutMember } from "./members.ts";
+import { type ItemValue, type OutputItem, textOfMessage } from "./items.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -76,42 +76,47 @@ export function readState(
   provider: string,
   { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
 ): readonly unknown[] | undefined {
-  const items = state === undefined ? undefined : itemsOf(provider, state);
-  if (state === undefined || items === undefined) {
+  const items = keptItems(provider, state);
+  if (items === undefined) {
     return undefined;
   }
-  const written = new WrittenValue(state).at("items");
   const find = sameCalls(toolCalls);
-  const kept = items.flatMap((item, place): InputItem[] => {
-    const { type, call_id: id, name } = item;
+  const kept = items.flatMap(({ type, fields, written }): InputItem[] => {
     if (type === "function_call") {
-      const call = find({ id: textOf(id), name: textOf(name) });
-      return call === undefined ? [] : [{ type, json: { ...item, call_id: call.id } }];
+      const call = find({ id: textOf(fields.call_id), name: textOf(fields.name) });
+      return call === undefined ? [] : [{ type, json: { ...fields, call_id: call.id } }];
     }
-    const text = written.at(place).text();
+    const text = written?.text();
     return text === undefined ? [] : [{ type, json: new RawJson(text) }];
   });
   const end = kept.findLastIndex(({ type }) => type !== "reasoning") + 1;
   return kept.slice(0, end).map(({ json }) => json);
 }
 
+/** Returns the items of a state as they were sent; undefined when it belongs to another provider or format, or is unreadable. */
+export function keptItems(provider: string, state: string | undefined): readonly ItemValue[] | undefined {
+  if (state === undefined) {
+    return undefined;
+  }
+  try {
+    const { provider: owner, kind: format, items } = asRecord(JSON.parse(state));
+    const written = new WrittenValue(state).at("items");
+    return owner === provider && format === kind && Array.isArray(items)
+      ? items.map(asRecord).map((fields, place) => ({ type: textOf(fields.type), fields, written: written.at(place) }))
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 interface InputItem {
-  readonly type: unknown;
+  readonly type: string;
   readonly json: unknown;
 }
 
 /** Returns a call as an input item. */
 export function printCall({ id, name, argumentsJson }: ModelToolCall): object {
   return { type: "function_call", call_id: id, name, arguments: argumentsOf(argumentsJson) };
-}
-
-function itemsOf(provider: string, state: string): readonly Fields[] | undefined {
-  try {
-    const { provider: owner, kind: format, items } = asRecord(JSON.parse(state));
-    return owner === provider && format === kind && Array.isArray(items) ? items.map(asRecord) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 interface KeptItem {
@@ -167,7 +172,8 @@ function keepCalls(item: OutputItem, { callsOf, isCut }: ResponseItems): readonl
 }
 
 function keepWhole(item: OutputItem, { items }: ResponseItems): readonly KeptItem[] {
-  const json = item.isDone && returned.has(item.type) && hasPair(item, items) ? item.written?.text() : undefined;
+  const isKept = item.isDone && !item.isReduced && returned.has(item.type) && hasPair(item, items);
+  const json = isKept ? item.written?.text() : undefined;
   return json === undefined || Buffer.byteLength(json) > itemBytesMax
     ? []
     : [{ json: new RawJson(withoutMember(json, "created_by")), isNeeded: true }];

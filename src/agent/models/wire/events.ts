@@ -78,8 +78,9 @@ export class EventStream<Part> implements Disposable {
     return this.#isMarked;
   }
 
-  /** Closes the socket unless the whole response has arrived. */
+  /** Gives its memory back, and closes the socket unless the whole response has arrived. */
   [Symbol.dispose](): void {
+    this.#bounds[Symbol.dispose]();
     if (!this.#response.complete) {
       this.#response.destroy();
     }

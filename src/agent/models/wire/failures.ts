@@ -100,6 +100,12 @@ export function describeUnreadable(provider: string, why: string): ModelFailure 
   return failed("unreadable", `the response of provider ${provider} cannot be read: ${why}`, false);
 }
 
+/** Describes a response that was left because large events of other responses fill the memory for them. */
+export function describeNoRoom(provider: string): ModelFailure {
+  const why = "many responses with large events arrive at once; try again";
+  return failed("no_room", `the response of provider ${provider} was left: ${why}`, true);
+}
+
 /** Describes a response that ended with a finish reason that means trouble. */
 export function describeBadFinish(provider: string, reason: string): ModelFailure {
   return failed("finish", `provider ${provider} ended the response with finish reason "${boundText(reason)}"`, true);

@@ -56,6 +56,11 @@ export class WrittenValue {
     this.#find = find;
   }
 
+  /** The length of the whole frame. */
+  get frameChars(): number {
+    return this.#frame.length;
+  }
+
   /** Returns the member of an object or the item of an array. */
   at(step: string | number): WrittenValue {
     return new WrittenValue(this.#frame, () => {

@@ -6,7 +6,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import type { ModelFailure, ModelPart, ModelRequest } from "../model.ts";
 import { EventStream } from "./events.ts";
 import { describeCut, findFailure, hideKey } from "./failures.ts";
-import { joinTexts } from "./join.ts";
+import { joinTexts, splitTexts } from "./join.ts";
 
 /** Reads the events of one response. */
 export interface ResponseReader {
@@ -39,7 +39,8 @@ export async function* streamResponse(
     return;
   }
   const { name, apiKey, clock } = account;
-  const join = isPiecewise === true ? (parts: readonly ModelPart[]) => parts : joinTexts;
+  const join = (parts: readonly ModelPart[]): readonly ModelPart[] =>
+    isPiecewise === true ? splitTexts(parts) : joinTexts(splitTexts(parts));
   let spoke = false;
   const offer = (parts: readonly ModelPart[]): readonly ModelPart[] =>
     spoke && !signal.aborted ? giveParts(join(parts), takePart) : parts;

@@ -4,6 +4,7 @@
 // unknown form is a failure, because it would lose a piece of the answer.
 
 import type { ModelPart, ModelUsage } from "../model.ts";
+import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
@@ -20,6 +21,7 @@ const continuationsMax = 64;
 export class ContentReader implements ResponseReader {
   readonly #provider: string;
   readonly #calls = new FunctionCalls();
+  readonly #citations = new Citations();
   readonly #tools = new ProviderTools();
   readonly #state = new ResponseState();
   #finish: FrameFinish | undefined;
@@ -50,6 +52,7 @@ export class ContentReader implements ResponseReader {
     const parts: ModelPart[] = [];
     this.#count(asRecord(frame.usageMetadata), parts);
     this.#tools.note(candidate, written);
+    this.#citations.add(asRecord(candidate.groundingMetadata).groundingChunks);
     this.#addContent(candidate, written, parts);
     this.#note(frame, candidate);
     const error = readError(frame.error);
@@ -73,6 +76,7 @@ export class ContentReader implements ResponseReader {
       refusal: "",
       hasLost: this.#hasLost || calls.some(({ isOpen }) => isOpen),
       hasBegunCall: calls.length > 0,
+      citations: this.#citations.all(),
       state: this.#state.print(this.#provider, this.#finish?.reason === "length"),
     });
     return ended.at(-1)?.type === "finish" ? [...this.#tools.end(), ...ended] : ended;

@@ -2,7 +2,8 @@
 // response is complete. Unknown events and items are skipped; a piece of text in an unknown form is a failure, because the answer
 // would lack it.
 
-import type { ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
+import type { ModelCitation, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
+import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage } from "../wire/frame.ts";
@@ -91,6 +92,7 @@ export class ResponsesReader implements ResponseReader {
       refusal: this.#refusal,
       hasLost: this.#hasLost,
       hasBegunCall: calls.length > 0,
+      citations: citationsOf(items),
       state: writeState(this.#provider, {
         items,
         callsOf: (item) => this.#callsOf(item, items),
@@ -216,6 +218,16 @@ const pieces = {
   "response.code_interpreter_call_code.delta": { of: "code_interpreter_call", part: "call-piece" },
   "response.mcp_call_arguments.delta": { of: "mcp_call", part: "call-piece" },
 } as const;
+
+function citationsOf(items: readonly OutputItem[]): readonly ModelCitation[] | undefined {
+  const citations = new Citations();
+  for (const { type, fields } of items) {
+    for (const part of type === "message" && Array.isArray(fields.content) ? fields.content : []) {
+      citations.add(asRecord(part).annotations);
+    }
+  }
+  return citations.all();
+}
 
 function parse(data: string): Fields | undefined {
   try {

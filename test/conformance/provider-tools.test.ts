@@ -93,3 +93,48 @@ describe.each(webSearches)("a search that $name runs", (search) => {
     await expectInOrder(server, 1, ["hello", before, ...search.written, after, "thanks"]);
   });
 });
+
+describe("a turn that pauses", () => {
+  const [anthropic] = webSearches as readonly [WebSearch];
+
+  test("goes on by itself, and its text and calls are one after the other", async () => {
+    const { server, service, api } = await setStage(anthropic);
+    server.respond(anthropic.search("Let me look. ", "", "pause_turn"), anthropic.say("It is sunny."));
+    const { runId, sessionId } = await startConversation(api, { maxTurns: 2 });
+    const results = await Array.fromAsync(api.followRun(runId));
+    expect(outline(results)).toEqual([
+      ["turn.started"],
+      ["message.delta", "Let me look. "],
+      ["tool.call.started"],
+      ["tool.call.completed"],
+      ["message.completed"],
+      ["turn.started"],
+      ["message.delta", "It is sunny."],
+      ["message.completed"],
+      ["run.completed"],
+    ]);
+    const { text } = await server.request(1);
+    expect(text).toContain(`{"role":"assistant","content":[{"type":"text","text":"Let me look. "},`);
+    await expectInOrder(server, 1, ["hello", "Let me look. ", ...anthropic.written.map((block) => block.slice(0, -1))]);
+    expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ status: "completed", turns: 2 });
+    await expectInvariants(service.databaseUrl);
+  });
+
+  test("ends the run when it pauses in its last turn, and the session goes on with what it has found", async () => {
+    const { server, service, api } = await setStage(anthropic);
+    const paused = anthropic.search("Let me look. ", "", "pause_turn");
+    server.respond(paused, paused, anthropic.say("You are welcome."));
+    const { sessionId } = await startConversation(api, { maxTurns: 2 });
+    const events = await readSession(api, sessionId);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "failed", turns: 2 });
+    expect(events.filter(({ type }) => type === "error").map(({ payload }) => payload)).toEqual([
+      { message: "agent reached maximum turn limit (2)" },
+    ]);
+    expect(server.requests).toHaveLength(2);
+    await api.sendMessage({ sessionId, message: "thanks" });
+    expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ output: "You are welcome." });
+    const written = anthropic.written.map((block) => block.slice(0, -1));
+    await expectInOrder(server, 2, ["hello", ...written, ...written, "thanks"]);
+    await expectInvariants(service.databaseUrl);
+  });
+});

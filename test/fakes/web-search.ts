@@ -13,8 +13,8 @@ export interface WebSearch {
   readonly flags: (origin: string) => Partial<Config>;
   /** The tool as an agent names it. */
   readonly tool: { readonly provider: string; readonly tool: string };
-  /** A response with a text before the search and a text after it. An empty text is left out. */
-  readonly search: (before: string, after: string) => Script;
+  /** A response with a text before the search and a text after it. An empty text is left out. `stop` is Anthropic's reason. */
+  readonly search: (before: string, after: string, stop?: "pause_turn") => Script;
   /** A response without a search. */
   readonly say: (text: string) => Script;
   readonly callId: string;
@@ -40,7 +40,7 @@ const anthropic: WebSearch = {
     defaultModel: "anthropic:claude-sonnet-4-5",
   }),
   tool: { provider: "anthropic", tool: '{"type":"web_search_20250305","name":"web_search"}' },
-  search: (before, after) =>
+  search: (before, after, stop) =>
     onMessages((wire) => {
       wire.start();
       if (before !== "") {
@@ -57,7 +57,7 @@ const anthropic: WebSearch = {
       if (after !== "") {
         wire.text(after);
       }
-      wire.stop("end_turn");
+      wire.stop(stop ?? "end_turn");
       wire.done();
     }),
   say: (text) =>

@@ -51,8 +51,10 @@ export function createResultView({ isBegun }: { readonly isBegun: boolean }): (r
 /** Prints everything but text, on its own lines. */
 function showPayload(payload: RunResult["payload"]): string {
   switch (payload.case) {
-    case "toolCallStarted":
-      return `\n→ ${payload.value.toolName} ${shorten(payload.value.parameters)}\n`;
+    case "toolCallStarted": {
+      const { toolName, parameters, runByProvider } = payload.value;
+      return `\n→ ${toolName}${runByProvider ? " (run by the provider)" : ""} ${shorten(parameters)}\n`;
+    }
     case "toolCallCompleted":
       return payload.value.error === undefined
         ? `← ${shorten(payload.value.result ?? "")}\n`

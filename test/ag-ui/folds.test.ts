@@ -2,9 +2,11 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { test } from "vitest";
-import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { expectFolds } from "./verify-folds.ts";
+import { expect, test } from "vitest";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { textOf } from "../../src/surfaces/in-process/message-text.ts";
+import { ResponseFold } from "../../src/surfaces/openai/fold.ts";
+import { expectFolds, openFold } from "./verify-folds.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
 
@@ -12,6 +14,8 @@ type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
 interface Turn {
   readonly thoughts: number;
   readonly words: number;
+  /** After how many words the provider runs a tool, once for each. */
+  readonly searches: readonly number[];
   readonly calls: number;
   /** How many of the calls wait for a person. */
   readonly waiting: number;
@@ -22,19 +26,34 @@ interface Turn {
 const turn: fc.Arbitrary<Turn> = fc.record({
   thoughts: fc.nat({ max: 2 }),
   words: fc.nat({ max: 3 }),
+  searches: fc.array(fc.nat({ max: 3 }), { maxLength: 2 }),
   calls: fc.nat({ max: 2 }),
   waiting: fc.nat({ max: 2 }),
   lostAfter: fc.option(fc.nat({ max: 12 }), { nil: undefined }),
 });
 
-function resultsOf({ thoughts, words, calls, waiting }: Turn, number: number): Payload[] {
-  const said = Array.from({ length: words }, (_, word) => `word${word} `);
+function searchOf(toolCallId: string): Payload[] {
+  const call = { toolCallId, toolName: "web_search", runByProvider: true };
+  return [
+    { case: "toolCallStarted", value: { ...call, parameters: "{}" } },
+    { case: "toolCallCompleted", value: { ...call, result: '{"content":[]}' } },
+  ];
+}
+
+function resultsOf({ thoughts, words, searches, calls, waiting }: Turn, number: number): Payload[] {
+  const said = Array.from({ length: words }, (_, word) => `word${number}.${word} `);
+  const searched = (place: number): Payload[] =>
+    searches.flatMap((each, index) => (each === place ? searchOf(`search_${number}_${index}`) : []));
   const ids = Array.from({ length: calls }, (_, call) => `call_${number}_${call}`);
   const asked = ids.slice(0, waiting);
   return [
     { case: "turnStarted", value: { turn: number } },
     ...Array.from({ length: thoughts }, (): Payload => ({ case: "reasoningDelta", value: { content: "hm " } })),
-    ...said.map((content): Payload => ({ case: "messageDelta", value: { chunk: { role: "assistant", content } } })),
+    ...said.flatMap((content, place): Payload[] => [
+      ...searched(place),
+      { case: "messageDelta", value: { chunk: { role: "assistant", content } } },
+    ]),
+    ...Array.from({ length: 4 - words }, (_, place) => searched(words + place)).flat(),
     {
       case: "messageCompleted",
       value: { message: { role: "assistant", content: { case: "text", value: said.join("") } } },
@@ -87,4 +106,41 @@ const log = fc
 
 test("both folds of every log are right", async () => {
   await fc.assert(fc.asyncProperty(log, expectFolds));
+});
+
+/** The texts of the messages that are not void, joined. */
+function textOfLog(results: readonly RunResult[]): string {
+  let texts: [bigint, string][] = [];
+  for (const { sequence, payload } of results) {
+    if (payload.case === "messageCompleted") {
+      texts.push([sequence, textOf(payload.value.message)]);
+    } else if (payload.case === "turnRestarted") {
+      const from = payload.value.fromSequence;
+      texts = texts.filter(([at]) => at < from);
+    }
+  }
+  return texts.map(([, text]) => text).join("");
+}
+
+test("both folds tell the text of each message once, wherever a provider runs a tool", () => {
+  fc.assert(
+    fc.property(log, (results) => {
+      fc.pre(results.at(-1)?.payload.case === "runCompleted");
+      const told = openFold(true);
+      told.open();
+      const echo = { background: false } as never;
+      const response = new ResponseFold({ runId: "r", sessionId: "s", agent: undefined, echo });
+      response.open();
+      for (const result of results) {
+        told.take(result);
+        response.take(result);
+      }
+      const [snapshot] = told.join() as unknown as [{ messages: { role: string; content?: string }[] }];
+      const spoken = snapshot.messages.filter(({ role }) => role === "assistant");
+      expect(spoken.map(({ content = "" }) => content).join("")).toBe(textOfLog(results));
+      const { output } = response.response as { output: { type: string; content?: { text: string }[] }[] };
+      const parts = output.flatMap(({ content = [] }) => content);
+      expect(parts.map(({ text }) => text).join("")).toBe(textOfLog(results));
+    }),
+  );
 });

@@ -23,6 +23,13 @@ function show(payloads: readonly Payload[], isBegun = false): string {
   return payloads.map((payload) => view(create(RunResultSchema, { payload }))).join("");
 }
 
+const ofProvider = { toolCallId: "c1", toolName: "web_search", runByProvider: true };
+const search: readonly Payload[] = [
+  { case: "toolCallStarted", value: { ...ofProvider, parameters: '{"query":"Rome"}' } },
+  { case: "toolCallCompleted", value: { ...ofProvider, result: '{"content":[]}' } },
+];
+const shownSearch = '\n→ web_search (run by the provider) {"query":"Rome"}\n← {"content":[]}\n';
+
 const end = "\n✓ completed in 1 turn, 2 ms\n";
 const differs = "\n(the whole message differs from its chunks)\n";
 
@@ -40,6 +47,16 @@ describe("all text is shown exactly once", () => {
     ["a message that differs", [chunk("Helo"), message("Hello"), completed("Hello")], `Helo${differs}Hello\n${end}`],
     ["an end that differs", [chunk("Helo"), completed("Hello")], `Helo${differs}Hello${end}`],
     ["two messages", [message("a"), chunk("b"), message("b"), completed("b")], `a\nb${end}`],
+    [
+      "a message in whose middle the provider runs a tool",
+      [chunk("a "), ...search, chunk("b"), message("a b"), completed("a b")],
+      `a ${shownSearch}b${end}`,
+    ],
+    [
+      "a message at whose end the provider runs a tool",
+      [chunk("a"), ...search, message("a"), completed("a")],
+      `a${shownSearch}${end}`,
+    ],
     [
       "a text that starts over",
       [chunk("[1]"), chunk("(a)", true), completed()],

@@ -15,6 +15,8 @@ export interface ResponsesWire extends Wire {
   reasoning(thought: ReasoningItem): void;
   /** Writes a whole call, its arguments in two pieces. */
   call(call: { readonly id: string; readonly name: string; readonly arguments: string }): void;
+  /** Writes a whole item of any type, such as the call of a tool that the provider runs itself. */
+  item(item: object): void;
   completed(usage?: object | null): void;
   incomplete(reason: string, usage?: object | null): void;
   failed(error: object | null, usage?: object | null): void;
@@ -56,6 +58,7 @@ class Writer {
       refusal: (...deltas) => this.#say(deltas, "response.refusal.delta"),
       reasoning: (thought) => this.#reason(thought),
       call: (call) => this.#call(call),
+      item: (item) => this.#item(item),
       completed: (usage = null) => this.#end("completed", { usage }),
       incomplete: (reason, usage = null) => this.#end("incomplete", { incomplete_details: { reason }, usage }),
       failed: (error, usage = null) => this.#end("failed", { error, usage }),
@@ -171,6 +174,14 @@ class Writer {
     }
     this.#event("response.function_call_arguments.done", { item_id: item.id, output_index: index, arguments: text });
     this.#finishItem(index, { ...item, status: "completed", arguments: text });
+  }
+
+  #item(item: object): void {
+    this.#closeMessage();
+    this.#start();
+    const index = this.#items++;
+    this.#event("response.output_item.added", { output_index: index, item: { ...item, status: "in_progress" } });
+    this.#finishItem(index, item);
   }
 
   #finishItem(index: number, item: object): void {

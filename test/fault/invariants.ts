@@ -6,7 +6,8 @@
 // I4  The state agrees with the terminal's type and code; an active run has no terminal; only a running run has an owner.
 // I5  Epochs never fall along the sequence, and none is above the run's.
 // I6  A finished run keeps the value of the hash chain over its log, and a checkpoint that of a block of it.
-// I7  Each started tool call has one result in a finished run, and never more than one.
+// I7  Each started tool call has one result in a finished run, and never more than one. A turn that begins again may repeat the calls
+//     of a provider's own tools, and those before have their results too.
 
 import { fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect } from "vitest";
@@ -181,17 +182,23 @@ function checkToolCalls(run: RunRow, log: readonly Entry[]): string[] {
 }
 
 function countCalls(log: readonly Entry[]): Map<string, { started: number; completed: number }> {
-  const calls = new Map<string, { started: number; completed: number }>();
+  const calls = new Map<string, { started: number; completed: number; sequence: bigint }>();
   let turn = 0;
-  for (const { payload } of log.map(({ result }) => result)) {
+  for (const { payload, sequence } of log.map(({ result }) => result)) {
     if (payload.case === "turnStarted" || payload.case === "turnRestarted") {
       turn = payload.value.turn;
+    }
+    if (payload.case === "turnRestarted") {
+      for (const [name, count] of [...calls].filter(([, each]) => each.sequence >= payload.value.fromSequence)) {
+        calls.delete(name);
+        calls.set(`${name}, void at ${sequence}`, count);
+      }
     }
     if (payload.case !== "toolCallStarted" && payload.case !== "toolCallCompleted") {
       continue;
     }
     const name = `call ${payload.value.toolCallId} of turn ${turn}`;
-    const count = calls.get(name) ?? { started: 0, completed: 0 };
+    const count = calls.get(name) ?? { started: 0, completed: 0, sequence };
     count[payload.case === "toolCallStarted" ? "started" : "completed"] += 1;
     calls.set(name, count);
   }

@@ -130,6 +130,19 @@ export async function expectStored(databaseUrl: string, runId: string, results: 
   }
 }
 
+/** Returns the results without those that a turn left behind when it began again. */
+export function resultsThatCount(results: readonly RunResult[]): RunResult[] {
+  let counting: RunResult[] = [];
+  for (const result of results) {
+    const { payload } = result;
+    if (payload.case === "turnRestarted") {
+      counting = counting.filter(({ sequence }) => sequence < payload.value.fromSequence);
+    }
+    counting.push(result);
+  }
+  return counting;
+}
+
 /** The text that a reader shows in the end: the text of a restarted turn is void. */
 export function textOf(results: readonly RunResult[]): string {
   let text = "";

@@ -9,7 +9,7 @@ import type { Row, RowContent } from "./transcript.ts";
 type ToolContent = Extract<RowContent, { kind: "tool" }>;
 
 export function ToolCall({ row, content }: { readonly row: Row; readonly content: ToolContent }) {
-  const { name, parameters, result, error, endMs } = content;
+  const { name, parameters, isOfProvider, result, error, endMs } = content;
   const given = readObject(parameters);
   const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : "running";
   return (
@@ -19,6 +19,7 @@ export function ToolCall({ row, content }: { readonly row: Row; readonly content
         <b>{visibleText(name)}</b>
         <span className="tool-about">{visibleText(aboutOf(given))}</span>
         <span className="tool-end">
+          {isOfProvider && "run by the provider · "}
           {outcome}
           {endMs !== undefined && ` · ${formatDuration(endMs - row.timeMs)}`}
         </span>

@@ -2,6 +2,7 @@
 //
 // T1  A row changes only with its version, so that a component renders again only what has changed.
 // T2  Rows from a void entry on stay and are marked: a reader has seen their text.
+// T3  A message in whose middle a call came has a row for each piece of its text, and no text is in two rows.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
@@ -17,6 +18,8 @@ export type RowContent =
       readonly kind: "tool";
       readonly name: string;
       readonly parameters: string;
+      /** Whether the provider of the model runs the tool itself. */
+      readonly isOfProvider: boolean;
       result: string | undefined;
       error: string | undefined;
       endMs: number | undefined;
@@ -50,6 +53,8 @@ export class Transcript {
   readonly rows: Row[] = [];
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
+  /** The rows with the text of the message that is not complete yet. */
+  #pieces: Row[] = [];
   readonly #tools = new Map<string, Row>();
 
   /** Adds the next entry of the log. */
@@ -120,19 +125,31 @@ export class Transcript {
     if (chunk === undefined) {
       return;
     }
-    const row = this.#openRow(entry, "message") ?? this.#push(entry, makeMessage(chunk.role), true);
+    const row = this.#openRow(entry, "message") ?? this.#beginText(entry, chunk.role);
     if (row.content.kind === "message") {
       row.content.text = chunk.replacesText ? chunk.content : row.content.text + chunk.content;
       row.content.isLive = !chunk.isFinal;
     }
   }
 
+  #beginText(entry: RunResult, role: string): Row {
+    const row = this.#push(entry, makeMessage(role), true);
+    this.#pieces.push(row);
+    return row;
+  }
+
   #complete(entry: RunResult, message: Message | undefined): void {
     const text = textOf(message);
     const row = this.#openRow(entry, "message");
+    const shown = this.#pieces.map(({ content }) => (content.kind === "message" ? content.text : "")).join("");
+    this.#pieces = [];
+    if (text === "" || text.trim() === shown.trim()) {
+      this.#close();
+      return;
+    }
     if (row?.content.kind === "message") {
-      row.content.text = text === "" ? row.content.text : text;
-    } else if (text !== "" && message?.role !== "tool") {
+      row.content.text = text;
+    } else if (message?.role !== "tool") {
       this.#push(entry, { ...makeMessage(message?.role ?? ""), text });
     }
     this.#close();
@@ -146,15 +163,24 @@ export class Transcript {
     }
   }
 
-  #startTool(entry: RunResult, { toolCallId, toolName, parameters }: Payload<"toolCallStarted">): void {
-    const content = { kind: "tool", name: toolName, parameters, ...unanswered } as const;
+  #startTool(entry: RunResult, { toolCallId, toolName, parameters, runByProvider }: Payload<"toolCallStarted">): void {
+    const content = { kind: "tool", name: toolName, parameters, isOfProvider: runByProvider, ...unanswered } as const;
     this.#tools.set(toolCallId, this.#push(entry, { ...content }));
   }
 
-  #endTool(entry: RunResult, { toolCallId, toolName, result, error }: Payload<"toolCallCompleted">): void {
+  #endTool(
+    entry: RunResult,
+    { toolCallId, toolName, result, error, runByProvider }: Payload<"toolCallCompleted">,
+  ): void {
     const row =
       this.#tools.get(toolCallId) ??
-      this.#push(entry, { kind: "tool", name: toolName, parameters: "{}", ...unanswered });
+      this.#push(entry, {
+        kind: "tool",
+        name: toolName,
+        parameters: "{}",
+        isOfProvider: runByProvider,
+        ...unanswered,
+      });
     this.#tools.delete(toolCallId);
     if (row.content.kind === "tool") {
       Object.assign(row.content, { result, error, endMs: timeOf(entry), endSequence: Number(entry.sequence) });
@@ -165,6 +191,7 @@ export class Transcript {
 
   #restart(entry: RunResult, { turn, fromSequence }: Payload<"turnRestarted">): void {
     this.#close();
+    this.#pieces = [];
     for (let index = this.rows.length - 1; index >= 0; index -= 1) {
       const row = this.rows[index];
       if (row === undefined || row.sequence < Number(fromSequence)) {

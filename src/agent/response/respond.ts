@@ -221,9 +221,10 @@ class ResponseParts {
   }
 
   #providerCall(call: ModelToolCall, outcome: ProviderOutcome): DriverStep[] {
+    this.#spoke = true;
     const id = call.id || callIdOf([this.#runId, this.#turn, "provider"], this.#providerCalls);
     this.#providerCalls += 1;
-    return providerCall({ ...call, id }, outcome);
+    return [providerCall({ ...call, id }, outcome)];
   }
 
   #callOf(id: string, name: string, json: string): ToolCall {
@@ -242,14 +243,14 @@ class ResponseParts {
   }
 }
 
-/** The call of a provider's own tool is written with its result: a run that ends between them would leave the call open. */
-function providerCall({ id, name, argumentsJson }: ModelToolCall, outcome: ProviderOutcome): DriverStep[] {
+/** Writes the call of a provider's own tool in one transaction with its result: a crash between them would leave the call open. */
+function providerCall({ id, name, argumentsJson }: ModelToolCall, outcome: ProviderOutcome): DriverStep {
   const call = { toolCallId: id, toolName: name, runByProvider: true };
   const parameters = parseObject(argumentsJson) === undefined ? "{}" : argumentsJson;
   const result = "json" in outcome ? { result: `{"content":${outcome.json}}` } : { error: outcome.error };
   const started: ResultInit = { payload: { case: "toolCallStarted", value: { ...call, parameters } } };
   const completed: ResultInit = { payload: { case: "toolCallCompleted", value: { ...call, ...result } } };
-  return [started, completed].map((each) => ({ kind: "append", result: each }));
+  return { kind: "commit", results: [started, completed], effects: {} };
 }
 
 function textDelta(content: string, turn: number): ResultInit {

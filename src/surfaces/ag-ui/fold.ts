@@ -2,7 +2,8 @@
 //
 // F1  RUN_STARTED comes first. RUN_FINISHED comes when everything that was opened is closed.
 // F2  A turn that began again closes its open message; a snapshot of the messages without the void ones follows.
-// F3  A run that waits for approvals ends with an interrupt, and its next result begins another AG-UI run.
+// F3  Text after a call of the same turn is another message: a provider runs such calls while its model speaks.
+// F4  A run that waits for approvals ends with an interrupt, and its next result begins another AG-UI run.
 
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -63,6 +64,8 @@ export class AgUiFold {
   #latest: Said | undefined;
   #step: string | undefined;
   #text: string | undefined;
+  /** Whether the text of the next complete message has been streamed. */
+  #isStreamed = false;
   #reasoning: string | undefined;
   /** The values that runs of the thread have changed, by scope and key. */
   #state: Map<string, Map<string, unknown>> | undefined;
@@ -130,9 +133,9 @@ export class AgUiFold {
       case "reasoningDelta":
         return this.#think(sequence, payload.value.content);
       case "messageDelta":
-        return this.#speak(payload.value.chunk?.content ?? "");
+        return this.#speak(sequence, payload.value.chunk?.content ?? "");
       case "messageCompleted":
-        return this.#say(textOf(payload.value.message));
+        return this.#say(sequence, textOf(payload.value.message));
       case "toolCallStarted": {
         const { toolCallId, toolName, parameters } = payload.value;
         return [...this.#close(), ...this.#call(toolCallId, toolName, parameters)];
@@ -218,25 +221,30 @@ export class AgUiFold {
     return [...opening, event("REASONING_MESSAGE_CONTENT", { messageId: this.#reasoning, delta })];
   }
 
-  /** The message of the current turn. It is made when the turn first says or calls something. */
+  /** The latest message of the current turn. It is made when the turn first says or calls something. */
   #message(): Said {
-    if (this.#latest?.sequence === this.#turnAt) {
-      return this.#latest;
-    }
-    const id = `msg_${hexOf(this.#run.ownRunId)}_${this.#turnAt}`;
-    const made: Said = { sequence: this.#turnAt, id, role: "assistant", content: "", toolCalls: [] };
+    return this.#latest !== undefined && this.#latest.sequence >= this.#turnAt
+      ? this.#latest
+      : this.#beginMessage(this.#turnAt);
+  }
+
+  #beginMessage(sequence: number): Said {
+    const id = `msg_${hexOf(this.#run.ownRunId)}_${sequence}`;
+    const made: Said = { sequence, id, role: "assistant", content: "", toolCalls: [] };
     this.#said.push(made);
     this.#latest = made;
     return made;
   }
 
-  #speak(delta: string): AgUiEvent[] {
+  #speak(sequence: number, delta: string): AgUiEvent[] {
     const ended = this.#endReasoning();
     if (delta === "") {
       return ended;
     }
-    const message = this.#message();
+    const current = this.#message();
+    const message = current.toolCalls.length > 0 ? this.#beginMessage(sequence) : current;
     message.content += delta;
+    this.#isStreamed = true;
     const messageId = message.id;
     const opening = this.#text === undefined ? [event("TEXT_MESSAGE_START", { messageId, role: "assistant" })] : [];
     this.#text = messageId;
@@ -244,8 +252,9 @@ export class AgUiFold {
   }
 
   /** Ends a message. A text that was not streamed is opened first. */
-  #say(text: string): AgUiEvent[] {
-    const unstreamed = this.#text === undefined ? this.#speak(text) : this.#endReasoning();
+  #say(sequence: number, text: string): AgUiEvent[] {
+    const unstreamed = this.#isStreamed ? this.#endReasoning() : this.#speak(sequence, text);
+    this.#isStreamed = false;
     return [...unstreamed, ...this.#endText()];
   }
 
@@ -275,6 +284,7 @@ export class AgUiFold {
       );
     }
     this.#turnAt = sequence;
+    this.#isStreamed = false;
     return [...closing, this.#snapshot()];
   }
 

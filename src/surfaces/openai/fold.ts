@@ -3,7 +3,8 @@
 //
 // O1  Events are numbered from 0 without a gap. `response.created` is the first one, and one terminal event the last.
 // O2  Each item is opened before its events and closed exactly once. Its id comes from the result that opened it.
-// O3  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
+// O3  A call that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
+// O4  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { outputOf, textOf } from "../in-process/message-text.ts";
@@ -40,6 +41,8 @@ export class ResponseFold {
   readonly #calls = new Map<string, Item & { readonly call: object }>();
   #speaking: Item | undefined;
   #thinking: Item | undefined;
+  /** Whether the text of the next complete message has been streamed. */
+  #isStreamed = false;
   #sequence = 0;
   #progress: Progress;
   #modelFailure: ApiError | undefined;
@@ -98,7 +101,7 @@ export class ResponseFold {
       case "messageCompleted":
         return [...this.#endThinking(), ...this.#say(sequence, textOf(payload.value.message))];
       case "toolCallStarted":
-        return [...this.#endThinking(), ...this.#startCall(sequence, payload.value)];
+        return [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#startCall(sequence, payload.value)];
       case "toolCallCompleted":
         return this.#endCall(payload.value.toolCallId, payload.value);
       case "turnRestarted":
@@ -197,12 +200,14 @@ export class ResponseFold {
     }
     const item = this.#speaking;
     item.text += delta;
+    this.#isStreamed = true;
     return [...events, this.#event("response.output_text.delta", { ...contentPlace(item), delta, logprobs: [] })];
   }
 
   /** Ends a message. A text that was not streamed is opened first. */
   #say(sequence: number, text: string): ResponseEvent[] {
-    const unstreamed = this.#speaking === undefined ? this.#speak(sequence, text) : [];
+    const unstreamed = this.#isStreamed ? [] : this.#speak(sequence, text);
+    this.#isStreamed = false;
     return [...unstreamed, ...this.#endSpeaking("completed")];
   }
 
@@ -272,6 +277,7 @@ export class ResponseFold {
 
   #restart(fromSequence: number): ResponseEvent[] {
     const events = this.#breakOff();
+    this.#isStreamed = false;
     for (const item of this.#items) {
       item.isVoid ||= item.sequence >= fromSequence;
     }

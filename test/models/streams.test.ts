@@ -85,7 +85,7 @@ const chatOf = (kind: "index" | "id"): Format => {
 
 const responses: Format = {
   name: "Responses",
-  reader: () => new ResponsesReader("p", new Set(["f", "g"])),
+  reader: () => new ResponsesReader("p", new Set(["f", "g"]), []),
   kinds: ["text", "reasoning", "call", "own"],
   order: "place",
   keepsItems: true,

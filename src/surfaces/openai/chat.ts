@@ -9,6 +9,7 @@ import { textOf } from "../in-process/message-text.ts";
 import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
+import { chatAnnotationsOf } from "./citations.ts";
 import { ApiError, failureOf, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { plain, secondsOf } from "./ids.ts";
@@ -104,6 +105,7 @@ class ChatFold {
   #streamed = "";
   #whole = "";
   #reasoning = "";
+  readonly #annotations: object[] = [];
   #isVoid = false;
   end: RunCompleted | RunFailed | undefined;
   usage: Usage | undefined;
@@ -111,6 +113,11 @@ class ChatFold {
   /** The text of all turns. */
   get text(): string {
     return this.#whole + this.#streamed;
+  }
+
+  /** The sources of the text. */
+  get annotations(): readonly object[] {
+    return this.#annotations;
   }
 
   get reasoning(): string {
@@ -132,7 +139,9 @@ class ChatFold {
         const content = this.#streamed === "" ? textOf(payload.value.message) : "";
         this.#whole += this.#streamed + content;
         this.#streamed = "";
-        return content === "" ? [] : [{ content }];
+        const annotations = chatAnnotationsOf(payload.value.message);
+        this.#annotations.push(...annotations);
+        return [...(content === "" ? [] : [{ content }]), ...(annotations.length === 0 ? [] : [{ annotations }])];
       }
       case "turnRestarted":
         this.#isVoid ||= this.#streamed !== "";
@@ -185,7 +194,7 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
       fold.take(result);
     }
   }
-  const { failure, text, reasoning, finishReason } = fold;
+  const { failure, text, reasoning, annotations, finishReason } = fold;
   if (failure !== undefined) {
     answer.send(failure.status, { error: failure.body }, failure.headers);
     return;
@@ -195,7 +204,7 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
     role: "assistant",
     content: text === "" && tool_calls.length > 0 ? null : text,
     refusal: null,
-    annotations: [],
+    annotations,
     ...(reasoning !== "" && { reasoning_content: reasoning }),
     ...(tool_calls.length > 0 && { tool_calls }),
   };

@@ -6,8 +6,10 @@
 // O3  A call that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
 // O4  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
+import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { outputOf, textOf } from "../in-process/message-text.ts";
+import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
 import { type ApiError, failureOf } from "./errors.ts";
 import { plain } from "./ids.ts";
@@ -99,7 +101,7 @@ export class ResponseFold {
       case "messageDelta":
         return [...this.#endThinking(), ...this.#speak(sequence, payload.value.chunk?.content ?? "")];
       case "messageCompleted":
-        return [...this.#endThinking(), ...this.#say(sequence, textOf(payload.value.message))];
+        return [...this.#endThinking(), ...this.#say(sequence, payload.value.message)];
       case "toolCallStarted":
         return [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#startCall(sequence, payload.value)];
       case "toolCallCompleted":
@@ -205,24 +207,28 @@ export class ResponseFold {
   }
 
   /** Ends a message. A text that was not streamed is opened first. */
-  #say(sequence: number, text: string): ResponseEvent[] {
-    const unstreamed = this.#isStreamed ? [] : this.#speak(sequence, text);
+  #say(sequence: number, message: Message | undefined): ResponseEvent[] {
+    const unstreamed = this.#isStreamed ? [] : this.#speak(sequence, textOf(message));
     this.#isStreamed = false;
-    return [...unstreamed, ...this.#endSpeaking("completed")];
+    return [...unstreamed, ...this.#endSpeaking("completed", annotationsOf(message))];
   }
 
-  #endSpeaking(status: "completed" | "incomplete"): ResponseEvent[] {
+  #endSpeaking(status: "completed" | "incomplete", annotations: readonly object[] = []): ResponseEvent[] {
     const item = this.#speaking;
     if (item === undefined) {
       return [];
     }
     this.#speaking = undefined;
     const { id, text } = item;
-    const content = [textPart(text)];
+    const part = textPart(text, annotations);
+    const added = annotations.map((annotation, annotation_index) =>
+      this.#event("response.output_text.annotation.added", { ...contentPlace(item), annotation_index, annotation }),
+    );
     return [
+      ...added,
       this.#event("response.output_text.done", { ...contentPlace(item), text, logprobs: [] }),
-      this.#event("response.content_part.done", { ...contentPlace(item), part: textPart(text) }),
-      this.#done(item, { id, type: "message", role: "assistant", status, content }),
+      this.#event("response.content_part.done", { ...contentPlace(item), part }),
+      this.#done(item, { id, type: "message", role: "assistant", status, content: [part] }),
     ];
   }
 
@@ -334,6 +340,6 @@ function summaryPlace({ id, index }: Item) {
   return { item_id: id, output_index: index, summary_index: 0 };
 }
 
-function textPart(text: string) {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+function textPart(text: string, annotations: readonly object[] = []): object {
+  return { type: "output_text", text, annotations, logprobs: [] };
 }

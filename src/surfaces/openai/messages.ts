@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { textOf } from "../in-process/message-text.ts";
+import { annotationsOf } from "./citations.ts";
 import { type Element, inputParts, readContent, readText, textOfElements } from "./content.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
@@ -137,7 +138,9 @@ export function itemsOf(message: Message, prefix: string): object[] {
     return [{ id: `fco_${prefix}`, type: "function_call_output", call_id, output: text, status: "completed" }];
   }
   const isAssistant = message.role === "assistant";
-  const content = isAssistant ? [{ type: "output_text", text, annotations: [], logprobs: [] }] : inputParts(message);
+  const content = isAssistant
+    ? [{ type: "output_text", text, annotations: annotationsOf(message), logprobs: [] }]
+    : inputParts(message);
   const said = { id: `msg_${prefix}`, type: "message", role: message.role, status: "completed", content };
   const calls = message.toolCalls.map(({ id, name, arguments: json }, index) => ({
     id: `fc_${prefix}_${index}`,

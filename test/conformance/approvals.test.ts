@@ -347,7 +347,74 @@ test("calls that no tool would run ask for no approval", async () => {
     await stage.decide(all[0] as Approval, REJECT);
   }
   await stage.ended(other);
-  expect(stage.read()?.at(-1)).toContain("LOOP DETECTED");
+  const outcomes = (await stage.logOf(other)).flatMap(({ payload }) =>
+    payload.case === "toolCallCompleted" ? [payload.value.error] : [],
+  );
+  expect(outcomes.at(-1)).toContain("LOOP DETECTED");
+});
+
+describe("a model that makes a rejected call again", () => {
+  /** Lets the model make these calls, one in a response, and decides each that asks. Returns the end of the run. */
+  async function decideAll(
+    calls: readonly ToolCallPiece[],
+    decisions: readonly Approval_Decision[],
+  ): Promise<{ end: unknown; requests: number }> {
+    const { provider, send, decide, ended, logOf, client } = await openStage();
+    provider.respond(...calls.map((call) => callTools(call)), answer("done"));
+    const runId = await send();
+    for (const [place, decision] of decisions.entries()) {
+      const asked = await until("the next approval", async () => {
+        const { approvals } = await client.call(ApprovalService.method.listApprovals, { runId });
+        return approvals.length === place + 1 && approvals;
+      });
+      await decide(asked[0] as Approval, decision);
+    }
+    await ended(runId);
+    return { end: (await logOf(runId)).at(-1)?.payload, requests: provider.requests.length };
+  }
+  const withNumber = (id: string, number: string): ToolCallPiece => ({
+    id,
+    name: "write_file",
+    arguments: `{"file_path":"a.txt","content":"new","number":${number}}`,
+  });
+
+  test("two more times ends the run with the reason, and the person is asked twice", async () => {
+    const calls = ["1e2", "100", "100.0"].map((number, turn) => withNumber(`c${turn}`, number));
+    expect(await decideAll(calls, [REJECT, REJECT])).toMatchObject({
+      end: {
+        case: "runFailed",
+        value: {
+          code: "runner.invalid_calls",
+          error:
+            "the model repeats invalid calls: a person has rejected this call of write_file; this agent has the tools write_file, list_dir",
+        },
+      },
+      requests: 3,
+    });
+  });
+
+  test("with other calls in between ends the run after five requests", async () => {
+    const calls = ["1", "2", "3", "1", "2"].map((number, turn) => withNumber(`c${turn}`, number));
+    expect(await decideAll(calls, [REJECT, REJECT, REJECT, REJECT, REJECT])).toMatchObject({
+      end: { case: "runFailed", value: { code: "runner.invalid_calls" } },
+      requests: 5,
+    });
+  });
+
+  test("with another number is no repetition, however large the numbers are", async () => {
+    const calls = ["9007199254740992", "9007199254740993", "9007199254740994"].map((number, turn) =>
+      withNumber(`c${turn}`, number),
+    );
+    expect(await decideAll(calls, [REJECT, REJECT, REJECT])).toMatchObject({
+      end: { case: "runCompleted" },
+      requests: 4,
+    });
+  });
+
+  test("begins anew when the person approves it", async () => {
+    const calls = [write("c1", "a.txt"), write("c2", "a.txt"), list("c3"), write("c4", "a.txt")];
+    expect(await decideAll(calls, [REJECT, APPROVE])).toMatchObject({ end: { case: "runCompleted" }, requests: 5 });
+  });
 });
 
 test("a name that is not among the agent's tools is refused, with its field", async () => {

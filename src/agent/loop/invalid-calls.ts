@@ -1,10 +1,11 @@
-// Ends a run whose model repeats calls that no tool can take: of unknown tools, or with invalid arguments. Each such call gets an
-// error that says what would be valid. A model that repeats the call does not read the error.
+// Ends a run whose model repeats calls that do not run: of unknown tools, with invalid arguments, or rejected by a person. Each such
+// call gets an error that says why, and what would be valid. A model that repeats the call does not read the error.
 
-import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
+import type { OpenToolCall } from "../../engine/runs/driver.ts";
 import { parseArguments } from "../tools/arguments.ts";
 import type { Tool } from "../tools/tool.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { sameCall } from "./repetition.ts";
 
 /** The invalid calls of a run so far. Plain data that fits into a checkpoint. */
 export interface InvalidCalls {
@@ -31,9 +32,13 @@ const nameCharsMax = 64;
 export const invalidCallsCode = "runner.invalid_calls";
 
 /** Counts the invalid calls of a response. Those that it makes more than once count once: it has read no error in between. */
-export function countInvalid(before: InvalidCalls, calls: readonly ToolCall[], tools: readonly Tool[]): InvalidCalls {
-  const invalid = calls.flatMap((call) => findInvalid(call, tools) ?? []);
-  const counts = { ...before.counts };
+export function countInvalid(
+  before: InvalidCalls,
+  calls: readonly OpenToolCall[],
+  tools: readonly Tool[],
+): InvalidCalls {
+  const invalid = calls.flatMap((call) => findInvalid(call, tools, before) ?? []);
+  const counts = withoutApproved(before, calls);
   for (const fingerprint of new Set(invalid.map((each) => each.fingerprint))) {
     counts[fingerprint] = (counts[fingerprint] ?? 0) + 1;
   }
@@ -63,12 +68,33 @@ export function describeTools(tools: readonly Pick<Tool, "name">[]): string {
   return names === "" ? "this agent has no tools" : `this agent has the tools ${names}`;
 }
 
-function findInvalid({ name, arguments: json }: ToolCall, tools: readonly Tool[]) {
+/** Returns the counts without those of calls that a person has approved after all. */
+function withoutApproved({ counts }: InvalidCalls, calls: readonly OpenToolCall[]): Record<string, number> {
+  const approved = calls.filter(({ approval }) => approval?.state === "approved" || approval?.state === "used");
+  const cleared = new Set(approved.map(rejectionOf));
+  return Object.fromEntries(Object.entries(counts).filter(([fingerprint]) => !cleared.has(fingerprint)));
+}
+
+function findInvalid(open: OpenToolCall, tools: readonly Tool[], before: InvalidCalls) {
+  const { name, arguments: json } = open.call;
   const shown = name.slice(0, nameCharsMax).toWellFormed();
   if (!tools.some((tool) => tool.name === name)) {
     return { what: `unknown tool: ${shown}`, fingerprint: fingerprintOf([name]) };
   }
-  return "error" in parseArguments(json)
-    ? { what: `invalid arguments for ${shown}`, fingerprint: fingerprintOf([name, json]) }
+  if ("error" in parseArguments(json)) {
+    return { what: `invalid arguments for ${shown}`, fingerprint: fingerprintOf([name, json]) };
+  }
+  return isRejected(open, before)
+    ? { what: `a person has rejected this call of ${shown}`, fingerprint: rejectionOf(open) }
     : undefined;
+}
+
+/** A call that is repeated too often asks for no approval. It counts when a person has rejected it before. */
+function isRejected(open: OpenToolCall, { counts }: InvalidCalls): boolean {
+  const { approval } = open;
+  return approval === undefined ? counts[rejectionOf(open)] !== undefined : approval.state === "rejected";
+}
+
+function rejectionOf({ call }: OpenToolCall): string {
+  return fingerprintOf(["rejected", sameCall(call)]);
 }

@@ -258,7 +258,7 @@ async function* takeCalls(
   const { counts, interventions } = progress.isCut
     ? { counts: progress.callCounts, interventions: cutInterventions(loop, made) }
     : noticeRepetition(loop, progress, made);
-  const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, made, tools);
+  const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, calls, tools);
   const { session, signal, span, isHeld } = context;
   const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span, isHeld };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);

@@ -24,7 +24,7 @@ export function countCalls(before: CallCounts, calls: readonly ToolCall[]): Repe
   const counts: Record<string, number> = { ...before };
   const interventions = new Map<number, string>();
   for (const [position, call] of calls.entries()) {
-    const key = fingerprintOf([call.name, canonical(call.arguments)]);
+    const key = fingerprintOf(sameCall(call));
     const count = (counts[key] ?? 0) + 1;
     counts[key] = count % repetitionsMax;
     if (count === repetitionsMax) {
@@ -32,6 +32,11 @@ export function countCalls(before: CallCounts, calls: readonly ToolCall[]): Repe
     }
   }
   return { counts, interventions };
+}
+
+/** Returns a value that is equal for calls of one tool with the same arguments. */
+export function sameCall({ name, arguments: json }: ToolCall): unknown {
+  return [name, canonical(json)];
 }
 
 /** Returns the intervention text for a tool. */

@@ -51,10 +51,19 @@ const withUsage: Script = (wire) => {
   wire.done();
 };
 
+const searched: Script = (wire) => {
+  wire.delta({ executed_tools: [{ index: 0, type: "search", arguments: '{"q":"x"}', output: "found" }] });
+  wire.text("It says so.");
+  wire.delta({ annotations: [{ type: "url_citation", url_citation: { url: "https://example.com/a", title: "A" } }] });
+  wire.finish("stop");
+  wire.done();
+};
+
 describe("the same log comes out of", () => {
   test.each<[string, readonly Script[]]>([
     ["a text with its usage and its cost", [withUsage]],
     ["a text whose usage is estimated", [answer("estimated")]],
+    ["a tool that the provider runs, and the sources of the text", [searched]],
     [
       "a response that reached its limit",
       [

@@ -1,7 +1,7 @@
 // Replays a recording through the agent loop of this version: the model and the tools answer as they did, and every entry that
 // the loop writes is compared with the recorded one, byte by byte.
 
-import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type { ToolCallCompleted, ToolCallStarted } from "#gen/runnel/v1/result_pb.js";
 import { encodeResult, type ResultInit } from "../../engine/log/result.ts";
 import type { DriverEnd, RunContext } from "../../engine/runs/driver.ts";
 import { completedResult } from "../../engine/runs/terminal.ts";
@@ -14,6 +14,7 @@ import { DayBudget } from "../budget/day-budget.ts";
 import { createLlmLoop } from "../loop/llm-loop.ts";
 import type { Model, ModelPart } from "../models/model.ts";
 import { providerOf } from "../models/route.ts";
+import { contentJsonOf, contentOf } from "../response/respond.ts";
 import type { Tool } from "../tools/tool.ts";
 import { entriesThatCount, type RecordedEntry, type Recording } from "./recording.ts";
 
@@ -146,21 +147,27 @@ function turnsOf(entries: readonly RecordedEntry[]): RecordedEntry[][] {
 }
 
 function* partsOf(turn: readonly RecordedEntry[], entries: readonly RecordedEntry[]): Generator<ModelPart> {
+  let started: ToolCallStarted | undefined;
   for (const { result } of turn) {
     const { payload, usage } = result;
-    if (payload.case === "reasoningDelta") {
+    if (payload.case === "toolCallStarted" && payload.value.runByProvider) {
+      started = payload.value;
+    } else if (payload.case === "toolCallCompleted" && payload.value.runByProvider && started !== undefined) {
+      yield providerCallOf(started, payload.value);
+    } else if (payload.case === "reasoningDelta") {
       yield { type: "reasoning", text: payload.value.content };
     } else if (payload.case === "messageDelta") {
       yield { type: "text", text: payload.value.chunk?.content ?? "" };
     } else if (payload.case === "messageCompleted") {
-      const { toolCalls = [], providerSpecificFields: state } = payload.value.message ?? {};
+      const { toolCalls = [], providerSpecificFields: state, citations = [] } = payload.value.message ?? {};
       for (const { id, name, arguments: argumentsJson } of toolCalls) {
         yield { type: "tool-call", call: { id, name, argumentsJson } };
       }
       const count = (value: bigint | undefined) => (value === undefined ? undefined : Number(value));
       yield {
         type: "finish",
-        reason: toolCalls.length > 0 ? "tool-calls" : reasonOf(entries),
+        reason: toolCalls.length > 0 ? "tool-calls" : isLast(turn, entries) ? reasonOf(entries) : "paused",
+        citations: citations.map(({ url, title, text, start, end }) => ({ url, title, text, start, end })),
         usage:
           usage === undefined || usage.estimated
             ? undefined
@@ -175,6 +182,24 @@ function* partsOf(turn: readonly RecordedEntry[], entries: readonly RecordedEntr
       };
     }
   }
+}
+
+/** The log has the call of a provider's tool and its result one after the other. */
+function providerCallOf(
+  { toolCallId: id, toolName: name, parameters }: ToolCallStarted,
+  ended: ToolCallCompleted,
+): ModelPart {
+  const outcome =
+    ended.error === undefined ? { json: contentJsonOf(ended.result ?? contentOf("null")) } : { error: ended.error };
+  return { type: "provider-call", call: { id, name, argumentsJson: parameters }, outcome };
+}
+
+/** Only a response that its provider paused has another turn after it without a call. */
+function isLast(turn: readonly RecordedEntry[], entries: readonly RecordedEntry[]): boolean {
+  const [first] = turn;
+  return !entries.some(
+    ({ result }) => result.payload.case === "turnStarted" && result.sequence > (first?.result.sequence ?? 0n),
+  );
 }
 
 function reasonOf(entries: readonly RecordedEntry[]): "stop" | "length" | "other" {

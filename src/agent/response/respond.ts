@@ -247,11 +247,23 @@ class ResponseParts {
 function providerCall({ id, name, argumentsJson }: ModelToolCall, outcome: ProviderOutcome): DriverStep {
   const call = { toolCallId: id, toolName: name, runByProvider: true };
   const parameters = parseObject(argumentsJson) === undefined ? "{}" : argumentsJson;
-  const result = "json" in outcome ? { result: `{"content":${outcome.json}}` } : { error: outcome.error };
+  const result = "json" in outcome ? { result: contentOf(outcome.json) } : { error: outcome.error };
   const started: ResultInit = { payload: { case: "toolCallStarted", value: { ...call, parameters } } };
   const completed: ResultInit = { payload: { case: "toolCallCompleted", value: { ...call, ...result } } };
   return { kind: "commit", results: [started, completed], effects: {} };
 }
+
+/** Returns the result of a provider's own tool, given its JSON. */
+export function contentOf(json: string): string {
+  return `${contentStart}${json}}`;
+}
+
+/** Returns the JSON in such a result. */
+export function contentJsonOf(result: string): string {
+  return result.slice(contentStart.length, -1);
+}
+
+const contentStart = '{"content":';
 
 function textDelta(content: string, turn: number): ResultInit {
   const value = { chunk: { role: "assistant", content, msgSequence: turn } };

@@ -37,7 +37,7 @@ const named = columns.map((stage, index) => ({ stage, index, name: settingsByPro
 const tools = [{ name: "search", description: "", parameters: { type: "object", properties: {} } }];
 const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name]> } = {
   ...{ toolChoice: { name: "search" }, parallelToolCalls: false, topP: 0.5, topK: 7, stop: ["END"], seed: 3 },
-  ...{ frequencyPenalty: 0.5, presencePenalty: 0.5, verbosity: "low", serviceTier: "flex" },
+  ...{ frequencyPenalty: 0.5, presencePenalty: 0.5, verbosity: "low", serviceTier: "standard_only" },
 };
 
 /** Returns the body that a provider gets for a request, as text. */

@@ -60,7 +60,12 @@ test("no secret of an agent, of a wallet or of the service is in any stored or s
     wire.finish("stop");
     wire.done();
   };
-  provider.respond(inPieces(decision), inPieces(`I think ${told} [{"action": "comment"]`));
+  const searched = { index: 0, type: "search", arguments: JSON.stringify({ q: told }), output: told };
+  const search = (wire: ChatWire) => wire.delta({ executed_tools: [searched] });
+  provider.respond(inPieces(decision), async (wire) => {
+    search(wire);
+    await inPieces(`I think ${told} [{"action": "comment"]`)(wire);
+  });
   const logs: unknown[] = [];
   for (const _ of [1, 2]) {
     const { body } = await send({ url }, "POST", `/v1/decision-agents/${agent.id}/cycles`, {

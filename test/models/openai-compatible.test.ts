@@ -157,6 +157,37 @@ describe("the request", () => {
   );
 });
 
+describe("ids of calls", () => {
+  const ids = ["functions.q:0", "call_1", "abcDEF123", "functions.q:0"];
+  const messages = ids.flatMap((id): ModelRequest["messages"] => [
+    { role: "assistant", text: "", toolCalls: [{ id, name: "q", argumentsJson: "{}" }] },
+    { role: "tool", toolCallId: id, toolName: "q", text: "done" },
+  ]);
+
+  async function idsFor(model: string): Promise<readonly (readonly unknown[])[]> {
+    fake.respond(answer("hi"));
+    await collect({ messages: [...request.messages, ...messages] }, model);
+    const { body } = await fake.request(fake.requests.length - 1);
+    const made = body.messages.flatMap(({ tool_calls: calls }) => (calls as { id: string }[] | undefined) ?? []);
+    return [made.map(({ id }) => id), body.messages.flatMap(({ tool_call_id: id }) => id ?? [])];
+  }
+
+  test("of other providers have Mistral's form for its models, the same in each request", async () => {
+    for (const model of ["mistral-large-latest", "mistralai/Mixtral-8x7B-Instruct-v0.1", "open-mistral-nemo"]) {
+      const [made = [], answered] = await idsFor(model);
+      expect(made.every((id) => /^[a-zA-Z0-9]{9}$/.test(String(id)))).toBe(true);
+      expect(new Set(made).size).toBe(ids.length);
+      expect(made[2]).toBe("abcDEF123");
+      expect(answered).toEqual(made);
+      expect(await idsFor(model)).toEqual([made, answered]);
+    }
+  });
+
+  test("stay as they are for all other models", async () => {
+    expect(await idsFor("gpt-4o")).toEqual([ids, ids]);
+  });
+});
+
 describe("the response", () => {
   test("reports usage with the cached and reasoning share", async () => {
     const parts = await respondAndCollect((wire) => {

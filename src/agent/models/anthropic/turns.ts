@@ -8,7 +8,7 @@
 import { RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
-import { type SafeIds, safeIds } from "../wire/safe-id.ts";
+import { type IdRule, type SafeIds, safeIds } from "../wire/safe-id.ts";
 import { type Block, inputOf, isProviderCall, isProviderResult, isThought } from "./block.ts";
 import { contentBlock, isBlank, resultBlock, textBlock } from "./content.ts";
 import { type AssistantMessage, readState } from "./state.ts";
@@ -22,11 +22,17 @@ export interface Turn {
 }
 
 /** The ids that the service accepts for calls. It has no limit for their length. */
-const validId = /^[a-zA-Z0-9_-]+$/;
+const idRule: IdRule = {
+  isValid: (id) => /^[a-zA-Z0-9_-]+$/.test(id),
+  make: (hash) => `call_${hash.toString("base64url").slice(0, hashChars)}`,
+};
+
+/** Enough digits that two ids never become one. */
+const hashChars = 24;
 
 /** Returns the messages as blocks, unchanged but for the ids of calls. */
 export function turnsOf(messages: readonly ModelMessage[], provider: string): readonly Turn[] {
-  const idOf = safeIds(messages, (id) => validId.test(id));
+  const idOf = safeIds(messages, idRule);
   return messages.map((message) => turnOf(message, provider, idOf));
 }
 

@@ -12,7 +12,9 @@ import type {
   ResponseFormat,
 } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
+import type { SafeIds } from "../wire/safe-id.ts";
 import { adaptTool } from "../wire/tool.ts";
+import { idsOf } from "./ids.ts";
 import { adaptParameters } from "./parameters.ts";
 import { writeSettings } from "./settings.ts";
 import { readState } from "./state.ts";
@@ -22,7 +24,8 @@ export function chatBody(model: string, provider: string, request: ModelRequest,
   const { system, messages, tools, providerTools = [], maxTokens, temperature, settings = {} } = request;
   const { responseFormat, reasoningEffort, providerOptions } = request;
   const allTools = [...tools.map(chatTool), ...providerTools.map((tool) => new RawJson(tool))];
-  const said = messages.map((message) => chatMessage(message, provider));
+  const idOf = idsOf(model, messages);
+  const said = messages.map((message) => chatMessage(message, provider, idOf));
   const body = {
     ...providerOptions,
     model,
@@ -39,7 +42,7 @@ export function chatBody(model: string, provider: string, request: ModelRequest,
   return adaptParameters(body, reasons);
 }
 
-function chatMessage(message: ModelMessage, provider: string): object {
+function chatMessage(message: ModelMessage, provider: string, idOf: SafeIds): object {
   switch (message.role) {
     case "user":
       return { role: "user", content: message.parts?.map(chatPart) ?? message.text };
@@ -50,11 +53,13 @@ function chatMessage(message: ModelMessage, provider: string): object {
         content: message.text === "" && message.toolCalls.length > 0 ? null : message.text,
         ...(thoughts !== undefined && { reasoning_content: thoughts }),
         ...(details.length > 0 && { reasoning_details: details }),
-        ...(message.toolCalls.length > 0 && { tool_calls: message.toolCalls.map((call) => chatCall(call, extras)) }),
+        ...(message.toolCalls.length > 0 && {
+          tool_calls: message.toolCalls.map((call) => chatCall(call, idOf(call), extras)),
+        }),
       };
     }
     case "tool":
-      return { role: "tool", tool_call_id: message.toolCallId, content: message.text };
+      return { role: "tool", tool_call_id: idOf(message), content: message.text };
     default:
       return message satisfies never;
   }
@@ -76,8 +81,9 @@ function chatPart(part: ModelContent): object {
   }
 }
 
-function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMap<string, unknown>): object {
-  const extra = extras.get(id);
+function chatCall(call: ModelToolCall, id: string, extras: ReadonlyMap<string, unknown>): object {
+  const { name, argumentsJson } = call;
+  const extra = extras.get(call.id);
   return {
     id,
     type: "function",

@@ -14,11 +14,16 @@ export type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 /** Returns the id under which a call or a result of the history is sent. The object itself is looked up, not its id. */
 export type SafeIds = (of: ModelToolCall | ToolMessage) => string;
 
-/** Enough digits that two ids never become one, and short enough for every provider. */
-const hashChars = 24;
+/** The ids that a provider accepts. */
+export interface IdRule {
+  readonly isValid: (id: string) => boolean;
+  /** Makes an id of the bytes of a hash. */
+  readonly make: (hash: Buffer) => string;
+}
 
-/** Decides the ids of all calls and results of a history. `isValid` says whether the provider accepts an id. */
-export function safeIds(messages: readonly ModelMessage[], isValid: (id: string) => boolean): SafeIds {
+/** Decides the ids of all calls and results of a history. */
+export function safeIds(messages: readonly ModelMessage[], rule: IdRule): SafeIds {
+  const { isValid } = rule;
   const safe = new Map<ModelToolCall | ToolMessage, string>();
   const counts = new Map<string, number>();
   const latest = new Map<string, string[]>();
@@ -27,7 +32,7 @@ export function safeIds(messages: readonly ModelMessage[], isValid: (id: string)
       const begun = new Map<string, string[]>();
       for (const call of message.toolCalls) {
         const count = counts.get(call.id) ?? 0;
-        const id = count === 0 && isValid(call.id) ? call.id : hashOf(call.id, count);
+        const id = count === 0 && isValid(call.id) ? call.id : hashOf(call.id, count, rule);
         counts.set(call.id, count + 1);
         safe.set(call, id);
         begun.set(call.id, [...(begun.get(call.id) ?? []), id]);
@@ -36,10 +41,10 @@ export function safeIds(messages: readonly ModelMessage[], isValid: (id: string)
         latest.set(id, ids);
       }
     } else if (message.role === "tool") {
-      safe.set(message, takeId(latest.get(message.toolCallId)) ?? fallbackOf(message, isValid));
+      safe.set(message, takeId(latest.get(message.toolCallId)) ?? fallbackOf(message, rule));
     }
   }
-  return (of) => safe.get(of) ?? ("role" in of ? fallbackOf(of, isValid) : of.id);
+  return (of) => safe.get(of) ?? ("role" in of ? fallbackOf(of, rule) : of.id);
 }
 
 /** Results of calls with one id come in the order of the calls. A further result belongs to the last of them. */
@@ -47,13 +52,13 @@ function takeId(ids: string[] | undefined): string | undefined {
   return ids !== undefined && ids.length > 1 ? ids.shift() : ids?.[0];
 }
 
-function fallbackOf({ toolCallId }: ToolMessage, isValid: (id: string) => boolean): string {
-  return isValid(toolCallId) ? toolCallId : hashOf(toolCallId, 0);
+function fallbackOf({ toolCallId }: ToolMessage, rule: IdRule): string {
+  return rule.isValid(toolCallId) ? toolCallId : hashOf(toolCallId, 0, rule);
 }
 
-function hashOf(id: string, count: number): string {
+function hashOf(id: string, count: number, { make }: IdRule): string {
   const hash = createHash("sha256")
     .update(JSON.stringify([id, count]))
-    .digest("base64url");
-  return `call_${hash.slice(0, hashChars)}`;
+    .digest();
+  return make(hash);
 }

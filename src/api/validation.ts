@@ -122,6 +122,6 @@ function describe(violation: Violation): FieldViolation {
  * name.
  */
 function sentence(violation: Violation): string {
-  const isOwn = !/^(string|int32|int64|enum|repeated|required|timestamp)\b/.test(violation.ruleId);
+  const isOwn = !/^(string|bytes|int32|int64|double|enum|repeated|map|required|timestamp)\b/.test(violation.ruleId);
   return isOwn ? violation.message : `invalid ${fieldName(violation)}: ${violation.message}`;
 }

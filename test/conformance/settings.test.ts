@@ -52,6 +52,7 @@ describe.each(kinds)("over $name", (kind) => {
       { topK: 5 },
       /^invalid agent\.top_k: openai has no such setting: leave it out, or use a model of .*compatible/,
     );
+    await refuse({ topP: 3 }, "invalid agent.top_p: must be greater than 0 and less than or equal to 1");
     await refuse(
       { toolChoice: { mode: ToolChoice_Mode.REQUIRED } },
       "invalid agent.tool_choice: the agent has no tool to call: give it some, or leave the choice out",

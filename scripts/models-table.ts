@@ -24,6 +24,8 @@ function printTable(): string {
   const heads = settingsByProvider.map(({ provider }) => provider);
   const rows = [
     ...everywhere.map((name) => [name, ...heads.map(() => yes)]),
+    // OpenAI runs its tools with Responses alone.
+    ["`tools.provider`", ...heads.map((name) => (name === "openai" ? "not sent" : yes))],
     ...(["image", "audio", "file"] as const).map((kind) => [
       kind,
       ...settingsByProvider.map((each) => readsOf(each, kind)),
@@ -41,7 +43,7 @@ function printTable(): string {
 const yes = "yes";
 
 /** What every provider takes. Whether a model can do it is up to the model. */
-const everywhere = ["text, tools", "`tools.provider`", "`response_format`", "`reasoning_effort`", "`provider_options`"];
+const everywhere = ["text, tools", "`response_format`", "`reasoning_effort`", "`provider_options`"];
 
 /** In the order of the contract. */
 const settingNames: readonly SettingName[] = [

@@ -1,10 +1,11 @@
 // The settings of the model, and tools that a provider runs itself: from a caller to the provider, frozen with the run, and refused
 // where they cannot work.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
-import { answer } from "../fakes/provider.ts";
-import { expectRefused, readSession, setStage } from "./stage.ts";
+import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { startService } from "../harness/service.ts";
+import { expectRefused, modelFlags, readSession, setStage } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
@@ -70,16 +71,20 @@ describe.each(kinds)("over $name", (kind) => {
 });
 
 test("a provider's own tool reaches that provider as it is written, and no other", async () => {
-  const { provider, api } = await setStage(findSurface("gRPC"));
-  provider.respond(answer("ok"));
-  const tool = '{"type":"web_search","budget":9007199254740993}';
-  await send(api, {
-    tools: {
-      provider: [
-        { provider: "openai", tool },
-        { provider: "gemini", tool: '{"google_search":{}}' },
-      ],
-    },
-  });
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const service = await startService({ ...modelFlags(provider), compatibleBaseUrl: provider.baseUrl });
+  const api = findSurface("gRPC").connect(service);
+  provider.respond(answer("ok"), answer("ok"));
+  const tool = '{"type":"browser_search","budget":9007199254740993}';
+  const tools = {
+    provider: [
+      { provider: "compatible", tool },
+      { provider: "gemini", tool: '{"google_search":{}}' },
+    ],
+  };
+  await send(api, { tools, model: "compatible:llama" });
   expect((await provider.request(0)).text).toContain(`"tools":[${tool}]`);
+  await send(api, { tools });
+  expect((await provider.request(1)).text).not.toContain('"tools"');
 });

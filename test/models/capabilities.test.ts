@@ -40,6 +40,12 @@ const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name
   ...{ frequencyPenalty: 0.5, presencePenalty: 0.5, verbosity: "low", serviceTier: "standard_only" },
 };
 
+/** Returns the cells of a row, one for each stage. */
+function columnsOf(row: string): readonly string[] | undefined {
+  const line = page.split("\n").find((each) => each.startsWith(`| ${row} |`));
+  return line?.slice(2, -2).split(" | ").slice(1);
+}
+
 /** Returns the body that a provider gets for a request, as text. */
 async function bodyOf(
   stage: ProviderStage,
@@ -63,13 +69,10 @@ async function bodyOf(
 describe.each(named)("$name", ({ stage, index }) => {
   test.each(Object.entries(settings))("%s", async (setting, value) => {
     const name = setting as SettingName;
-    const cells = page
-      .split("\n")
-      .find((line) => line.startsWith(`| \`${AgentSchema.field[name].name}\` |`))
-      ?.split(" | ");
+    const cells = columnsOf(`\`${AgentSchema.field[name].name}\``);
     const plain = await bodyOf(stage, { tools });
     const set = await bodyOf(stage, { tools, settings: { [name]: value } });
-    expect(set !== plain, set).toBe(cells?.[index + 1]?.replace(" |", "") === "yes");
+    expect(set !== plain, set).toBe(cells?.[index] === "yes");
   });
 
   test("tools, a tool of the provider, a format, an effort and options", async () => {
@@ -77,13 +80,15 @@ describe.each(named)("$name", ({ stage, index }) => {
     const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     const asked: readonly (readonly [Partial<ModelRequest>, string])[] = [
       [{ tools }, '"search"'],
-      [{ providerTools: ['{"type":"own","id":9007199254740993}'] }, '{"type":"own","id":9007199254740993}'],
       [{ responseFormat: { type: "json-schema", name: "a", schema, strict: true } }, '"additionalProperties":false'],
       [{ providerOptions: { own_field: 1 } }, '"own_field":1'],
     ];
     for (const [more, text] of asked) {
       expect(await bodyOf(stage, more)).toContain(text);
     }
+    const own = '{"type":"own","id":9007199254740993}';
+    const isSent = (await bodyOf(stage, { providerTools: [own] })).includes(own);
+    expect(isSent).toBe(columnsOf("`tools.provider`")?.[index] === "yes");
     expect(await bodyOf(stage, { reasoningEffort: "high" }, thinker)).not.toBe(await bodyOf(stage, {}, thinker));
   });
 
@@ -92,14 +97,10 @@ describe.each(named)("$name", ({ stage, index }) => {
     ["audio", Buffer.from("RIFF\0\0\0\0WAVEfmt ")],
     ["file", Buffer.from("%PDF-1.7")],
   ] as const)("%s", async (kind, data) => {
-    const cells = page
-      .split("\n")
-      .find((line) => line.startsWith(`| ${kind} |`))
-      ?.split(" | ");
     const part = { type: kind, name: undefined, mediaType: undefined, data };
     const isOpenAi = /^gpt/.test(stage.modelName);
     const model = kind === "audio" && isOpenAi ? "gpt-audio" : stage.modelName;
     const body = await bodyOf(stage, { messages: [{ role: "user", text: "", parts: [part] }] }, model);
-    expect(body.includes(data.toString("base64")), body).toBe(cells?.[index + 1]?.replace(" |", "") !== "a note");
+    expect(body.includes(data.toString("base64")), body).toBe(columnsOf(kind)?.[index] !== "a note");
   });
 });

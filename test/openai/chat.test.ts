@@ -155,6 +155,7 @@ test.each<[object, string]>([
   [{ logit_bias: { 1: 1 } }, "logit_bias"],
   [{ response_format: { type: "grammar" } }, "response_format.type"],
   [{ tool_choice: { type: "custom", custom: { name: "x" } } }, "tool_choice.type"],
+  [{ tools: [{ type: "web_search" }] }, "tools[0].type"],
   [{ audio: { voice: "x" } }, "audio"],
   [{ messages: [{ role: "user", content: [{ type: "video_url" }] }] }, "messages[0].content[0].type"],
   [

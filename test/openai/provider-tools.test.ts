@@ -90,3 +90,15 @@ describe.each(webSearches)("a search that $name runs", (search) => {
     }
   });
 });
+
+test("a tool that OpenAI runs reaches OpenAI alone, as it is written", async () => {
+  const tool = { type: "web_search", search_context_size: "low" } as const;
+  for (const search of webSearches) {
+    const { server, client } = await setStage(search);
+    server.respond(search.say("Yes."));
+    const { tools } = await client.responses.create({ model: search.model, input: "weather?", tools: [tool] });
+    expect(tools).toEqual([tool]);
+    const { body } = await server.request(0);
+    expect(body.tools).toEqual(search.tool.provider === "openai" ? [tool] : undefined);
+  }
+});

@@ -419,7 +419,6 @@ describe("refusals", () => {
     [{ prompt: { id: "x" } }, "prompt"],
     [{ max_tool_calls: 2 }, "max_tool_calls"],
     [{ include: ["reasoning.encrypted_content"] }, "include"],
-    [{ tools: [{ type: "web_search" }] }, "tools[0].type"],
     [{ tools: [{ type: "mcp", server_label: "other" }] }, "tools[0].server_label"],
     [{ nonsense: 1 }, "nonsense"],
   ])("%j is refused by its name, and starts nothing", async (body, param) => {

@@ -1,4 +1,5 @@
-// Reads the tools of a request: functions that the caller runs, and tools of this service as an MCP server named `runnel`.
+// Reads the tools of a request: functions that the caller runs, tools of this service as an MCP server named `runnel`, and with
+// Responses tools that OpenAI runs itself.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
@@ -9,11 +10,11 @@ import { Fields } from "./fields.ts";
 export const serverLabel = "runnel";
 
 type AgentTools = Required<
-  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "unknownCallsToCaller">
+  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "unknownCallsToCaller">
 >;
 
 /** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
-export const noTools: AgentTools = { builtin: [], functions: [], unknownCallsToCaller: true };
+export const noTools: AgentTools = { builtin: [], functions: [], provider: [], unknownCallsToCaller: true };
 
 /**
  * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own.
@@ -24,10 +25,11 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
   if (items === undefined) {
     return undefined;
   }
-  const tools: { builtin: string[]; functions: NonNullable<AgentTools["functions"]>[number][] } = {
-    builtin: [],
-    functions: [],
-  };
+  const tools: {
+    builtin: string[];
+    functions: AgentTools["functions"][number][];
+    provider: AgentTools["provider"][number][];
+  } = { builtin: [], functions: [], provider: [] };
   for (const [index, item] of items.entries()) {
     const tool = new Fields(item, `tools[${index}]`);
     const type = tool.requireText("type");
@@ -35,6 +37,10 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
       tools.functions.push(readFunction(isChat ? new Fields(tool.raw("function"), tool.at("function")) : tool));
     } else if (type === "mcp") {
       tools.builtin.push(...readServerTools(tool));
+    } else if (!isChat) {
+      // In the words of OpenAI's API, so no other provider gets it.
+      tools.provider.push({ provider: "openai", tool: JSON.stringify(item) });
+      continue;
     } else {
       throw unsupported(tool.at("type"), `use function, or mcp with server_label ${serverLabel}, not ${type}`);
     }

@@ -23,7 +23,7 @@ import { readState } from "./state.ts";
 export function chatBody(model: string, provider: string, request: ModelRequest, reasons: boolean): object {
   const { system, messages, tools, providerTools = [], maxTokens, temperature, settings = {} } = request;
   const { responseFormat, reasoningEffort, providerOptions } = request;
-  const allTools = [...tools.map(chatTool), ...providerTools.map((tool) => new RawJson(tool))];
+  const allTools = [...tools.map(chatTool), ...ownTools(provider, providerTools)];
   const idOf = idsOf(model, messages);
   const said = messages.map((message) => chatMessage(message, provider, idOf));
   const body = {
@@ -40,6 +40,11 @@ export function chatBody(model: string, provider: string, request: ModelRequest,
     stream_options: { include_usage: true },
   };
   return adaptParameters(body, reasons);
+}
+
+/** OpenAI runs tools itself with Responses alone. Other servers have such tools here. */
+function ownTools(provider: string, tools: readonly string[]): readonly RawJson[] {
+  return provider === "openai" ? [] : tools.map((tool) => new RawJson(tool));
 }
 
 function chatMessage(message: ModelMessage, provider: string, idOf: SafeIds): object {

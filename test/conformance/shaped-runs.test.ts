@@ -387,6 +387,18 @@ describe("runs and sessions of programs", () => {
   });
 });
 
+test("a schema of answers has at most as many levels as a request", async () => {
+  const { api } = await setStage(findSurface("gRPC"));
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+  const schema = `${'{"items":'.repeat(5_000)}{}${"}".repeat(5_000)}`;
+  await expectRefused(api.sendMessage({ sessionId, message: "Hi", agent: { responseFormat: { schema } } }), {
+    grpcCode: "INVALID_ARGUMENT",
+    httpStatus: 400,
+    reason: "INVALID_ARGUMENT",
+    text: "invalid agent.response_format.schema: must be a JSON object of at most 100 levels",
+  });
+});
+
 describe("options of providers", () => {
   test("go to their provider alone, and change nothing that the service sets", async () => {
     const { provider, api } = await setStage(findSurface("gRPC"));
@@ -400,14 +412,17 @@ describe("options of providers", () => {
     expect(body).not.toHaveProperty("x");
   });
 
-  test.each(["[]", "{", '{"unknown":{}}', '{"openai":1}'])("%s is refused by its name", async (providerOptions) => {
-    const { api } = await setStage(findSurface("gRPC"));
-    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
-    await expectRefused(api.sendMessage({ sessionId, message: "Hi", agent: { providerOptions } }), {
-      grpcCode: "INVALID_ARGUMENT",
-      httpStatus: 400,
-      reason: "INVALID_ARGUMENT",
-      text: /^invalid agent\.provider_options: must be a JSON object of objects/,
-    });
-  });
+  test.each(["[]", "{", '{"unknown":{}}', '{"openai":1}', `{"openai":{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}}`])(
+    "%s is refused by its name",
+    async (providerOptions) => {
+      const { api } = await setStage(findSurface("gRPC"));
+      const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+      await expectRefused(api.sendMessage({ sessionId, message: "Hi", agent: { providerOptions } }), {
+        grpcCode: "INVALID_ARGUMENT",
+        httpStatus: 400,
+        reason: "INVALID_ARGUMENT",
+        text: /^invalid agent\.provider_options: must be a JSON object of objects/,
+      });
+    },
+  );
 });

@@ -2,7 +2,7 @@
 
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
-import { parseObject } from "../../platform/base/json/parse-object.ts";
+import { parseBoundedObject } from "../../platform/base/json/parse-object.ts";
 import { providerNames } from "../models/route.ts";
 
 /** The options by the name of the provider. */
@@ -16,12 +16,19 @@ export function providerOptionsOf({ providerOptions }: Agent): ProviderOptions |
   if (providerOptions === "") {
     return undefined;
   }
-  const options = parseObject(providerOptions);
+  const options = parseBoundedObject(providerOptions);
   const isKnown = Object.entries(options ?? {}).every(
-    ([name, value]) => providerNames.some((each) => each === name) && parseObject(JSON.stringify(value)) !== undefined,
+    ([name, value]) => providerNames.some((each) => each === name) && isObject(value),
   );
   if (options === undefined || !isKnown) {
-    throw invalidField("agent.provider_options", `must be a JSON object of objects, by ${providerNames.join(", ")}`);
+    throw invalidField(
+      "agent.provider_options",
+      `must be a JSON object of objects, by ${providerNames.join(", ")}, in at most 100 levels`,
+    );
   }
   return options as ProviderOptions;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
 
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
-import { parseObject } from "../../platform/base/json/parse-object.ts";
+import { parseBoundedObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import { providerNames } from "../models/route.ts";
 
 /**
@@ -15,8 +15,11 @@ export function providerToolsOf({ tools }: Agent, provider: string): readonly st
     if (!providerNames.some((name) => name === tool.provider)) {
       throw invalidField(`${at}.provider`, `must be one of ${providerNames.join(", ")}`);
     }
-    if (parseObject(tool.tool) === undefined) {
-      throw invalidField(`${at}.tool`, "must be a JSON object, as the provider's API writes the tool");
+    if (parseBoundedObject(tool.tool) === undefined) {
+      throw invalidField(
+        `${at}.tool`,
+        "must be a JSON object of at most 100 levels, as the provider's API writes the tool",
+      );
     }
     return tool.provider === provider ? [tool.tool] : [];
   });

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
 import { parseExact } from "../../platform/base/json/exact.ts";
-import { parseObject } from "../../platform/base/json/parse-object.ts";
+import { parseBoundedObject } from "../../platform/base/json/parse-object.ts";
 import type { ResponseFormat } from "../models/model.ts";
 
 /** The maximum bytes of a schema: more than any provider accepts. */
@@ -37,9 +37,9 @@ export function readAnswerSchema(text: string, field: string): object {
   if (sizeBytes > schemaBytesMax) {
     throw invalidField(field, `has ${sizeBytes} bytes: give at most ${schemaBytesMax}`);
   }
-  const schema = parseObject(text);
+  const schema = parseBoundedObject(text);
   if (schema === undefined) {
-    throw invalidField(field, "must be a JSON object");
+    throw invalidField(field, "must be a JSON object of at most 100 levels");
   }
   // The code that rewrites a schema for a provider relies on the types of its keywords.
   if (!validator.validate("https://json-schema.org/draft/2020-12/schema", schema)) {

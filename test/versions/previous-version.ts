@@ -89,7 +89,7 @@ function runGit(args: readonly string[]): Buffer {
 
 /**
  * A folder with the source of that version. It runs with today's packages; a package that only that version needs stays
- * among the dev dependencies until the next migration.
+ * among the dev dependencies until the next migration: now `@ai-sdk/*`.
  */
 export function extractPrevious(): string {
   const folder = mkdtempSync(join(tmpdir(), "runnel-previous-"));

@@ -68,7 +68,7 @@ interface GenerateContent {
 }
 `;
 
-const call = { id: "call_1", name: "find_a-b", args: { query: "a" } };
+const call = { id: "call00001", name: "find_a-b", args: { query: "a" } };
 const wireCall = { index: 0, id: call.id, type: "function", function: { name: call.name, arguments: '{"query":"a"}' } };
 
 /** The SDK reads a response only if it has the role that the service sends. */

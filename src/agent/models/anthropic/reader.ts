@@ -7,7 +7,7 @@
 
 import type { ModelPart, ModelToolCall } from "../model.ts";
 import { describeCut, describeStreamError } from "../wire/failures.ts";
-import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { asRecord, readFrame, WrittenValue } from "../wire/frame.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { ResponseMessage } from "./response-message.ts";
 
@@ -33,7 +33,7 @@ export class MessagesReader implements ResponseReader {
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
-    const frame = parse(data);
+    const frame = readFrame(data);
     if (event === "error") {
       return [describeStreamError(frame?.error ?? frame ?? data)];
     }
@@ -86,11 +86,3 @@ export class MessagesReader implements ResponseReader {
 }
 
 const nothing: readonly ModelPart[] = [];
-
-function parse(data: string): Fields | undefined {
-  try {
-    return asRecord(JSON.parse(data));
-  } catch {
-    return undefined;
-  }
-}

@@ -2,7 +2,7 @@
 
 import { RawJson } from "../../../platform/base/json/exact.ts";
 import { argumentsOf } from "../wire/calls.ts";
-import { asRecord, type WrittenValue } from "../wire/frame.ts";
+import { asRecord, textOf, type WrittenValue } from "../wire/frame.ts";
 import { type Block, inputOf, isProviderCall, isThought } from "./block.ts";
 
 /** The members whose text arrives in pieces. */
@@ -124,8 +124,4 @@ export class ResponseBlock {
 
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

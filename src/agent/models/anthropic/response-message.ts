@@ -4,7 +4,7 @@ import type { ModelPart, ModelToolCall } from "../model.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, isLostFrame, WrittenValue } from "../wire/frame.ts";
+import { asRecord, type FrameFinish, isLostFrame, isTextOrNothing, textOf, WrittenValue } from "../wire/frame.ts";
 import { isProviderCall, isProviderResult } from "./block.ts";
 import { type Counts, readCounts, readFinish, usageOf } from "./frames.ts";
 import { ProviderCalls } from "./provider-calls.ts";
@@ -234,12 +234,4 @@ const textMembers: ReadonlyMap<string, TextMember> = new Map([
 
 function isCall(type: string): boolean {
   return type === "tool_use" || isProviderCall(type);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function isTextOrNothing(value: unknown): boolean {
-  return typeof value === "string" || value === undefined || value === null;
 }

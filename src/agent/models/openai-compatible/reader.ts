@@ -7,7 +7,16 @@ import { CallPieces } from "../wire/calls.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
+import {
+  asRecord,
+  type FrameFinish,
+  isLostFrame,
+  isTextOrNothing,
+  mergeUsage,
+  readFrame,
+  textOf,
+  WrittenValue,
+} from "../wire/frame.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { readContent } from "./content.ts";
 import { ExecutedTools } from "./executed-tools.ts";
@@ -36,7 +45,7 @@ export class ChatReader implements ResponseReader {
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
-    const frame = parse(data);
+    const frame = readFrame(data);
     if (event === "error") {
       return [describeStreamError(frame?.error ?? frame ?? data)];
     }
@@ -160,20 +169,3 @@ export class ChatReader implements ResponseReader {
 }
 
 const nothing: readonly ModelPart[] = [];
-
-function parse(data: string): Fields | undefined {
-  try {
-    return asRecord(JSON.parse(data));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns an empty text for any other value. */
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function isTextOrNothing(value: unknown): boolean {
-  return typeof value === "string" || value === undefined || value === null;
-}

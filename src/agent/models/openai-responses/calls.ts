@@ -2,7 +2,7 @@
 // around several calls.
 
 import type { ModelToolCall } from "../model.ts";
-import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { asRecord, textOf, WrittenValue } from "../wire/frame.ts";
 import type { OutputItem } from "./items.ts";
 
 /** Whether the item is a call that is for us, or looks like one. */
@@ -77,8 +77,4 @@ function parse(json: string): Readonly<Record<string, unknown>> {
 
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -8,6 +8,7 @@
 
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
+import { textOf } from "../wire/frame.ts";
 import { failedOutcome, noResult, outcomeOfItem } from "../wire/outcome.ts";
 import type { ItemValue } from "./items.ts";
 
@@ -149,8 +150,4 @@ function describeError(error: unknown): string {
 
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

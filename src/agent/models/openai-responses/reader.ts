@@ -6,7 +6,7 @@ import type { ModelCitation, ModelPart, ModelToolCall, ModelUsage } from "../mod
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, isLostFrame, mergeUsage } from "../wire/frame.ts";
+import { asRecord, type FrameFinish, isLostFrame, mergeUsage, readFrame } from "../wire/frame.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { callsOf, isCall } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
@@ -36,7 +36,7 @@ export class ResponsesReader implements ResponseReader {
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
-    const frame = parse(data);
+    const frame = readFrame(data);
     if (event === "error") {
       return [describeStreamError(frame?.error ?? frame ?? data)];
     }
@@ -227,14 +227,6 @@ function citationsOf(items: readonly OutputItem[]): readonly ModelCitation[] | u
     }
   }
   return citations.all();
-}
-
-function parse(data: string): Fields | undefined {
-  try {
-    return asRecord(JSON.parse(data));
-  } catch {
-    return undefined;
-  }
 }
 
 function reasoning(text: string): ModelPart {

@@ -8,7 +8,7 @@
 import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
-import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { asRecord, textOf, WrittenValue } from "../wire/frame.ts";
 import { withoutMember } from "../wire/members.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { isCall } from "./calls.ts";
@@ -185,8 +185,4 @@ function hasPair(item: OutputItem, items: readonly OutputItem[]): boolean {
     other === undefined ||
     items.some(({ type, fields }) => type === other && textOf(fields.call_id) === textOf(item.fields.call_id))
   );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -36,6 +36,25 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
+/** Parses an event's data. Returns undefined for invalid JSON. */
+export function readFrame(data: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return asRecord(JSON.parse(data));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the text, or an empty text for any other value. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Returns whether a value is a text or missing. */
+export function isTextOrNothing(value: unknown): boolean {
+  return typeof value === "string" || value === undefined || value === null;
+}
+
 /** Returns a token count, or undefined for any other value; undefined does not mean 0. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -13,6 +13,8 @@ export interface TimedLine extends SubjectLine {
 export interface Seen {
   readonly lines: readonly TimedLine[];
   readonly calls: readonly RecordedCall[];
+  /** When the subject got its request, so before its clock of the deadline began. */
+  readonly askedMs: number;
   /** When the subject was done. */
   readonly doneMs: number;
 }

@@ -80,6 +80,7 @@ async function runCase(each: Case, subject: Subject, limitMs: number): Promise<V
   const url = await service.open();
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), limitMs);
+  const askedMs = performance.now();
   try {
     const print = (line: SubjectLine): void => {
       lines.push({ ...line, atMs: performance.now() });
@@ -99,7 +100,7 @@ async function runCase(each: Case, subject: Subject, limitMs: number): Promise<V
     await sleep(20);
   }
   const { calls } = service;
-  check({ lines, calls, doneMs }, findings);
+  check({ lines, calls, askedMs, doneMs }, findings);
   await service.close();
   const { problems } = findings;
   return { name: nameOf(each), says: each.says, durationMs: performance.now() - startMs, problems };

@@ -473,7 +473,7 @@ const expectDeadline = (timeoutMs: number, leastMs: number): NonNullable<FollowO
   return (tails, seen, findings) => {
     const [first] = tails;
     expectPrompt(timeoutMs + slackMs, first?.atMs, seen, findings);
-    findings.that(seen.doneMs - (first?.atMs ?? 0) >= leastMs, `the call ended after less than ${leastMs} ms`);
+    findings.that(seen.doneMs - seen.askedMs >= leastMs, `the call ended after less than ${leastMs} ms`);
     expectNoStreams(seen, findings);
   };
 };
@@ -496,7 +496,7 @@ const limits: readonly Case[] = [
   broken("deadline", "the deadline passes while the stream is open", "DEADLINE_EXCEEDED", {
     request: { timeout_ms: 1_500 },
     attempts: (log) => [[upTo(log, 3), keepAlive(300)]],
-    check: expectDeadline(1_500, 1_000),
+    check: expectDeadline(1_500, 1_500),
   }),
   broken(
     "deadline-between-attempts",
@@ -514,7 +514,7 @@ const limits: readonly Case[] = [
       [upTo(log, 1), keepAlive(200, 600), fail(resume)],
       [keepAlive(200, 600), fail(resume)],
     ],
-    check: expectDeadline(2_000, 1_500),
+    check: expectDeadline(2_000, 2_000),
   }),
   broken("deadline-away", "the deadline passes while the service refuses connections", "DEADLINE_EXCEEDED", {
     request: { timeout_ms: 2_000 },

@@ -147,9 +147,16 @@ def idempotency():
     assert one.id == other.id
 
 
+def settings():
+    response = client.responses.create(
+        model=MODEL, input=f"{CALL} n=1", tools=[WEATHER], tool_choice="required", parallel_tool_calls=False, top_p=0.5,
+        text={"format": {"type": "json_object"}})
+    assert [item.type for item in response.output] == ["function_call"], response
+    assert response.tool_choice == "required" and response.text.format.type == "json_object", response
+
+
 def refusals():
-    for field, value in [("top_p", 0.5), ("tool_choice", "required"), ("parallel_tool_calls", False),
-                         ("max_tool_calls", 3), ("text", {"format": {"type": "json_object"}})]:
+    for field, value in [("max_tool_calls", 3), ("prompt", {"id": "pmpt_1"}), ("include", ["file_search_call.results"])]:
         error = expect(openai.BadRequestError, lambda: client.responses.create(model=MODEL, input="n=1", **{field: value}))
         assert error.code == "unsupported_parameter" and error.param.startswith(field), error
     wrong = OpenAI(base_url=base_url, api_key="wrong")
@@ -184,6 +191,6 @@ def expect(kind, call):
 
 
 for case in [models_and_create, raw_stream, helper, background_and_resume, two_readers, server_tools, functions, conversations,
-             branches, cancelled_stream, deleted, idempotency, refusals, chat, silent_minute]:
+             branches, cancelled_stream, deleted, idempotency, settings, refusals, chat, silent_minute]:
     case()
     print("passed", case.__name__, flush=True)

@@ -1,83 +1,152 @@
-// `npm run conformance`: runs the official Connect conformance suite against our port and our handlers, and the tests that need
-// curl, openssl, Chromium, nginx, tini, Go, Python and Java. With `-- [--custom-stream] --run '<case>' --trace` it runs only the
-// named cases of the suite, and prints the traffic of failed ones. With `-- recorded <folder> [text]` it plays only the recorded
-// streams of model providers in a folder.
+// `npm run conformance`: judges that we did not write. `npm run conformance -- <part> …` runs these parts alone, and fails when one of
+// them cannot run; without names it runs every part that the machine has programs for. Each part reports by itself.
+// `-- recorded <folder> [text]` plays only recorded streams of model providers. `-- suite [--custom-stream] --run '<case>' --trace`
+// runs only the named cases of the Connect suite, and prints the traffic of failed ones.
 
+import { mkdtempDisposable, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { programs } from "../test/external/programs.ts";
 import { runRecorded } from "../test/recorded/run.ts";
-import { hasGo, prepareSuite, runSuite, type SuiteRun, suiteRuns, suiteVersion } from "./connect-conformance.ts";
-import { runCommand } from "./run-command.ts";
+import { filesOf, type PartName, partNames, parts } from "./conformance-parts.ts";
+import { preparePython } from "./conformance-python.ts";
+import { prepareSuite, runSuite, suiteRuns } from "./connect-conformance.ts";
+import { showCommand } from "./run-command.ts";
 
-const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--custom-stream");
+interface Outcome {
+  readonly state: "passed" | "failed" | "left out";
+  readonly remark: string;
+}
 
+const [first, ...others] = process.argv.slice(2);
 try {
-  if (process.argv[2] === "recorded") {
-    process.exitCode = await playRecorded();
-  } else {
-    await runAll();
-  }
+  process.exitCode = first === "recorded" ? await playRecorded(others) : await runParts(process.argv.slice(2));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
 
-async function playRecorded(): Promise<0 | 1> {
-  const [folder, text] = process.argv.slice(3);
+async function playRecorded([folder, text]: readonly string[]): Promise<0 | 1> {
   if (folder === undefined) {
     throw new Error("usage: npm run conformance -- recorded <folder> [text in the path]");
   }
   return await runRecorded(folder, text ?? "", console.log);
 }
 
-async function runAll(): Promise<void> {
-  if (process.argv.length === 2) {
-    await timed(
-      "curl, nginx, Chromium, the console, signers, runners, clients, CopilotKit, the SDKs of providers, the image and the npm package",
-      runExternalTests,
-    );
+async function runParts(words: readonly string[]): Promise<0 | 1> {
+  const options = words.findIndex((word) => word.startsWith("-"));
+  const named = readNames(options < 0 ? words : words.slice(0, options));
+  const suiteArgs = options < 0 ? [] : words.slice(options);
+  const chosen = named.length > 0 ? named : partNames;
+  if (chosen.some((name) => parts[name].needs.some((need) => need === "python"))) {
+    await preparePython();
   }
-  await runSuites();
+  const outcomes = new Map<PartName, Outcome>(chosen.flatMap((name) => leaveOut(name, named.length > 0)));
+  const present = chosen.filter((name) => !outcomes.has(name));
+  for (const [name, outcome] of await runTests(present.filter((name) => name !== "suite"))) {
+    outcomes.set(name, outcome);
+  }
+  if (present.includes("suite")) {
+    outcomes.set("suite", await runConnectSuite(suiteArgs));
+  }
+  return summarize(chosen, outcomes);
 }
 
-async function runExternalTests(): Promise<void> {
-  await runCommand("vitest", ["run", "--config", "test/external/vitest.config.ts"]);
+function readNames(words: readonly string[]): readonly PartName[] {
+  const unknown = words.find((word) => !partNames.some((name) => name === word));
+  if (unknown !== undefined) {
+    throw new Error(`unknown part: ${unknown}; the parts are ${partNames.join(", ")}, and recorded <folder>`);
+  }
+  return partNames.filter((name) => words.includes(name));
 }
 
-async function runSuites(): Promise<void> {
-  if (!(await hasGo())) {
-    leaveOut();
-    return;
-  }
-  await timed(`connectconformance ${suiteVersion} and its protos`, prepareSuite);
-  let passed = 0;
-  for (const run of chooseRuns()) {
-    passed += await timed(run.name, () => runSuite(run, suiteArgs));
-  }
-  // CI reads this line. Every failure has thrown before it.
-  console.log(`${passed} passed, 0 failed`);
+/** Returns the outcome of a part whose programs are missing: a failure when the caller named the part. */
+function leaveOut(name: PartName, isNamed: boolean): [PartName, Outcome][] {
+  const missing = parts[name].needs.filter((need) => !programs[need].isHere());
+  const remark = missing.map((need) => `needs ${need}: ${programs[need].bring}`).join("; ");
+  return missing.length === 0 ? [] : [[name, { state: isNamed ? "failed" : "left out", remark }]];
 }
 
-/** Leaves the suite out when Go is missing. On CI, which has Go, that is a failure. */
-function leaveOut(): void {
-  const fix = "install it from https://go.dev/dl/ so that `go version` works, then run this again";
-  const why = `the Connect conformance suite ${suiteVersion} needs Go: ${fix}`;
-  if ((process.env.CI ?? "") !== "") {
-    throw new Error(why);
+/** Runs the tests of all these parts at once, so that one part computes while another waits. */
+async function runTests(names: readonly PartName[]): Promise<readonly (readonly [PartName, Outcome])[]> {
+  const files = names.flatMap(filesOf);
+  if (files.length === 0) {
+    return [];
   }
-  console.error(`left out: ${why}`);
+  await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-conformance-"));
+  const report = join(folder.path, "report.json");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const exitCode = await showCommand("vitest", [
+    "run",
+    "--config",
+    "test/external/vitest.config.ts",
+    ...reporters,
+    ...files,
+  ]);
+  const { testResults } = JSON.parse(await readFile(report, "utf8").catch(noReport)) as Report;
+  const outcomes = names.map((name) => [name, judge(filesOf(name), testResults)] as const);
+  const isBlamed = outcomes.some(([, { state }]) => state === "failed");
+  if (exitCode !== 0 && !isBlamed) {
+    throw new Error(`vitest ended with ${exitCode}, and no part is to blame: look above`);
+  }
+  return outcomes;
 }
 
-/** Returns the runs of the suite. Named cases run once: with the handlers, or with --custom-stream. */
-function chooseRuns(): readonly SuiteRun[] {
-  if (process.argv.includes("--custom-stream")) {
-    return [suiteRuns.customStream];
-  }
-  return suiteArgs.length > 0 ? [suiteRuns.handlers] : Object.values(suiteRuns);
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly startTime: number;
+    readonly endTime: number;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
 }
 
-async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+function noReport(): never {
+  throw new Error("vitest wrote no report: look above");
+}
+
+function judge(files: readonly string[], results: Report["testResults"]): Outcome {
+  const own = results.filter(({ name }) => files.some((file) => name.endsWith(`/${file}`)));
+  const tests = own.flatMap(({ assertionResults }) => assertionResults);
+  const passed = tests.filter(({ status }) => status === "passed").length;
+  const failed = tests.filter(({ status }) => status === "failed").length;
+  const seconds = own.reduce((sum, { startTime, endTime }) => sum + Math.max(endTime - startTime, 0) / 1000, 0);
+  const isPassed = own.length === files.length && own.every(({ status }) => status === "passed") && passed > 0;
+  const remark = `${passed} passed, ${failed} failed, ${tests.length - passed - failed} left out, ${Math.round(seconds)} s of tests`;
+  return { state: isPassed ? "passed" : "failed", remark };
+}
+
+async function runConnectSuite(words: readonly string[]): Promise<Outcome> {
+  const suiteArgs = words.filter((word) => word !== "--custom-stream");
+  const isCustom = words.length > suiteArgs.length;
+  // Named cases run once: with the handlers, or with --custom-stream.
+  const all = suiteArgs.length > 0 ? [suiteRuns.handlers] : Object.values(suiteRuns);
   const startMs = performance.now();
-  const result = await work();
-  const seconds = Math.round((performance.now() - startMs) / 1000);
-  console.log(`✓ ${name}${typeof result === "number" ? `: ${result} cases` : ""}, ${seconds} s`);
-  return result;
+  try {
+    await prepareSuite();
+    let passed = 0;
+    for (const run of isCustom ? [suiteRuns.customStream] : all) {
+      passed += await runSuite(run, suiteArgs);
+    }
+    return { state: "passed", remark: `${passed} passed, 0 failed, ${secondsSince(startMs)} s` };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return { state: "failed", remark: `look above, ${secondsSince(startMs)} s` };
+  }
+}
+
+function secondsSince(startMs: number): number {
+  return Math.round((performance.now() - startMs) / 1000);
+}
+
+/** Prints a line for each part. Returns the exit code. */
+function summarize(names: readonly PartName[], outcomes: ReadonlyMap<PartName, Outcome>): 0 | 1 {
+  const marks = { passed: "✓", failed: "✗", "left out": "-" } as const;
+  const width = Math.max(...names.map((name) => name.length));
+  for (const name of names) {
+    const { state, remark } = outcomes.get(name) ?? { state: "failed", remark: "did not run" };
+    console.log(`${marks[state]} ${name.padEnd(width)}  ${state}: ${remark} (${parts[name].about})`);
+  }
+  return [...outcomes.values()].some(({ state }) => state === "failed") ? 1 : 0;
 }

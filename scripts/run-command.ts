@@ -9,13 +9,7 @@ export const repositoryRoot: string = join(import.meta.dirname, "..");
 
 /** Runs `command` in the repository's root and returns its standard output. Throws when its exit code is not 0. */
 export async function runCommand(command: string, args: readonly string[]): Promise<string> {
-  const child = spawn(command, args, {
-    cwd: repositoryRoot,
-    env: { ...process.env, PATH: pathWithLocalBinaries() },
-    stdio: ["ignore", "pipe", "pipe"],
-    // Windows starts the .cmd files of node_modules/.bin only through a shell. The arguments are ours, never a user's.
-    shell: process.platform === "win32",
-  });
+  const child = spawn(command, args, { ...options(), stdio: ["ignore", "pipe", "pipe"] });
   const printed = { stdout: "", all: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed.stdout += text;
@@ -34,6 +28,23 @@ export async function runCommand(command: string, args: readonly string[]): Prom
   return printed.stdout;
 }
 
-function pathWithLocalBinaries(): string {
-  return `${join(repositoryRoot, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`;
+/** Runs `command` as `runCommand` does, but shows its output while it runs. Returns its exit code. */
+export async function showCommand(command: string, args: readonly string[]): Promise<number | null> {
+  const child = spawn(command, args, { ...options(), stdio: "inherit" });
+  return await new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+}
+
+function options() {
+  return {
+    cwd: repositoryRoot,
+    env: {
+      ...process.env,
+      PATH: `${join(repositoryRoot, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`,
+    },
+    // Windows starts the .cmd files of node_modules/.bin only through a shell. The arguments are ours, never a user's.
+    shell: process.platform === "win32",
+  };
 }

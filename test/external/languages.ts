@@ -1,10 +1,9 @@
-// Finds the programs of other languages. Tests of a missing language are skipped with a notice; CI must have them all.
+// Gives the tests the languages that the machine has. Tests of a missing one are skipped, and a line says how to bring it;
+// `npm run conformance` decides whether that is a failure.
 
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { leaveOut } from "../harness/leave-out.ts";
+import { findPython, programs } from "./programs.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -19,37 +18,31 @@ declare module "vitest" {
   }
 }
 
-/** Made by `.ci/run`, so that nothing is installed into the system's own Python. */
-const ownPython = join(import.meta.dirname, ".venv/bin/python");
-const packages = "cryptography, grpc, langbot_plugin, pydantic, yaml";
-
 export function setup(project: TestProject): void {
-  project.provide("hasGo", runs("go", ["version"]) || leaveOut("TEST_GO", goWords));
-  project.provide("hasRust", runs("cargo", ["--version"]) || leaveOut("TEST_RUST", rustWords));
-  const python = [ownPython, "python3"].find((each) => runs(each, ["-c", `import ${packages}`]));
-  project.provide("python", python ?? (leaveOut("TEST_PYTHON", pythonWords) || ""));
-  project.provide("langbotSdk", nameSdk(python));
-  const hasJava = runs("javac", ["-version"]) && runs("mvn", ["-version"]);
-  project.provide("hasJava", hasJava || leaveOut("TEST_JAVA", javaWords));
+  project.provide("hasGo", has("go"));
+  project.provide("hasRust", has("rust"));
+  project.provide("hasJava", has("java"));
+  const python = findPython();
+  project.provide("python", python ?? "");
+  project.provide("langbotSdk", python === undefined ? "" : nameSdk(python));
+  if (python === undefined) {
+    report("python");
+  }
 }
 
-const goWords = "what is in Go is left out, for there is no Go; to have it: https://go.dev/dl/";
-const rustWords = "what is in Rust is left out, for there is no cargo; to have it: https://rustup.rs";
-const pythonWords =
-  `what is in Python is left out, for there is no Python with ${packages}; to have it: ` +
-  "python3 -m venv test/external/.venv && test/external/.venv/bin/pip install --no-deps -r test/external/python.txt";
-const javaWords =
-  "what is in Java is left out, for there is no JDK with Maven; to have it: apt-get install default-jdk-headless maven";
-
-function nameSdk(python: string | undefined): string {
-  if (python === undefined) {
-    return "";
+function has(name: "go" | "rust" | "java"): boolean {
+  const isHere = programs[name].isHere();
+  if (!isHere) {
+    report(name);
   }
+  return isHere;
+}
+
+function report(name: keyof typeof programs): void {
+  process.stderr.write(`without ${name} its tests are left out: ${programs[name].bring}\n`);
+}
+
+function nameSdk(python: string): string {
   const script = "from importlib.metadata import version; print('langbot-plugin', version('langbot-plugin'))";
   return spawnSync(python, ["-c", script], { encoding: "utf8" }).stdout.trim();
-}
-
-function runs(program: string, args: readonly string[]): boolean {
-  const isMissing = program.includes("/") && !existsSync(program);
-  return !isMissing && spawnSync(program, args, { stdio: "ignore" }).status === 0;
 }

@@ -1,7 +1,6 @@
-// The tests that need programs which npm does not install: curl, openssl, Chromium, nginx, tini and bubblewrap; and the parts
-// in other languages: signers and runners in Go and Python, the client in Java. CopilotKit and the SDKs of providers, too large to be
-// dependencies, are installed by their tests.
-// Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
+// The tests of `npm run conformance`, which need programs that npm does not install: curl, openssl, Chromium, nginx, tini, bubblewrap, Go,
+// Python, Java, Rust. CopilotKit and the SDKs of providers, too large to be dependencies, are installed by their tests.
+// One file: `npx vitest run --config test/external/vitest.config.ts <file>`.
 
 import { defineConfig } from "vitest/config";
 import { globalSetup } from "../harness/vitest-options.ts";
@@ -17,8 +16,8 @@ export default defineConfig({
     pool: "forks",
     // Node's type stripping, which makes the page's script, still warns that it is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],
-    // One browser is already several processes.
-    maxWorkers: 1,
+    // A file that downloads, compiles or waits for a death leaves a core idle. One browser is already several processes.
+    maxWorkers: 2,
     testTimeout: testTimeoutMs,
     hookTimeout: testTimeoutMs,
   },

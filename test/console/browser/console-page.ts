@@ -1,9 +1,8 @@
 // The console in headless Chromium, with everything that it complains about or asks of other hosts.
 
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
-import { expect, onTestFinished } from "vitest";
+import type { BrowserContextOptions, Page, Request } from "playwright-core";
+import { expect } from "vitest";
+import { newPage } from "../../external/browser.ts";
 import { keyOf } from "../../harness/credentials.ts";
 
 /** A view appears within a second; a busy machine runs a service, a browser and three test files on two cores. */
@@ -25,27 +24,13 @@ export interface ConsoleOptions extends BrowserContextOptions {
   readonly client?: string | null;
 }
 
-/** Starts Chromium: the system's, or the program in CHROMIUM. It ends with the test. */
-export async function startBrowser(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  await access(executablePath, constants.X_OK).catch((cause: unknown) => {
-    const fix = "run `apt-get install -y chromium`, or set CHROMIUM to the program";
-    throw new Error(`Chromium is not at ${executablePath}: ${fix}`, { cause });
-  });
-  const browser = await chromium.launch({ executablePath });
-  onTestFinished(() => browser.close());
-  return browser;
-}
-
 /** Opens the console of a service at a path such as `runs`. */
 export async function openConsole(
   url: string,
   path = "",
   { client, ...options }: ConsoleOptions = {},
-  browser?: Browser,
 ): Promise<ConsolePage> {
-  const context = await (browser ?? (await startBrowser())).newContext({ reducedMotion: "reduce", ...options });
-  const page = await context.newPage();
+  const page = await newPage({ reducedMotion: "reduce", ...options });
   page.setDefaultTimeout(waitMaxMs);
   const opened: ConsolePage = { page, complaints: [], requests: [], foreign: [] };
   page.on("console", (message) => {
@@ -63,7 +48,7 @@ export async function openConsole(
   });
   if (client !== null) {
     // As if a person had entered it in each tab.
-    await context.addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), keyOf(client));
+    await page.context().addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), keyOf(client));
   }
   await page.goto(`${url}/console/${path}`);
   return opened;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { type Agent, adminToken, type Forum, newThread, openForum, write } from "../../forum/stage.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { enterAdminToken, expectCalm, openConsole, seeText, startBrowser } from "./console-page.ts";
+import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const hostile = "<img src=x onerror=alert(1)>\u001b[31m";
@@ -282,17 +282,13 @@ test("the picture of the documentation", async () => {
          select count(*) from ${table} as later where later.create_time >= ${table}.create_time)`,
     );
   }
-  await takePicture(
-    forum.service.url,
-    {
-      name: "forum",
-      path: `forum/${communityId}/threads/${threadId}`,
-      text: "You get 40 a day until Friday.",
-      prepare: async (page) => {
-        await enterAdminToken(page, adminToken);
-        await page.getByRole("button", { name: "Close message" }).click();
-      },
+  await takePicture(forum.service.url, {
+    name: "forum",
+    path: `forum/${communityId}/threads/${threadId}`,
+    text: "You get 40 a day until Friday.",
+    prepare: async (page) => {
+      await enterAdminToken(page, adminToken);
+      await page.getByRole("button", { name: "Close message" }).click();
     },
-    await startBrowser(),
-  );
+  });
 });

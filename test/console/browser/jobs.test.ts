@@ -15,7 +15,7 @@ import { until } from "../../harness/wait.ts";
 import { setJobStage, specOf, stamp } from "../../jobs/stage.ts";
 import { makeSigner, type Signer } from "../../jobspec/signer.ts";
 import { expectFit } from "./checks.ts";
-import { enterAdminToken, expectCalm, openConsole, seeBadge, seeText, startBrowser } from "./console-page.ts";
+import { enterAdminToken, expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -276,12 +276,11 @@ test("a job and the trust keys make pictures", async () => {
     await admin.call(TrustService.method.createTrustedKey, { key });
   }
   await admin.call(TrustService.method.revokeTrustedKey, { kid: "research-2025" });
-  const browser = await startBrowser();
-  await takePicture(service.url, { name: "jobs", path: `jobs/${shown}`, text: "ended, complete" }, browser);
+  await takePicture(service.url, { name: "jobs", path: `jobs/${shown}`, text: "ended, complete" });
   const prepare = async (page: Page): Promise<void> => {
     await enterAdminToken(page, authAdminToken);
     await page.getByRole("button", { name: "Close message" }).click();
   };
   const keys = { name: "trust-keys", path: "jobs/keys?key=portal-us", text: "public key", prepare };
-  await takePicture(service.url, keys, browser);
+  await takePicture(service.url, keys);
 });

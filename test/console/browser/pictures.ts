@@ -3,7 +3,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { type ConsoleOptions, openConsole, seeText } from "./console-page.ts";
@@ -24,12 +24,11 @@ export interface Picture {
 export async function takePicture(
   url: string,
   { name, path, text, prepare }: Picture,
-  browser: Browser,
   options: ConsoleOptions = {},
 ): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     const viewport = { width: 1280, height: 800 };
-    const { page } = await openConsole(url, path, { colorScheme, viewport, ...options }, browser);
+    const { page } = await openConsole(url, path, { colorScheme, viewport, ...options });
     await prepare?.(page);
     await seeText(page, text);
     // The explorer and the page of a shared run have no frame with the state of the service.

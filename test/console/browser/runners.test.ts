@@ -18,7 +18,7 @@ import { runnerOf, startWorker } from "../../harness/worker.ts";
 import { mayDial } from "../../runners/dialled-stage.ts";
 import { readLog, start } from "../../runners/hand-worker.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText, startBrowser } from "./console-page.ts";
+import { expectCalm, openConsole, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const { putBinding, putAgentProfile, getBinding, getRunner, listRunners, registerRunners } = RunnerService.method;
@@ -221,16 +221,14 @@ test("the records of a run say what the host refused, and the choice lives in th
   await expectFit(page, "a binding");
   expectCalm(opened);
 
-  const browser = await startBrowser();
   const grants = { name: "runner", path: helperPath, text: "Requests of all its runs" };
   // A table full of text makes a large picture.
-  await takePicture(service.url, grants, browser, { viewport: { width: 1280, height: 640 } });
+  await takePicture(service.url, grants, { viewport: { width: 1280, height: 640 } });
   const refusals = { name: "runner-records", path: `${helperPath}?run=${last}`, text: "dropped_invalid" };
-  await takePicture(
-    service.url,
-    { ...refusals, prepare: (shown) => shown.getByRole("heading", { name: "Its runs" }).scrollIntoViewIfNeeded() },
-    browser,
-  );
+  await takePicture(service.url, {
+    ...refusals,
+    prepare: (shown) => shown.getByRole("heading", { name: "Its runs" }).scrollIntoViewIfNeeded(),
+  });
 });
 
 test("bindings by an agent, dialled runners, hostile names, disabled and dangling bindings are shown as they are", async () => {

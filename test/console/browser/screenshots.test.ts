@@ -15,7 +15,6 @@ import { fail } from "../../fakes/wire-server.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
-import { startBrowser } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const summary = `The service reads its settings in three steps:
@@ -97,7 +96,6 @@ test("every view in light and in dark makes a picture that is small enough for a
   });
   const text = '[CREATE_FILE path="poem.txt"]\nThe board between them.\n[/CREATE_FILE]\n[DELETE_FILE path="draft.txt"]';
   await client.call(ExchangeService.method.submitInbox, { exchangeId, text });
-  const browser = await startBrowser();
   const views = [
     { name: "runs", path: "runs", text: /^live$/ },
     { name: "run", path: `runs/${shown}`, text: "Two places disagree" },
@@ -110,11 +108,11 @@ test("every view in light and in dark makes a picture that is small enough for a
     { name: "explorer", path: "../docs", text: "SessionService" },
   ];
   for (const view of views) {
-    await takePicture(service.url, view, browser);
+    await takePicture(service.url, view);
   }
   // A page full of text makes a large picture.
   const entries = { name: "entries", path: `runs/${shown}?tab=entries&seq=4`, text: "entry 4" };
-  await takePicture(service.url, entries, browser, { viewport: { width: 1280, height: 640 } });
+  await takePicture(service.url, entries, { viewport: { width: 1280, height: 640 } });
 });
 
 function makeProject(): string {

@@ -12,7 +12,7 @@ import { testDatabase } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText, startBrowser } from "./console-page.ts";
+import { expectCalm, openConsole, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -282,13 +282,12 @@ test("the pictures", async () => {
       await admin.call(revokeApiKey, { keyId: apiKey?.keyId ?? "" });
     }
   }
-  const browser = await startBrowser();
   const pictures = [
     { name: "service", path: "service?changed=yes&setting=server.cors_origins", text: "in the environment" },
     { name: "service-keys", path: "service?tab=keys", text: "old laptop" },
   ];
   for (const picture of pictures) {
-    await takePicture(service.url, { ...picture, prepare: prepareAsOperator }, browser);
+    await takePicture(service.url, { ...picture, prepare: prepareAsOperator });
   }
 });
 

@@ -1,6 +1,6 @@
 // A run is shared by a link: its reader has no key, sees the log live, and requests nothing else.
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -15,7 +15,7 @@ import { startProcess } from "../../harness/process.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { type ConsolePage, expectCalm, openConsole, seeBadge, seeText, startBrowser } from "./console-page.ts";
+import { type ConsolePage, expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const wide = { viewport: { width: 1280, height: 800 } };
@@ -72,9 +72,9 @@ async function shareRun(page: Page): Promise<string> {
 }
 
 /** Opens a link as a person without a key does. */
-async function openLink(link: string, browser: Browser): Promise<ConsolePage> {
+async function openLink(link: string): Promise<ConsolePage> {
   const { origin, pathname, hash } = new URL(link);
-  return await openConsole(origin, `${pathname.replace("/console/", "")}${hash}`, { client: null, ...wide }, browser);
+  return await openConsole(origin, `${pathname.replace("/console/", "")}${hash}`, { client: null, ...wide });
 }
 
 /** Fails when the page has requested anything but its files and the stream of this run, or has sent a credential besides the ticket. */
@@ -126,11 +126,10 @@ test("a reader without a key sees text live, and has the whole text once after k
   );
   const first = await startProcess(environment);
   const { runId } = await startRun(new GrpcClient(first.target));
-  const browser = await startBrowser();
-  const sharer = await openConsole(first.url, `runs/${runId}`, wide, browser);
+  const sharer = await openConsole(first.url, `runs/${runId}`, wide);
   await seeText(sharer.page, "The board between");
   const link = await shareRun(sharer.page);
-  const reader = await openLink(link, browser);
+  const reader = await openLink(link);
   const { page } = reader;
   await seeText(page, "The board between");
   await seeBadge(page, /^live · at \d+$/);
@@ -169,12 +168,11 @@ test("the dialog makes links, copies one, and counts down; a link works again un
     await answer(" Last.")(wire, {} as never);
   });
   const { runId } = await startRun(client);
-  const browser = await startBrowser();
   const permissions = ["clipboard-read", "clipboard-write"];
-  const opened = await openConsole(service.url, `runs/${runId}`, { ...wide, permissions }, browser);
+  const opened = await openConsole(service.url, `runs/${runId}`, { ...wide, permissions });
   const link = await shareRun(opened.page);
   expect(link).toMatch(new RegExp(`^${service.url}/console/shared#${runId}\\.rt_[\\w-]{43}$`));
-  const reader = await openLink(link, browser);
+  const reader = await openLink(link);
   await seeText(reader.page, "First.");
   await opened.page.getByText(/^A reader has to open it within \d+ s\. It then works until/).waitFor();
   await opened.page.getByRole("button", { name: "Copy", exact: true }).click();
@@ -187,7 +185,7 @@ test("the dialog makes links, copies one, and counts down; a link works again un
     const made = await field.inputValue();
     return made !== link && made;
   });
-  const second = await openLink(another, browser);
+  const second = await openLink(another);
   await seeText(second.page, "First.");
   await reader.page.reload();
   await seeText(reader.page, "First.");
@@ -208,7 +206,7 @@ test("the dialog makes links, copies one, and counts down; a link works again un
   await opened.page.clock.fastForward("15:00");
   await seeText(opened.page, /^This link expired at/);
 
-  const stranger = await openConsole(service.url, `runs/${runId}`, { client: "stranger" }, browser);
+  const stranger = await openConsole(service.url, `runs/${runId}`, { client: "stranger" });
   await seeText(stranger.page, "run not found");
   expect(await stranger.page.getByRole("button", { name: "Share" }).count()).toBe(0);
 });
@@ -222,9 +220,8 @@ test("a reader sees calls, an approval and hostile texts as they are, in a tab a
   };
   provider.respond(start);
   const { runId } = await startRun(client, { tools: { builtin: ["write_file"], approve: ["write_file"] } });
-  const browser = await startBrowser();
   const path = await makePath(runId);
-  const reader = await openConsole(service.url, path, { client: null, ...wide }, browser);
+  const reader = await openConsole(service.url, path, { client: null, ...wide });
   const { page } = reader;
   await seeText(page, "Approval asked: write_file");
   await seeText(page, "␛[31mred");
@@ -256,8 +253,7 @@ test("a reader sees calls, an approval and hostile texts as they are, in a tab a
 test("a link that is too old, of another run or incomplete says what to ask for", async () => {
   const { service, complete, makePath, age } = await setStage();
   const [mine, other] = [await complete("Mine."), await complete("Other.")];
-  const browser = await startBrowser();
-  const open = (path: string) => openConsole(service.url, path, { client: null, ...wide }, browser);
+  const open = (path: string) => openConsole(service.url, path, { client: null, ...wide });
   const refusal = "The service does not accept this link";
 
   const unopened = await open("shared");
@@ -301,9 +297,8 @@ test("a stream that is refused after it was open is tried again, and then says w
     await answer(" and the rest.")(wire, {} as never);
   });
   const { runId } = await startRun(client);
-  const browser = await startBrowser();
   const line = await openBreakingLine(service.url);
-  const { page } = await openConsole(line.url, await makePath(runId), { client: null, ...wide }, browser);
+  const { page } = await openConsole(line.url, await makePath(runId), { client: null, ...wide });
   await seeText(page, "Half of it");
   await age(15);
   line.cut();
@@ -344,7 +339,6 @@ test("the dialog and the page of the reader make pictures", async () => {
     },
   );
   const { runId } = await startRun(client, { name: "migrator", tools: { builtin: ["list_dir", "grep"] } });
-  const browser = await startBrowser();
   const share = {
     name: "share",
     path: `runs/${runId}`,
@@ -354,7 +348,7 @@ test("the dialog and the page of the reader make pictures", async () => {
       await page.getByRole("button", { name: "Share" }).click();
     },
   };
-  await takePicture(service.url, share, browser);
+  await takePicture(service.url, share);
   const path = await makePath(runId);
-  await takePicture(service.url, { name: "shared-run", path, text: "Batch 12 of 40" }, browser, { client: null });
+  await takePicture(service.url, { name: "shared-run", path, text: "Batch 12 of 40" }, { client: null });
 });

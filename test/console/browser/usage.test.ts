@@ -15,7 +15,7 @@ import { createMovedClock } from "../../harness/moved-clock.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { enterAdminToken, expectCalm, openConsole, seeText, startBrowser } from "./console-page.ts";
+import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -359,5 +359,5 @@ test("the picture of the documentation", async () => {
   const weekdays = "generate_series(1, 29) as ago, lateral generate_series(1, (ago * 5) % 7) as copy";
   await copyRuns(stage.service.databaseUrl, weekdays, "agent_name", "(2 + (ago * 7 + copy) % 5) / 4");
   const picture = { name: "usage", path: "usage", text: "reviewer" };
-  await takePicture(stage.service.url, picture, await startBrowser());
+  await takePicture(stage.service.url, picture);
 });

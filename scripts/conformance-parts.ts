@@ -1,0 +1,85 @@
+// The parts of `npm run conformance`: what judges us, in which files, and the programs that they need.
+
+import { globSync } from "node:fs";
+import type { ProgramName } from "../test/external/programs.ts";
+
+export interface Part {
+  readonly about: string;
+  /** The test files, as patterns; none for the suite of Connect, which is no test of vitest. */
+  readonly files: readonly string[];
+  /** Without them the part is left out. */
+  readonly needs: readonly ProgramName[];
+}
+
+export const parts = {
+  wire: {
+    about: "curl, openssl, nginx, grpcio and grpc-go against the port",
+    files: ["broken-line", "contract", "curl", "first-calls", "nginx"].map((name) => `test/external/${name}.test.ts`),
+    needs: ["curl", "openssl", "nginx", "go", "python"],
+  },
+  browser: {
+    about: "readers in Chromium",
+    files: ["test/external/browser.test.ts", "test/external/clients/browser.test.ts"],
+    needs: ["chromium"],
+  },
+  console: { about: "the console in Chromium", files: ["test/console/browser/*.test.ts"], needs: ["chromium"] },
+  signers: {
+    about: "JobSpecs signed in Go, Python and a browser",
+    files: ["test/external/signers/*.test.ts"],
+    needs: ["chromium", "go", "python"],
+  },
+  runners: {
+    about: "runners in TypeScript, Go and Python, and plugins of LangBot",
+    files: ["test/external/runners/{langbot,runners}.test.ts"],
+    needs: ["go", "python"],
+  },
+  openai: {
+    about: "programs for OpenAI's API: the Python client, the Agents SDK, the AI SDK",
+    files: ["test/external/openai/*.test.ts"],
+    needs: ["python"],
+  },
+  openapi: {
+    about: "validators and generators of OpenAPI",
+    files: ["test/external/openapi.test.ts"],
+    needs: ["python"],
+  },
+  image: {
+    about: "the image's steps without a container engine",
+    files: ["test/external/image.test.ts"],
+    needs: ["bubblewrap", "tini"],
+  },
+  packages: {
+    about: "the npm packages, installed into empty folders",
+    files: ["test/external/package.test.ts", "test/external/clients/typescript.test.ts"],
+    needs: [],
+  },
+  go: { about: "the Go client", files: ["test/external/go-client.test.ts"], needs: ["go"] },
+  python: {
+    about: "the Python client, and the adapter for LangBot, as pip installs it",
+    files: ["test/external/python-client.test.ts", "test/external/runners/install.test.ts"],
+    needs: ["python"],
+  },
+  java: { about: "the Java client", files: ["test/external/java-client.test.ts"], needs: ["java"] },
+  rust: { about: "a client made by tonic", files: ["test/external/clients/rust.test.ts"], needs: ["rust"] },
+  copilotkit: { about: "CopilotKit over AG-UI", files: ["test/external/copilotkit.test.ts"], needs: [] },
+  providers: {
+    about: "what we send to providers, by their official SDKs",
+    files: ["test/external/requests/*.test.ts"],
+    needs: [],
+  },
+  "public-runners": {
+    about: "public runners of LangBot, unmodified",
+    files: ["test/external/runners/public-runners.test.ts"],
+    needs: ["langbot", "python"],
+  },
+  suite: { about: "the Connect conformance suite", files: [], needs: ["go"] },
+} as const satisfies Readonly<Record<string, Part>>;
+
+export type PartName = keyof typeof parts;
+
+export const partNames = Object.keys(parts) as readonly PartName[];
+
+/** Returns the test files of a part. */
+export function filesOf(name: PartName): readonly string[] {
+  return globSync([...parts[name].files]);
+}

@@ -1,0 +1,61 @@
+// The programs of others that the tests of this folder need: whether the machine has each, and the one line that brings it.
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Program {
+  readonly isHere: () => boolean;
+  /** What a person does to have it. */
+  readonly bring: string;
+}
+
+/** Made by `npm run conformance`, so that nothing is installed into the system's own Python. */
+export const pythonFolder: string = join(import.meta.dirname, ".venv");
+
+/** The packages of the Python tests. */
+export const pythonPackages: string = join(import.meta.dirname, "python.txt");
+
+const imports = "import cryptography, grpc, langbot_plugin, pydantic, yaml, openai";
+
+/** Returns the Python that has the packages of `python.txt`; undefined when none was found. */
+export function findPython(): string | undefined {
+  return [join(pythonFolder, "bin/python"), "python3"].find((each) => runs(each, ["-c", imports]));
+}
+
+export const programs = {
+  bubblewrap: packaged("bwrap", "bubblewrap"),
+  chromium: {
+    isHere: () => existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium"),
+    bring: "apt-get install chromium, or CHROMIUM=<the program>",
+  },
+  curl: packaged("curl"),
+  go: { isHere: () => runs("go", ["version"]), bring: "https://go.dev/dl/" },
+  java: {
+    isHere: () => runs("javac", ["-version"]) && runs("mvn", ["-version"]),
+    bring: "apt-get install default-jdk-headless maven",
+  },
+  langbot: {
+    isHere: () =>
+      ["LANGBOT_SDK_DIR", "LANGBOT_LOCAL_AGENT_DIR", "LANGBOT_AGENT_RUNNER_DIR"].every((name) => process.env[name]),
+    bring: "name the checkouts, as test/external/runners/README.md says",
+  },
+  nginx: packaged("nginx", "nginx-light", "-v"),
+  openssl: packaged("openssl", "openssl", "version"),
+  python: {
+    isHere: () => findPython() !== undefined,
+    bring: "apt-get install python3-venv, and access to pypi.org",
+  },
+  rust: { isHere: () => runs("cargo", ["--version"]), bring: "https://rustup.rs" },
+  tini: packaged("tini"),
+} satisfies Readonly<Record<string, Program>>;
+
+export type ProgramName = keyof typeof programs;
+
+function packaged(name: string, debianPackage = name, question = "--version"): Program {
+  return { isHere: () => runs(name, [question]), bring: `apt-get install ${debianPackage}` };
+}
+
+function runs(program: string, args: readonly string[]): boolean {
+  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
+}

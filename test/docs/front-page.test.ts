@@ -56,3 +56,10 @@ test("the index of the documentation names every page", () => {
   expect(own.length).toBeGreaterThan(20);
   expect(own.filter((page) => !index.includes(`](${relative("docs", page)})`))).toEqual([]);
 });
+
+test("each decision says whether it still holds, and links the page that replaces it", () => {
+  const decisions = pages.filter((page) => /^docs\/decisions\/\d/.test(page));
+  expect(decisions.length).toBeGreaterThan(30);
+  const status = /^# .+\n\n\*\*Status\.\*\* (?:Accepted\.|Replaced(?: in part)? by \[[^\]]+\]\(\d{4}-[\w-]+\.md\))/;
+  expect(decisions.filter((page) => !status.test(read(page)))).toEqual([]);
+});

@@ -4,7 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Fault, reasons } from "../platform/base/fault.ts";
+import { Fault } from "../platform/base/fault.ts";
 import { describeOutage, isLockTimeout, isOutage } from "../platform/database/errors.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { ServicePart } from "./protocol.ts";
@@ -69,18 +69,21 @@ function present(error: unknown, method: string, events: Events): ConnectError {
   return faultToConnectError(new Fault("INTERNAL", "an internal error occurred: see the log of the service"));
 }
 
-function faultToConnectError({ reason, message, metadata, violations, retryAfterMs }: Fault): ConnectError {
+/** The error keeps the fault as its cause, which surfaces of this process read; no transport sends it. */
+function faultToConnectError(fault: Fault): ConnectError {
+  const { reason, code, message, metadata, violations, retryAfterMs } = fault;
   const fieldViolations = violations.slice(0, violationsMax).map(({ field, description }) => ({
     field: shorten(field, violationCharsMax),
     description: shorten(description, violationCharsMax),
   }));
-  return new ConnectError(shorten(message, messageCharsMax), reasons[reason].code, undefined, [
+  const details = [
     { desc: ErrorInfoSchema, value: { reason, domain, metadata: { ...metadata } } },
     ...(violations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
     ...(retryAfterMs === undefined
       ? []
       : [{ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(Math.ceil(retryAfterMs)) } }]),
-  ]);
+  ];
+  return new ConnectError(shorten(message, messageCharsMax), code, undefined, details, fault);
 }
 
 /** Cuts a text. A surrogate pair split at the cut could not be encoded, and the caller would never get an answer. */

@@ -13,6 +13,7 @@ import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import type { Retention } from "../engine/storage/retention.ts";
 import type { RunTokens } from "../platform/auth/run-token.ts";
 import type { Feed } from "../platform/base/feed.ts";
+import type { Reason } from "../platform/base/reasons.ts";
 import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -27,6 +28,8 @@ export interface Protocol {
   readonly services: readonly DescService[];
   /** The files of the contract that none of these services imports. */
   readonly files?: readonly DescFile[];
+  /** The reasons of failure that only this protocol gives. */
+  readonly reasons?: Readonly<Record<string, Reason>>;
   readonly retention?: Retention;
   readonly settings?: ProtocolSettings;
   /** Opens the parts of the protocol. They close with the context. */

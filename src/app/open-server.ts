@@ -30,7 +30,7 @@ import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
-import { files, retention, services } from "./protocols.ts";
+import { files, reasons, retention, services } from "./protocols.ts";
 
 /** The addresses of an open server, and its switch to draining. */
 export interface OpenServer extends Address {
@@ -149,7 +149,7 @@ export async function openServer(
     documents: new Map([
       [
         "/openapi.json",
-        { contentType: "application/json", print: once(() => printOpenApiDocument({ services, version })) },
+        { contentType: "application/json", print: once(() => printOpenApiDocument({ services, reasons, version })) },
       ],
       ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],
     ]),

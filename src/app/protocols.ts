@@ -1,9 +1,10 @@
-// Joins the services, the files and the retention of the core and of all protocols.
+// Joins the services, the files, the reasons and the retention of the core and of all protocols.
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";
 import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
+import { coreReasons, type Reason } from "../platform/base/reasons.ts";
 import * as list from "./protocol-list.ts";
 
 /** All protocols, in the order of the list. */
@@ -19,6 +20,12 @@ export const services: readonly DescService[] = [
 export const files: readonly DescFile[] = [
   ...services.map(({ file }) => file),
   ...protocols.flatMap((protocol) => protocol.files ?? []),
+];
+
+/** All reasons of failure: those of the core first. */
+export const reasons: readonly Reason[] = [
+  ...Object.values(coreReasons),
+  ...protocols.flatMap((protocol) => Object.values(protocol.reasons ?? {})),
 ];
 
 /** The retention rules of all protocols. */

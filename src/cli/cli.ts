@@ -3,7 +3,7 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import { version } from "../platform/base/version.ts";
 import type { CommandEntry } from "./command-entry.ts";
-import { commandList } from "./command-list.ts";
+import { commandList, protocols } from "./command-list.ts";
 import { example } from "./example.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
@@ -104,8 +104,8 @@ async function reportFailure(error: unknown, program: Command): Promise<void> {
   const { exitCodeOf, explain, isHelp, showFailure } = await import("./failure.ts");
   process.exitCode = exitCodeOf(error);
   if (wantsJson(program)) {
-    sayJson(explain(error));
+    sayJson(explain(error, protocols));
   } else if (!isHelp(error)) {
-    sayLine(showFailure(explain(error), paintErrors(program)));
+    sayLine(showFailure(explain(error, protocols), paintErrors(program)));
   }
 }

@@ -4,7 +4,8 @@ import type { CommandEntry, Define } from "./command-entry.ts";
 import type { ProtocolCommands } from "./protocol-commands.ts";
 import * as protocolList from "./protocol-list.ts";
 
-const protocols: readonly ProtocolCommands[] = Object.values(protocolList);
+/** The protocols, in the order of their list. */
+export const protocols: readonly ProtocolCommands[] = Object.values(protocolList);
 
 const coreCommands: readonly CommandEntry[] = [
   {

@@ -3,11 +3,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CommanderError } from "commander";
 import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Fault, type FieldViolation, type ReasonName } from "../platform/base/fault.ts";
+import { Fault, type FieldViolation } from "../platform/base/fault.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { findFix, type ProtocolFixes } from "./fixes.ts";
 import type { Paint } from "./output.ts";
-import { fixOfRefusedSpec } from "./refused-spec.ts";
 
 /** The reason of a usage error. */
 const usageReason = "USAGE";
@@ -31,8 +31,8 @@ export interface Failure {
   readonly stack?: string;
 }
 
-/** Describes an error of any kind. */
-export function explain(error: unknown): Failure {
+/** Describes an error of any kind. `protocols` have the fixes for their failures. */
+export function explain(error: unknown, protocols: readonly ProtocolFixes[] = []): Failure {
   if (error instanceof CommanderError) {
     return explainUsageError(error);
   }
@@ -41,10 +41,10 @@ export function explain(error: unknown): Failure {
   }
   if (error instanceof Fault) {
     const { message, reason, violations } = error;
-    return { error: message, reason, ...withFix(reason), ...(violations.length > 0 && { violations }) };
+    return { error: message, reason, ...withFix(protocols, reason), ...(violations.length > 0 && { violations }) };
   }
   if (error instanceof ConnectError) {
-    return explainCall(error);
+    return explainCall(error, protocols);
   }
   const stack = error instanceof Error ? error.stack : undefined;
   return {
@@ -87,7 +87,7 @@ function explainUsageError(error: CommanderError): Failure {
   };
 }
 
-function explainCall(error: ConnectError): Failure {
+function explainCall(error: ConnectError, protocols: readonly ProtocolFixes[]): Failure {
   const [info] = error.findDetails(ErrorInfoSchema);
   const reason = info?.reason ?? Code[error.code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
   const errorCode = info?.metadata[errorCodeKey];
@@ -99,42 +99,13 @@ function explainCall(error: ConnectError): Failure {
     error: error.rawMessage,
     reason,
     ...(errorCode !== undefined && { errorCode }),
-    ...withFix(reason, errorCode),
+    ...withFix(protocols, reason, errorCode),
     ...(requestId !== undefined && { requestId }),
     ...(violations.length > 0 && { violations }),
   };
 }
 
-/** What the operator can do about a refusal, beyond the message of the service. */
-const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
-  CREDENTIALS_MISSING: "set RUNNEL_API_KEY, or RUNNEL_AUTH_HMAC_SECRET to sign with the service's secret",
-  TOKEN_INVALID:
-    "check RUNNEL_API_KEY, or for administration RUNNEL_ADMIN_TOKEN: the service knows neither key nor token",
-  SIGNATURE_INVALID: "check that RUNNEL_AUTH_HMAC_SECRET and RUNNEL_CLIENT_ID are what the service has",
-  TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
-  RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",
-  SESSION_BUSY: "wait for the session's run to end, follow it with `runnel tail`, or add --queue",
-  JOB_NOT_FOUND: "`runnel jobs list` shows the ids",
-  RUNNER_NOT_FOUND: "`runnel runners list` shows the ids; its worker registers a runner",
-  BINDING_NOT_FOUND: "`runnel runners bindings` shows what there is, `runnel runners bind <file>` puts one",
-  BINDING_AMBIGUOUS: "disable or delete all but one: `runnel runners unbind <id>`",
-  APPROVAL_NOT_FOUND: "`runnel approvals list` shows the ids",
-  APPROVAL_CHANGED: "`runnel approvals show <id>` shows the request and its digest",
-  APPROVAL_DECIDED: "`runnel approvals show <id>` shows who has decided",
-  RUN_ACTIVE: "wait for the run to end: `runnel tail <run>` follows it",
-  REQUEST_ID_REUSED: "take another --idempotency-key: this one was used for another document",
-  CONCURRENCY_EXHAUSTED: "wait until runs have ended, or raise sessions.max_concurrent of the service",
-  EXCHANGE_NOT_FOUND: "`runnel exchange resume <session>` brings the service what sessions/ has of it",
-  EXCHANGE_ENDED: "`runnel exchange new <task>` starts another one",
-  INBOX_STALE: "answer the newest outbox, or take the Session and Sequence lines out of the text",
-  API_KEY_NOT_FOUND: "`runnel keys list` shows the ids",
-  ADMIN_NOT_CONFIGURED: "start the service with RUNNEL_AUTH_ADMIN_TOKEN, and set RUNNEL_ADMIN_TOKEN to the same here",
-  KEY_NOT_FOUND: "`runnel trust list` shows the names",
-  KEY_EXISTS: "`runnel trust list` shows it; `runnel trust update` changes when, for whom and where it is good",
-  KEY_REVOKED: "`runnel trust add` adds another key",
-};
-
-function withFix(reason: string, errorCode = ""): { fix?: string } {
-  const fix = fixOfRefusedSpec(errorCode) ?? fixes[reason as ReasonName];
+function withFix(protocols: readonly ProtocolFixes[], reason: string, errorCode = ""): { fix?: string } {
+  const fix = findFix(reason, errorCode, protocols);
   return fix === undefined ? {} : { fix };
 }

@@ -3,7 +3,7 @@
 
 import { Code } from "@connectrpc/connect";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type ReasonName, reasons } from "../../src/platform/base/fault.ts";
+import { coreReasons, type ReasonName } from "../../src/platform/base/reasons.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { getRun, openCluster, openProvider, startRun } from "../fault/cluster.ts";
@@ -57,7 +57,7 @@ test("the reasons that the page says not to retry are those of the service", asy
   expect(final.flatMap(({ reasons: named }) => named).length).toBeGreaterThan(5);
   for (const { codes, reasons: named } of final) {
     for (const reason of named) {
-      expect(codes, reason).toContain(printCode(Code[reasons[reason as ReasonName]?.code]));
+      expect(codes, reason).toContain(printCode(Code[coreReasons[reason as ReasonName]?.code]));
     }
   }
 });

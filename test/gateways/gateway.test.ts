@@ -9,13 +9,18 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type CreateSessionRequest, SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { Fault } from "../../src/platform/base/fault.ts";
 import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { startRestServer } from "./rest-server.ts";
 
 const json = { "content-type": "application/json" };
 
-function failure(code: Code, reason: string, details: { retryNanos?: number; field?: string } = {}): ConnectError {
-  return new ConnectError("it <failed>", code, undefined, [
+function failure(
+  code: Code,
+  reason: string,
+  details: { retryNanos?: number; field?: string; cause?: Fault } = {},
+): ConnectError {
+  const all = [
     { desc: ErrorInfoSchema, value: { reason, domain: "runnel.dev", metadata: { key: "value" } } },
     ...(details.retryNanos === undefined
       ? []
@@ -23,7 +28,8 @@ function failure(code: Code, reason: string, details: { retryNanos?: number; fie
     ...(details.field === undefined
       ? []
       : [{ desc: BadRequestSchema, value: { fieldViolations: [{ field: details.field, description: "is bad" }] } }]),
-  ]);
+  ];
+  return new ConnectError("it <failed>", code, undefined, all, details.cause);
 }
 
 describe("a unary method", () => {
@@ -181,7 +187,8 @@ describe("a request without a matching route", () => {
 
 describe("an error of the method", () => {
   const errors: Record<string, () => unknown> = {
-    known: () => failure(Code.FailedPrecondition, "SESSION_BUSY", { retryNanos: 1 }),
+    known: () =>
+      failure(Code.FailedPrecondition, "SESSION_BUSY", { retryNanos: 1, cause: new Fault("SESSION_BUSY", "secret") }),
     unknown: () => failure(Code.FailedPrecondition, "SOMETHING_NEW", { field: "run_id" }),
     inherited: () => failure(Code.NotFound, "toString"),
     plain: () => new Error("secret"),

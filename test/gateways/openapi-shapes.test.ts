@@ -329,7 +329,7 @@ interface ContractSpec {
 type RuleSpec = Readonly<Record<string, unknown>>;
 
 function documentOf(spec: ContractSpec): OpenApiDocument {
-  return createOpenApiDocument({ services: [buildService(spec)], version: "1.2.3" });
+  return createOpenApiDocument({ services: [buildService(spec)], reasons: [], version: "1.2.3" });
 }
 
 function operationOf({ paths }: OpenApiDocument): Operation {

@@ -12,6 +12,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { printMessage } from "../../src/platform/base/json/print.ts";
+import { coreReasons } from "../../src/platform/base/reasons.ts";
 import { createOpenApiDocument, printOpenApiDocument } from "../../src/surfaces/openapi/document.ts";
 import type { Operation } from "../../src/surfaces/openapi/operation.ts";
 import { compileBindings } from "../../src/surfaces/rest/rule.ts";
@@ -23,7 +24,8 @@ function said(name: string, rules = ""): string {
 }
 
 const services = [SessionService, RunService, SystemService, AuthService, ProviderService, ExchangeService];
-const document = createOpenApiDocument({ services, version: "1.2.3" });
+const reasons = Object.values(coreReasons);
+const document = createOpenApiDocument({ services, reasons, version: "1.2.3" });
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([httpMethod, operation]) => ({ path, httpMethod, operation })),
 );
@@ -130,7 +132,7 @@ test("the document contains its title, version and server", () => {
     servers: [{ url: "/" }],
     tags: services.map(({ name, typeName }) => ({ name, description: said(typeName) })),
   });
-  const elsewhere = createOpenApiDocument({ services, version: "1.2.3", serverUrl: "https://runnel.example" });
+  const elsewhere = createOpenApiDocument({ services, reasons, version: "1.2.3", serverUrl: "https://runnel.example" });
   expect(elsewhere.servers).toEqual([{ url: "https://runnel.example" }]);
 });
 
@@ -350,7 +352,7 @@ test("a failure is described in the form of its service, with the reasons that a
 });
 
 test("the same descriptors give the same bytes", () => {
-  const options = { services, version: "1.2.3" };
+  const options = { services, reasons, version: "1.2.3" };
   const json = printOpenApiDocument(options);
   expect(json).toBe(printOpenApiDocument(options));
   expect(JSON.parse(json)).toEqual(document);

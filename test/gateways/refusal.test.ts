@@ -9,8 +9,9 @@ import { ErrorBody, type RestProfileSchema } from "#gen/runnel/options/v1/option
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { part } from "../../src/api/protocol.ts";
-import { Fault, invalidField, type ReasonName } from "../../src/platform/base/fault.ts";
+import { Fault, invalidField } from "../../src/platform/base/fault.ts";
 import { createLocalMethods } from "../../src/platform/base/local-methods.ts";
+import type { ReasonName } from "../../src/platform/base/reasons.ts";
 import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { buildService } from "./descriptors.ts";
 import { startRestServer } from "./rest-server.ts";

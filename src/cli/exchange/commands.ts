@@ -1,6 +1,7 @@
 // The commands of the copy-and-paste protocol.
 
 import type { ProtocolCommands } from "../protocol-commands.ts";
+import { exchangeFixes } from "./fixes.ts";
 
 /** The commands of the copy-and-paste protocol. */
 export const exchangeCommands: ProtocolCommands = {
@@ -11,4 +12,5 @@ export const exchangeCommands: ProtocolCommands = {
       load: async () => (await import("./exchange.ts")).defineExchange,
     },
   ],
+  fixes: exchangeFixes,
 };

@@ -6,6 +6,7 @@ import { failpoint } from "../../platform/base/failpoint.ts";
 import { CommandError } from "../command-error.ts";
 import { explain } from "../failure.ts";
 import { type ExchangeContext, keepFiles, readOutbox } from "./context.ts";
+import { exchangeFixes } from "./fixes.ts";
 import { type Answer, type Inbox, type InboxFile, listInbox } from "./inbox.ts";
 import { Notes, type Taken } from "./notes.ts";
 import { callPatiently } from "./patience.ts";
@@ -106,7 +107,7 @@ async function submitOrRefuse(
       service.client(ExchangeService).submitInbox({ exchangeId: id, text, sequence }, { signal }),
     );
   } catch (error) {
-    const { error: message, reason, fix } = explain(error);
+    const { error: message, reason, fix } = explain(error, [{ fixes: exchangeFixes }]);
     if (!refusals.has(reason)) {
       throw error;
     }

@@ -1,6 +1,7 @@
 // The commands of the JobSpec contract: jobs, signing, and trusted keys.
 
 import type { ProtocolCommands } from "../protocol-commands.ts";
+import { fixOfRefusedSpec } from "./refused-spec.ts";
 
 /** The commands of the JobSpec contract. */
 export const jobspecCommands: ProtocolCommands = {
@@ -21,6 +22,13 @@ export const jobspecCommands: ProtocolCommands = {
       load: async () => (await import("./trust.ts")).defineTrust,
     },
   ],
+  fixes: {
+    JOB_NOT_FOUND: "`runnel jobs list` shows the ids",
+    KEY_NOT_FOUND: "`runnel trust list` shows the names",
+    KEY_EXISTS: "`runnel trust list` shows it; `runnel trust update` changes when, for whom and where it is good",
+    KEY_REVOKED: "`runnel trust add` adds another key",
+  },
+  fixOfCode: fixOfRefusedSpec,
   loadKeys: async () => (await import("./key-pairs.ts")).defineKeyPairs,
   loadSignedFormat: async () => (await import("./verify.ts")).jobSpecFormat,
 };

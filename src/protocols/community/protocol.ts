@@ -23,6 +23,7 @@ import { createDecisionService } from "./handlers/decision-service.ts";
 import { createForumAdminService } from "./handlers/forum-admin-service.ts";
 import { createForumService } from "./handlers/forum-service.ts";
 import { openChainOf } from "./open-evm.ts";
+import { reasons } from "./reasons.ts";
 import { retention } from "./retention.ts";
 import { communitySettings } from "./settings.ts";
 import { countFeedback, listFeedback } from "./storage/agent-feedback.ts";
@@ -33,6 +34,7 @@ import { tryWalletLock } from "./storage/wallet-lock.ts";
 export const community: Protocol = {
   name: "community",
   settings: communitySettings,
+  reasons,
   services: [ForumService, ForumAdminService, DecisionService],
   retention,
   open: async (context, core) => {

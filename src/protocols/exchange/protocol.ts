@@ -8,6 +8,7 @@ import { createTextExchange } from "./driver/text-exchange.ts";
 import { createExecutor } from "./execute/executor.ts";
 import { createExchangeService } from "./handlers/exchange-service.ts";
 import { writeOutbox } from "./outbox/write-outbox.ts";
+import { reasons } from "./reasons.ts";
 import { exchangeSettings } from "./settings.ts";
 import type { ExchangeLimits } from "./start.ts";
 import { createOpenExchange } from "./state.ts";
@@ -17,6 +18,7 @@ import { deleteExchanges } from "./storage/exchange.ts";
 export const exchange: Protocol = {
   name: "exchange",
   settings: exchangeSettings,
+  reasons,
   services: [ExchangeService],
   retention: { deleteOfSessions: (db, sessions) => deleteExchanges(db, { sessions, rowsMax: erasedRowsMax }) },
   open: async ({ config, connections, clock }, { toolbox: { commands } }) => {

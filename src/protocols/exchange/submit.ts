@@ -14,6 +14,7 @@ import type { Transaction } from "../../platform/database/database.ts";
 import { type Answer, readAnswer } from "./answer.ts";
 import { type TurnWait, untilTurnEnds } from "./await-turn.ts";
 import { readHeader } from "./inbox/header.ts";
+import { reasons } from "./reasons.ts";
 import {
   type ExchangeName,
   type ExchangeRow,
@@ -143,18 +144,18 @@ function assertActive(row: ExchangeRow): void {
  */
 export function requireExchange(row: ExchangeRow | undefined): ExchangeRow {
   if (row === undefined) {
-    throw new Fault("EXCHANGE_NOT_FOUND", "exchange not found");
+    throw new Fault(reasons.EXCHANGE_NOT_FOUND, "exchange not found");
   }
   return row;
 }
 
 /** Makes the fault of an exchange that has ended. */
 export function ended({ id, status }: ExchangeRow): Fault {
-  return new Fault("EXCHANGE_ENDED", `exchange ${id} has ended (${status}): start another one`);
+  return new Fault(reasons.EXCHANGE_ENDED, `exchange ${id} has ended (${status}): start another one`);
 }
 
 function stale(why: string, { id, sequence }: ExchangeRow): Fault {
-  return new Fault("INBOX_STALE", `${why}; exchange ${id} is at sequence ${sequence}`, {
+  return new Fault(reasons.INBOX_STALE, `${why}; exchange ${id} is at sequence ${sequence}`, {
     metadata: { sequence: String(sequence) },
   });
 }

@@ -11,6 +11,7 @@ import { createTrustService } from "./handlers/trust-service.ts";
 import type { JobSettings } from "./jobs/submit.ts";
 import { createOpenTask } from "./jobs/task.ts";
 import { openTrust } from "./open-trust.ts";
+import { reasons } from "./reasons.ts";
 import { retention } from "./retention.ts";
 import { jobspecSettings } from "./settings.ts";
 
@@ -18,6 +19,7 @@ import { jobspecSettings } from "./settings.ts";
 export const jobspec: Protocol = {
   name: "jobspec",
   settings: jobspecSettings,
+  reasons,
   services: [JobService, TrustService],
   retention,
   open: async (context, { models, dayBudget }) => {

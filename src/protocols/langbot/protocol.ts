@@ -12,6 +12,7 @@ import { createResourceFinder } from "./handlers/resource-finder.ts";
 import { createRunnerService } from "./handlers/runner-service.ts";
 import { createRunnerWorkerService } from "./handlers/runner-worker-service.ts";
 import { openHostRate } from "./host/rate.ts";
+import { reasons } from "./reasons.ts";
 import { createRemoteRunner } from "./remote-runner/remote-runner.ts";
 import { retention } from "./retention.ts";
 import { createDialRun } from "./runners/dial-run.ts";
@@ -27,6 +28,7 @@ const repeatedVerdictsMax = 100;
 export const langbot: Protocol = {
   name: "langbot",
   settings: langbotSettings,
+  reasons,
   services: [RunnerService, RunnerWorkerService, KnowledgeService, ...hostServices],
   files: [file_runnel_runner_v1_agent_runner_service, file_runnel_host_v1_host_api],
   retention,

@@ -11,7 +11,7 @@ import type { Admission, Caller } from "../../platform/auth/caller.ts";
 import type { FairTurns } from "../../platform/auth/fair-turns.ts";
 import type { RateLimit } from "../../platform/auth/rate-limit.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { Fault, reasons } from "../../platform/base/fault.ts";
+import { Fault } from "../../platform/base/fault.ts";
 import { type BodyReader, callsOfBytes, callsOfContent, isEnoughToWeigh, isReadAhead } from "./body-weight.ts";
 import { readClientId, readCredentials, takeTicket } from "./credentials.ts";
 import { addressOf, networkOf } from "./network.ts";
@@ -121,7 +121,7 @@ async function identify(
       lookUp: (ask) => lookups.run(network, () => (hasLeft(request) ? Promise.reject(clientLeft) : ask())),
     });
   } catch (error) {
-    if (!(error instanceof Fault) || reasons[error.reason].code !== Code.Unauthenticated) {
+    if (!(error instanceof Fault) || error.code !== Code.Unauthenticated) {
       throw error;
     }
     // Where the service asks for no credentials, a credential cannot be wrong.

@@ -2,7 +2,7 @@
 
 import type { Admission } from "../../platform/auth/caller.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { type Fault, reasons } from "../../platform/base/fault.ts";
+import type { Fault } from "../../platform/base/fault.ts";
 import { newRequestId } from "../../platform/base/ids.ts";
 import { callCodeName } from "../../platform/telemetry/call-code.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
@@ -67,10 +67,10 @@ export function openExchange(
 }
 
 /** Counts a call refused at admission: it reaches no handler, which would count it. */
-function countRefusal(events: Events, rpc: string, { reason }: Fault): void {
+function countRefusal(events: Events, rpc: string, { code }: Fault): void {
   const [service = "", method] = rpc.split("/", 2);
   if (method !== undefined) {
-    events.callRefused({ service, method, code: callCodeName(reasons[reason].code) });
+    events.callRefused({ service, method, code: callCodeName(code) });
   }
 }
 

@@ -1,7 +1,8 @@
 // Failures as OpenAI's API reports them: `{"error": {message, type, param, code}}`, with the statuses that its clients act on.
 
 import { ModelError_Cause, type RunFailed } from "#gen/runnel/v1/result_pb.js";
-import { Fault, type ReasonName } from "../../platform/base/fault.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import type { ReasonName } from "../../platform/base/reasons.ts";
 import { describeFailure, type Failure, isUnexpected } from "../rest/failure.ts";
 
 /** The body of an error. */

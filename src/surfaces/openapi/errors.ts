@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Access, ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../../platform/base/access.ts";
-import { reasons } from "../../platform/base/fault.ts";
+import type { Reason } from "../../platform/base/reasons.ts";
 import { profileOf } from "../rest/profile.ts";
 import type { Binding } from "../rest/rule.ts";
 import { reference, type Schema, type Schemas } from "./schema.ts";
@@ -14,9 +14,11 @@ type ErrorProfile = Exclude<ErrorBody, ErrorBody.UNSPECIFIED>;
 /** Collects the error responses that operations refer to. */
 export class ErrorResponses {
   readonly #components = new Map<string, object>();
+  readonly #reasons: readonly Reason[];
 
   /** Defines the error bodies before any message, so that they get their names first. */
-  constructor(schemas: Schemas, services: readonly DescService[]) {
+  constructor(schemas: Schemas, services: readonly DescService[], reasons: readonly Reason[]) {
+    this.#reasons = reasons;
     for (const profile of new Set(services.flatMap(({ methods }) => methods.map(errorBodyOf)))) {
       const { name, schema } = bodies[profile];
       schemas.define(name, schema);
@@ -45,7 +47,7 @@ export class ErrorResponses {
     const name = `${bodies[profile].name}${status === undefined ? "" : `.${status}`}`;
     if (!this.#components.has(name)) {
       const content = { "application/json": { schema: this.referBody(method) } };
-      this.#components.set(name, { ...describeStatus(profile, status), content });
+      this.#components.set(name, { ...describeStatus(profile, status, this.#reasons), content });
     }
     return { $ref: `#/components/responses/${name}` };
   }
@@ -138,11 +140,11 @@ function statusesOf({ method, httpMethod, body }: Binding): number[] {
 /** The statuses that come with a `Retry-After` header. */
 const retryStatuses: readonly number[] = [429, 503];
 
-function describeStatus(profile: ErrorProfile, status: number | undefined): object {
+function describeStatus(profile: ErrorProfile, status: number | undefined, reasons: readonly Reason[]): object {
   if (status === undefined) {
     return { description: "Any other failure." };
   }
-  const names = Object.entries(reasons).flatMap(([name, { httpStatus }]) => (httpStatus === status ? [name] : []));
+  const names = reasons.flatMap(({ name, httpStatus }) => (httpStatus === status ? [name] : []));
   const detail = profile === ErrorBody.BARE ? "" : `: ${names.map((name) => `\`${name}\``).join(", ")}`;
   const description = `${STATUS_CODES[status] ?? status}${detail}.`;
   const retryAfter = { description: "Seconds to wait before the next attempt.", schema: { type: "integer" } };

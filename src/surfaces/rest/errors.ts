@@ -2,8 +2,8 @@
 
 import { Code } from "@connectrpc/connect";
 import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import type { ReasonName } from "../../platform/base/fault.ts";
 import { styleJson } from "../../platform/base/json/print.ts";
+import type { ReasonName } from "../../platform/base/reasons.ts";
 import type { Failure } from "./failure.ts";
 import { debugFailureBody, debugStatus, jobFailureBody, jobStatus } from "./signing-errors.ts";
 

@@ -1,9 +1,10 @@
 // Converts every error to one `Failure`: a Fault of the gateway, a ConnectError of the called method, or an unexpected error,
-// whose cause stays hidden. A known reason decides the HTTP status; without it the Connect code decides.
+// whose cause stays hidden. The reason decides the HTTP status; without one the Connect code decides.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Fault, type FieldViolation, type ReasonName, reasons } from "../../platform/base/fault.ts";
+import { Fault, type FieldViolation } from "../../platform/base/fault.ts";
+import type { ReasonName } from "../../platform/base/reasons.ts";
 
 /** An error as REST reports it. */
 export interface Failure {
@@ -57,10 +58,9 @@ const codeStatuses: Record<Code, number> = {
 };
 
 function describeFault(fault: Fault): Failure {
-  const { code, httpStatus } = reasons[fault.reason];
   return {
-    httpStatus,
-    code,
+    httpStatus: fault.httpStatus,
+    code: fault.code,
     message: fault.message,
     reason: fault.reason,
     metadata: fault.metadata,
@@ -75,7 +75,8 @@ function describeConnectError(error: ConnectError): Failure {
   const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
   const delay = retry?.retryDelay;
   return {
-    httpStatus: statusOfReason(info?.reason) ?? codeStatuses[error.code],
+    // The router keeps the fault of a call as the cause of its error.
+    httpStatus: error.cause instanceof Fault ? error.cause.httpStatus : codeStatuses[error.code],
     code: error.code,
     message: error.rawMessage,
     ...(info === undefined ? {} : { reason: info.reason }),
@@ -88,10 +89,4 @@ function describeConnectError(error: ConnectError): Failure {
 /** Rounds up to whole seconds, at least 1: some clients retry at once, again and again, after 0. */
 function toWholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
-}
-
-function statusOfReason(reason: string | undefined): number | undefined {
-  return reason !== undefined && Object.hasOwn(reasons, reason)
-    ? reasons[reason as keyof typeof reasons].httpStatus
-    : undefined;
 }

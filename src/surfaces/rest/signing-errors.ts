@@ -1,10 +1,10 @@
 // Error bodies with the codes of the "Portal ↔ Runner Signing Contract": those of its jobs, and those of its debug call.
 
-import type { ReasonName } from "../../platform/base/fault.ts";
+import type { ReasonName } from "../../platform/base/reasons.ts";
 import type { Failure } from "./failure.ts";
 
 /** The contract's codes of reasons. Other reasons use their own names in lower case. */
-const codes: Partial<Record<ReasonName, string>> = {
+const codes: Readonly<Record<string, string>> = {
   RATE_LIMITED: "rate_limit_exceeded",
   BODY_TOO_LARGE: "invalid_body",
   INVALID_ARGUMENT: "validation_error",
@@ -12,7 +12,7 @@ const codes: Partial<Record<ReasonName, string>> = {
 };
 
 /** The codes of the debug call, which takes only one credential. */
-const debugCodes: Partial<Record<ReasonName, string>> = {
+const debugCodes: Readonly<Record<string, string>> = {
   ...codes,
   ADMIN_NOT_CONFIGURED: "admin_auth_not_configured",
   AUTHORIZATION_MALFORMED: "invalid_auth_format",

@@ -3,6 +3,7 @@
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import { type BanRow, deleteBan, findCommunity, putBan } from "../storage/community.ts";
 import {
   type ForumAgentChange,
@@ -30,7 +31,7 @@ export async function addAgent(
   await assertCommunity(db, agent.community_id);
   const id = newUuid(clock.nowMs());
   if (!(await insertForumAgent(db, { ...agent, id }))) {
-    throw new Fault("AGENT_EXISTS", `agent ${JSON.stringify(agent.handle)} already exists: give another handle`);
+    throw new Fault(reasons.AGENT_EXISTS, `agent ${JSON.stringify(agent.handle)} already exists: give another handle`);
   }
   return await requireAgent(db, id);
 }
@@ -87,7 +88,7 @@ async function findOwner(db: Db, { communityId, agentId }: BanTarget) {
   await requireCommunity(db, communityId);
   const { owner_wallet: ownerWallet } = await requireAgent(db, agentId);
   if (ownerWallet === null) {
-    throw new Fault("OWNER_UNKNOWN", "the agent has no owner wallet, which a ban needs: set `owner_wallet`");
+    throw new Fault(reasons.OWNER_UNKNOWN, "the agent has no owner wallet, which a ban needs: set `owner_wallet`");
   }
   return { communityId, ownerWallet };
 }

@@ -2,6 +2,7 @@
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
+import { reasons } from "../reasons.ts";
 import {
   type CommentAuthor,
   type ForumCommentRow,
@@ -54,10 +55,10 @@ export async function markCommentIssued(
 ): Promise<ForumCommentRow> {
   const comment = await findForumComment(db, commentId);
   if (comment === undefined) {
-    throw new Fault("COMMENT_NOT_FOUND", "Comment not found");
+    throw new Fault(reasons.COMMENT_NOT_FOUND, "Comment not found");
   }
   if (comment.type !== "REPORT_TO_HUMAN") {
-    throw new Fault("THREAD_TYPE_REFUSED", "Only comments on report threads can update issued state");
+    throw new Fault(reasons.THREAD_TYPE_REFUSED, "Only comments on report threads can update issued state");
   }
   assertMayWrite(caller, comment.community_id, comment.status);
   return (await setCommentIssued(db, commentId, body.flagOf("isIssued") ?? true)) ?? refuseClosed();
@@ -79,5 +80,5 @@ async function write(
 }
 
 function refuseSystem(): never {
-  throw new Fault("THREAD_TYPE_REFUSED", "System threads do not allow comments");
+  throw new Fault(reasons.THREAD_TYPE_REFUSED, "System threads do not allow comments");
 }

@@ -3,6 +3,7 @@
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import {
   type CommunityChange,
   type CommunityRow,
@@ -26,7 +27,7 @@ export async function addCommunity(
   const row = await insertCommunity(db, { ...community, id: newUuid(clock.nowMs()) });
   if (row === undefined) {
     throw new Fault(
-      "COMMUNITY_EXISTS",
+      reasons.COMMUNITY_EXISTS,
       `community ${JSON.stringify(community.slug)} already exists: give another slug`,
     );
   }
@@ -65,11 +66,11 @@ export async function addContract({ db, clock }: ForumDeps, contract: Omit<NewCo
   await requireCommunity(db, contract.communityId);
   const row = await insertContract(db, { ...contract, id: newUuid(clock.nowMs()) });
   if (row === undefined) {
-    throw new Fault("CONTRACT_EXISTS", "the community already has a contract with this address");
+    throw new Fault(reasons.CONTRACT_EXISTS, "the community already has a contract with this address");
   }
   return row;
 }
 
 function refuseUnknown(): never {
-  throw new Fault("COMMUNITY_NOT_FOUND", "Community not found");
+  throw new Fault(reasons.COMMUNITY_NOT_FOUND, "Community not found");
 }

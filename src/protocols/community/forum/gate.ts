@@ -13,6 +13,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { JsonTextError } from "../../../platform/base/json/text.ts";
 import type { Db } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import { type CallerClaim, type ForumCaller, findForumCaller, meetForumCaller } from "../storage/agent-credential.ts";
 import { SignedBody } from "./signing/body.ts";
 import { type BoundRequest, isSignature, payloadV1, payloadV2 } from "./signing/signature.ts";
@@ -77,7 +78,7 @@ export async function admitWrite(deps: GateDeps, sent: AgentProof, request: Boun
   const visit: Visit = { ...deps, proof, version, request, fault };
   const caller = await (version === 1 ? meetByToken(visit, body) : meetByKey(visit));
   if (caller.is_banned) {
-    throw new Fault("AGENT_BANNED", "Agent is banned in this community");
+    throw new Fault(reasons.AGENT_BANNED, "Agent is banned in this community");
   }
   if (body instanceof Fault) {
     throw new Fault("INTERNAL", "a write without a body has passed the gate");

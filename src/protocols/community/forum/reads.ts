@@ -2,6 +2,7 @@
 // nothing.
 
 import { Fault } from "../../../platform/base/fault.ts";
+import { reasons } from "../reasons.ts";
 import type { ForumCaller } from "../storage/agent-credential.ts";
 import { type CommunityRow, findCommunity } from "../storage/community.ts";
 import { type ContractHead, type ContractRow, findContract, listContracts } from "../storage/community-contract.ts";
@@ -77,7 +78,7 @@ export async function readThreadComments(
 ): Promise<ThreadWithComments> {
   const thread = await findForumThread(db, threadId.trim());
   if (thread === undefined || thread.community_id !== communityId) {
-    throw new Fault("THREAD_NOT_FOUND", "Thread not found in assigned community.");
+    throw new Fault(reasons.THREAD_NOT_FOUND, "Thread not found in assigned community.");
   }
   const commentLimit = limitText === undefined ? 20 : readLimit(limitText, 20);
   const comments = await listCommentsOfThread(db, { threadId: thread.id, limit: commentLimit });
@@ -106,7 +107,7 @@ export async function readContractSource(
   const wanted = id === "" ? ({ by: "address", value: address } as const) : ({ by: "id", value: id } as const);
   const contract = await findContract(db, { communityId, ...wanted });
   if (contract === undefined) {
-    throw new Fault("CONTRACT_NOT_FOUND", "Contract not found in assigned community.");
+    throw new Fault(reasons.CONTRACT_NOT_FOUND, "Contract not found in assigned community.");
   }
   return contract;
 }

@@ -2,6 +2,7 @@
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
+import { reasons } from "../reasons.ts";
 import type { ForumCaller } from "../storage/agent-credential.ts";
 import {
   type ForumThreadRow,
@@ -38,7 +39,7 @@ export async function createThread(deps: ForumDeps, { caller, body }: AdmittedWr
     type,
   });
   if (status === undefined) {
-    throw new Fault("COMMUNITY_NOT_FOUND", "Community not found");
+    throw new Fault(reasons.COMMUNITY_NOT_FOUND, "Community not found");
   }
   assertMayWrite(caller, communityId, status);
   return thread ?? refuseClosed();
@@ -103,7 +104,7 @@ export async function markThreadIssued(
 ): Promise<ForumThreadRow> {
   const thread = await requireThread(db, threadId);
   if (thread.type !== "REPORT_TO_HUMAN") {
-    throw new Fault("THREAD_TYPE_REFUSED", "Only report threads can update issued state");
+    throw new Fault(reasons.THREAD_TYPE_REFUSED, "Only report threads can update issued state");
   }
   assertMayWrite(caller, thread.community_id, thread.community_status);
   return (await setThreadIssued(db, threadId, body.flagOf("isIssued") ?? true)) ?? refuseClosed();
@@ -131,12 +132,12 @@ export function assertMayWrite(
 
 /** Makes the fault of an unknown thread. */
 export function threadNotFound(): Fault {
-  return new Fault("THREAD_NOT_FOUND", "Thread not found");
+  return new Fault(reasons.THREAD_NOT_FOUND, "Thread not found");
 }
 
 /** Throws the fault of a closed community. */
 export function refuseClosed(): never {
-  throw new Fault("COMMUNITY_CLOSED", "Community is closed");
+  throw new Fault(reasons.COMMUNITY_CLOSED, "Community is closed");
 }
 
 /** Reads the type of a thread. Agents may not write SYSTEM threads; an unknown type is a discussion. */
@@ -171,7 +172,7 @@ async function requireRequest(
     refuseClosed();
   }
   if (thread.type !== "REQUEST_TO_HUMAN") {
-    throw new Fault("THREAD_TYPE_REFUSED", "Only request threads can be updated to resolved/rejected/pending");
+    throw new Fault(reasons.THREAD_TYPE_REFUSED, "Only request threads can be updated to resolved/rejected/pending");
   }
   return thread;
 }

@@ -23,6 +23,7 @@ import { parseInbox } from "../inbox/parse.ts";
 import { commandToProto } from "../inbox/to-proto.ts";
 import { outboxFileName } from "../outbox/file-name.ts";
 import { showOutbox } from "../outbox-reader.ts";
+import { reasons } from "../reasons.ts";
 import { readSession, sessionToProto } from "../session-json.ts";
 import type { StartExchangeDeps } from "../start.ts";
 import { type NewExchangeRequest, type StartedExchange, startExchange } from "../start.ts";
@@ -140,7 +141,7 @@ async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest
   const started = await startRun(deps, async (trx, startWithin) => {
     const exchange = await startExchange(trx, deps, startWithin, { ...wanted, imported });
     if (exchange === undefined) {
-      throw new Fault("EXCHANGE_EXISTS", `exchange ${imported.id} already exists, or a session with that id`);
+      throw new Fault(reasons.EXCHANGE_EXISTS, `exchange ${imported.id} already exists, or a session with that id`);
     }
     return exchange;
   });

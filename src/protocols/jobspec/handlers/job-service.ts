@@ -25,6 +25,7 @@ import { cancelJob } from "../jobs/cancel.ts";
 import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
 import { jobToProto, listedJobToProto } from "../jobs/to-proto.ts";
 import { watchJob } from "../jobs/watch.ts";
+import { reasons } from "../reasons.ts";
 import { findClientJob, findJobDocument, listClientJobs, listJobRuns } from "../storage/job.ts";
 import type { JobDeps } from "./deps.ts";
 
@@ -129,7 +130,7 @@ function acceptedToProto({ id, spec, clientJobId, isWrapped, plan, acceptedMs }:
 async function requireJob(db: Db, client: string, id: string): Promise<Job> {
   const job = await readJob(db, client, id);
   if (job === undefined) {
-    throw new Fault("JOB_NOT_FOUND", "job not found");
+    throw new Fault(reasons.JOB_NOT_FOUND, "job not found");
   }
   return job;
 }

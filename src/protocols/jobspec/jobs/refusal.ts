@@ -1,6 +1,8 @@
 // Turns a refused JobSpec into a Fault of the contract. It carries the signing contract's own code on every surface.
 
-import { Fault, type ReasonName } from "../../../platform/base/fault.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { Reason } from "../../../platform/base/reasons.ts";
+import { reasons } from "../reasons.ts";
 import { BodyFault, type SpecFault, type SpecFaultCode } from "../spec/spec-fault.ts";
 
 /** Converts a refusal; its metadata has `error_code`, and `stage: "body"` for faults of the body. */
@@ -10,9 +12,9 @@ export function toFault(fault: SpecFault): Fault {
   return new Fault(reasonOf(fault.code), fault.message, { metadata });
 }
 
-function reasonOf(code: SpecFaultCode): ReasonName {
+function reasonOf(code: SpecFaultCode): Reason {
   if (code === "replay_detected") {
-    return "JOBSPEC_REPLAYED";
+    return reasons.JOBSPEC_REPLAYED;
   }
-  return code.startsWith("trust_violation:") ? "JOBSPEC_UNTRUSTED" : "JOBSPEC_INVALID";
+  return code.startsWith("trust_violation:") ? reasons.JOBSPEC_UNTRUSTED : reasons.JOBSPEC_INVALID;
 }

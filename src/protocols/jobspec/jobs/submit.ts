@@ -18,6 +18,7 @@ import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import { isOutage } from "../../../platform/database/errors.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
+import { reasons } from "../reasons.ts";
 import { type GatePolicy, inspect, type Verified } from "../spec/gate.ts";
 import { type JobSpec, readClientJobId, readJobSpec } from "../spec/job-spec.ts";
 import type { ReadDocument } from "../spec/json.ts";
@@ -110,7 +111,7 @@ export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (isOutage(error)) {
       const message = "the nonce cannot be checked while the database is unavailable: try again";
-      throw new Fault("REPLAY_UNPROTECTED", message, { cause: error, retryAfterMs: 1_000 });
+      throw new Fault(reasons.REPLAY_UNPROTECTED, message, { cause: error, retryAfterMs: 1_000 });
     }
     throw error;
   }

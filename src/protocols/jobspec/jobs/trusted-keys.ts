@@ -5,6 +5,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { isWeak, publicKeyBytes } from "../../../platform/base/public-key.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import { decodeBase64 } from "../spec/base64.ts";
 import type { TrustedKey } from "../spec/trust-list.ts";
 import {
@@ -50,7 +51,7 @@ export async function changeKey(deps: TrustedKeysDeps, kid: string, change: Part
   return await db.transaction().execute(async (trx) => {
     const before = await requireKey(trx, deps, kid);
     if (before.status === "revoked") {
-      throw new Fault("KEY_REVOKED", "the key is revoked permanently: add another key");
+      throw new Fault(reasons.KEY_REVOKED, "the key is revoked permanently: add another key");
     }
     const terms = { ...termsOf(before), ...change };
     if (isDeepStrictEqual(termsOf(before), terms)) {
@@ -108,7 +109,7 @@ function refuseConfigured(configured: readonly TrustedKey[], kid: string, public
 }
 
 function keyExists(message: string): Fault {
-  return new Fault("KEY_EXISTS", message);
+  return new Fault(reasons.KEY_EXISTS, message);
 }
 
 async function requireKey(trx: Transaction, { trust }: TrustedKeysDeps, kid: string): Promise<TrustedKeyRow> {
@@ -116,7 +117,7 @@ async function requireKey(trx: Transaction, { trust }: TrustedKeysDeps, kid: str
   if (row === undefined) {
     const isConfigured = trust.configured.some((key) => key.kid === kid);
     throw new Fault(
-      "KEY_NOT_FOUND",
+      reasons.KEY_NOT_FOUND,
       isConfigured ? "the key comes from the settings: change it there" : "trusted key not found",
     );
   }

@@ -9,6 +9,7 @@ import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { readObjectText } from "../../../platform/base/json/object-text.ts";
 import { isStorableText, type Transaction } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import {
   deleteKnowledgeBase,
   deleteKnowledgeEntries,
@@ -137,5 +138,5 @@ function knowledgeBaseToProto({ kb_id: kbId, name, create_time: createTime }: Kn
 }
 
 function notFound(): Fault {
-  return new Fault("KNOWLEDGE_BASE_NOT_FOUND", "knowledge base not found");
+  return new Fault(reasons.KNOWLEDGE_BASE_NOT_FOUND, "knowledge base not found");
 }

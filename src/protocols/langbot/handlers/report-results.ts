@@ -16,6 +16,7 @@ import { decodeResult } from "../../../engine/log/result.ts";
 import { isActive, lockRun, type RunRow } from "../../../engine/storage/run.ts";
 import type { Client } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";
+import { reasons } from "../reasons.ts";
 import { reportCharsMax } from "../runners/limits.ts";
 import { showType } from "../runners/results/verdict.ts";
 import { findRemoteRunAccess } from "../storage/remote-run.ts";
@@ -92,7 +93,7 @@ function assertAttempt(
   }
   if (run.is_dialled === true) {
     throw new Fault(
-      "ATTEMPT_STALE",
+      reasons.ATTEMPT_STALE,
       "the runner of this run is dialled: it sends its results in the response to that call",
     );
   }
@@ -106,7 +107,7 @@ function runNotFound(): Fault {
 }
 
 function attemptStale(attempt: number): Fault {
-  return new Fault("ATTEMPT_STALE", `attempt ${attempt} does not own this run: stop working on it`);
+  return new Fault(reasons.ATTEMPT_STALE, `attempt ${attempt} does not own this run: stop working on it`);
 }
 
 /** The maximum verdicts of a run up to which late results are recorded: their number has no bound. */
@@ -126,7 +127,10 @@ async function answerLate({ db }: LangbotDeps, request: ReportResultsRequest): P
   }));
   await db.transaction().execute(async (trx) => {
     if (endedBySilence(await lockRun(trx, runId))) {
-      throw new Fault("ATTEMPT_STALE", "the worker was silent for too long and has lost this run: stop working on it");
+      throw new Fault(
+        reasons.ATTEMPT_STALE,
+        "the worker was silent for too long and has lost this run: stop working on it",
+      );
     }
     await appendVerdicts(trx, runId, verdicts, verdictsMaxLate);
   });

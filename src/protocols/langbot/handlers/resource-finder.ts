@@ -5,7 +5,8 @@ import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { contextTokensOf } from "../../../agent/models/catalogue.ts";
 import type { Models } from "../../../agent/models/open.ts";
 import type { ServiceDeps } from "../../../api/deps.ts";
-import { Fault, type ReasonName } from "../../../platform/base/fault.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { ReasonName } from "../../../platform/base/reasons.ts";
 import type { FoundModel, ResourceFinder } from "../runners/authorize.ts";
 import { findKnowledgeBases } from "../storage/knowledge.ts";
 

@@ -5,6 +5,7 @@ import type { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";
+import { reasons } from "../reasons.ts";
 import { agentProfileFromRow, agentProfileToBytes, assertAgentProfile } from "../runners/agent-profile.ts";
 import { assertBinding, bindingFromRow, bindingToBytes, scopeKeyOf } from "../runners/binding.ts";
 import { configFileToProto } from "../runners/to-proto.ts";
@@ -123,7 +124,7 @@ function requireAgent<T>(agent: T | undefined): T {
 
 function requireBinding<T>(binding: T | undefined): T {
   if (binding === undefined) {
-    throw new Fault("BINDING_NOT_FOUND", "binding not found");
+    throw new Fault(reasons.BINDING_NOT_FOUND, "binding not found");
   }
   return binding;
 }

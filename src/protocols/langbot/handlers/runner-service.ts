@@ -12,6 +12,7 @@ import { requireRun } from "../../../api/run-service.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { traceParentOf } from "../../../platform/base/trace-parent.ts";
+import { reasons } from "../reasons.ts";
 import { isEra } from "../runners/era.ts";
 import { listRunnersAt } from "../runners/list-runners.ts";
 import { registerListed, registerWorker, workerSeenWithinMs } from "../runners/register.ts";
@@ -113,7 +114,7 @@ async function registerDialled(
 
 function requireRunner<T>(runner: T | undefined): T {
   if (runner === undefined) {
-    throw new Fault("RUNNER_NOT_FOUND", "runner not found");
+    throw new Fault(reasons.RUNNER_NOT_FOUND, "runner not found");
   }
   return runner;
 }

@@ -20,6 +20,7 @@ import { over } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
+import { reasons } from "../reasons.ts";
 import { assignments, type Listener } from "../runners/assignments.ts";
 import { type Era, printContext } from "../runners/era.ts";
 import { workerLeaseMs } from "../runners/limits.ts";
@@ -89,7 +90,7 @@ async function requireListener(
 ): Promise<Listener> {
   const row = await findWorkerSession(db, { client, id: session });
   if (row === undefined) {
-    throw new Fault("WORKER_SESSION_NOT_FOUND", "unknown worker_session_id: register the runners again");
+    throw new Fault(reasons.WORKER_SESSION_NOT_FOUND, "unknown worker_session_id: register the runners again");
   }
   return { client, session, runnerIds: row.runner_ids, runsMax };
 }
@@ -112,7 +113,10 @@ async function accept(
     mailboxes.open({ runId, client, attempt: 1 });
     place.fill(run);
   } else if ((await findAccepted(db, acceptance)) === undefined) {
-    throw new Fault("OFFER_TAKEN", "the offer has expired or another worker has the run: wait for the next offer");
+    throw new Fault(
+      reasons.OFFER_TAKEN,
+      "the offer has expired or another worker has the run: wait for the next offer",
+    );
   }
   return await acceptedToProto(deps, runId);
 }

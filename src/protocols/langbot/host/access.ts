@@ -15,6 +15,7 @@ import type { RateLimit } from "../../../platform/auth/rate-limit.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import type { Grant } from "../runners/grant.ts";
 import type { RunScope } from "../runners/scope.ts";
 import { insertAuditEntry, type NewAuditEntry } from "../storage/audit-entry.ts";
@@ -197,11 +198,11 @@ function assertUsable(
 
 /** Returns the fault for a call that must not begin because its run is being cancelled. */
 export function beingCancelled(): Fault {
-  return new Fault("GRANT_REFUSED", "run is being cancelled");
+  return new Fault(reasons.GRANT_REFUSED, "run is being cancelled");
 }
 
 function notActive(): Fault {
-  return new Fault("GRANT_REFUSED", "run is not active");
+  return new Fault(reasons.GRANT_REFUSED, "run is not active");
 }
 
 function openTime(deps: HostDeps, context: HostContext, call: HostCall, { run }: Admitted): ActionTime {

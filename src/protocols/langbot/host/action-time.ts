@@ -3,6 +3,7 @@
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
+import { reasons } from "../reasons.ts";
 
 /** Options of an action's time limit. */
 export interface ActionTimeOptions {
@@ -83,7 +84,7 @@ export class ActionTime implements Disposable {
 
 /** Returns the fault for a run past its deadline. */
 export function deadlineExceeded(): Fault {
-  return new Fault("RUN_DEADLINE_EXCEEDED", "the deadline of the run has passed");
+  return new Fault(reasons.RUN_DEADLINE_EXCEEDED, "the deadline of the run has passed");
 }
 
 function timedOut(timeoutMs: number): Fault {

@@ -3,6 +3,7 @@
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import { insertAuditEntry, type NewAuditEntry } from "../storage/audit-entry.ts";
 import { type Action, traitsOf } from "./actions.ts";
 
@@ -67,7 +68,7 @@ export function newEntry({ action, runId, resource, scope, owner }: AuditedCall,
 
 /** Returns the outcome of a failed action. Some actions find out only during their work that they are not allowed. */
 export function judge(error: unknown): Pick<NewAuditEntry, "result" | "reason"> {
-  return error instanceof Fault && error.reason === "GRANT_REFUSED"
+  return error instanceof Fault && error.reason === reasons.GRANT_REFUSED.name
     ? { result: "deny", reason: wordsOf(error) }
     : { result: "allow", reason: error instanceof Fault ? error.reason : "INTERNAL" };
 }

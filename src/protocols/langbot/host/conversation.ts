@@ -1,6 +1,7 @@
 // The only conversation that a run may read: its own.
 
 import { Fault } from "../../../platform/base/fault.ts";
+import { reasons } from "../reasons.ts";
 import { conversationKey } from "../runners/scope.ts";
 import type { HostRun } from "./access.ts";
 
@@ -11,7 +12,7 @@ import type { HostRun } from "./access.ts";
 export function requireConversation({ scope }: HostRun, askedId: string | undefined): Buffer {
   const key = conversationKey(scope);
   if (key === undefined || (askedId !== undefined && askedId !== scope.conversationId)) {
-    throw new Fault("GRANT_REFUSED", "the conversation does not belong to this run");
+    throw new Fault(reasons.GRANT_REFUSED, "the conversation does not belong to this run");
   }
   return key;
 }

@@ -4,12 +4,13 @@
 import { circuitOpenCode } from "../../../agent/models/breaker.ts";
 import type { ModelFailure } from "../../../agent/models/model.ts";
 import { Fault } from "../../../platform/base/fault.ts";
+import { reasons } from "../reasons.ts";
 
 /** Returns the fault for a failed model call. Its metadata has the code of the failure. */
 export function modelFault(modelId: string, failure: ModelFailure): Fault {
   const { code, retryable, retryAfterMs } = failure;
   return new Fault(
-    retryable ? "HOST_CALL_UNAVAILABLE" : "HOST_CALL_FAILED",
+    retryable ? reasons.HOST_CALL_UNAVAILABLE : reasons.HOST_CALL_FAILED,
     `model ${modelId} failed: ${describe(code)}`,
     { cause: failure, metadata: { code }, ...(retryable && retryAfterMs !== undefined && { retryAfterMs }) },
   );
@@ -17,7 +18,7 @@ export function modelFault(modelId: string, failure: ModelFailure): Fault {
 
 /** Returns the fault for an answer that the provider withheld. Not retryable: the same request gets no other answer. */
 export function withheldFault(modelId: string): Fault {
-  return new Fault("HOST_CALL_FAILED", `model ${modelId} failed: its provider withheld the answer`, {
+  return new Fault(reasons.HOST_CALL_FAILED, `model ${modelId} failed: its provider withheld the answer`, {
     metadata: { code: "content_filter" },
   });
 }

@@ -2,6 +2,7 @@
 // call.
 
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { reasons } from "../reasons.ts";
 import type { Api, Grant, Operations } from "../runners/grant.ts";
 import { isStateScope, type RunScope, type StorageArea, stateKey } from "../runners/scope.ts";
 
@@ -26,7 +27,7 @@ export function assertGranted({ grant, scope }: { grant: Grant; scope: RunScope 
   }
   const missing = findMissing(grant, needs);
   if (missing !== undefined) {
-    throw new Fault("GRANT_REFUSED", `${missing} is not granted to this run`);
+    throw new Fault(reasons.GRANT_REFUSED, `${missing} is not granted to this run`);
   }
 }
 

@@ -18,6 +18,7 @@ import { newUuid } from "../../../platform/base/ids.ts";
 import { readObjectText } from "../../../platform/base/json/object-text.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
+import { reasons } from "../reasons.ts";
 import { takeToolCall } from "../storage/host-usage.ts";
 import type { HostRun } from "./access.ts";
 
@@ -75,7 +76,7 @@ export async function callTool(
   const outcome = await runMeasured(deps, tool, args, run);
   run.signal.throwIfAborted();
   if ("error" in outcome) {
-    throw new Fault("HOST_CALL_FAILED", `tool ${toolName} failed: ${outcome.error.toWellFormed()}`);
+    throw new Fault(reasons.HOST_CALL_FAILED, `tool ${toolName} failed: ${outcome.error.toWellFormed()}`);
   }
   return JSON.stringify({ content: outcome.content.toWellFormed() });
 }
@@ -88,7 +89,7 @@ async function runMeasured(
 ) {
   const session = await findSessionOfRun(db, runId);
   if (session === undefined) {
-    throw new Fault("GRANT_REFUSED", "run is not active");
+    throw new Fault(reasons.GRANT_REFUSED, "run is not active");
   }
   const place = await workDirs.open(session, undefined);
   const call = { id: newUuid(clock.nowMs()), written: args, traceParent: undefined };

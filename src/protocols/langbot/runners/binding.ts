@@ -8,6 +8,7 @@ import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/runn
 import type { AgentEvent } from "#gen/runnel/runner/v1/event_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { parseFreeObject } from "../../../platform/base/json/free.ts";
+import { reasons } from "../reasons.ts";
 import type { BindingRow, BindingScopeKey } from "../storage/binding.ts";
 import { assertStorable } from "./free-fields.ts";
 import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
@@ -117,7 +118,10 @@ export function resolveBinding(bindings: readonly Binding[], event: AgentEvent):
   const [binding] = fitting;
   if (binding === undefined) {
     const fix = "put one with a matching scope and event_types, or enable it";
-    throw new Fault("BINDING_NOT_FOUND", `no binding matches the event ${JSON.stringify(event.eventType)}: ${fix}`);
+    throw new Fault(
+      reasons.BINDING_NOT_FOUND,
+      `no binding matches the event ${JSON.stringify(event.eventType)}: ${fix}`,
+    );
   }
   if (fitting.length > 1) {
     throw ambiguous(fitting.map(({ bindingId }) => bindingId).toSorted());
@@ -139,7 +143,7 @@ function ambiguous(ids: readonly string[]): Fault {
   const names = ids.slice(0, shownIdsMax).join(", ");
   const more = ids.length > shownIdsMax ? ` and ${ids.length - shownIdsMax} more` : "";
   const message = `several bindings match the event: ${names}${more}; disable or delete all but one`;
-  return new Fault("BINDING_AMBIGUOUS", message, { metadata: { binding_ids: `${names}${more}` } });
+  return new Fault(reasons.BINDING_AMBIGUOUS, message, { metadata: { binding_ids: `${names}${more}` } });
 }
 
 /** The maximum ids in an error, which stays below 4 KB with ids of any length. */

@@ -4,6 +4,7 @@
 import { Code } from "@connectrpc/connect";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
+import { reasons } from "../reasons.ts";
 import type { RunnerAddress } from "../storage/runner.ts";
 import { type DialledRunner, dialRunner } from "./dialled-runner.ts";
 import { type Era, isEra } from "./era.ts";
@@ -64,7 +65,7 @@ async function ask(egress: Egress, address: RunnerAddress, signal: AbortSignal) 
 }
 
 function unreachable(why: string, fix: string): Fault {
-  return new Fault("RUNNER_UNREACHABLE", `the runners at url could not be listed: ${why}. To fix it: ${fix}`);
+  return new Fault(reasons.RUNNER_UNREACHABLE, `the runners at url could not be listed: ${why}. To fix it: ${fix}`);
 }
 
 function fixOf({ kind, code }: RunnerTrouble): string {

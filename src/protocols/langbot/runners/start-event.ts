@@ -17,6 +17,7 @@ import { firstCharacters } from "../../../platform/base/first-characters.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import { parseTraceParent } from "../../../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import { insertAgentEvent } from "../storage/agent-event.ts";
 import { putArtifact } from "../storage/artifact.ts";
 import { listBindingsOfScopes } from "../storage/binding.ts";
@@ -97,7 +98,7 @@ export async function prepareStart(
   const runner = await findRunner(deps.db, { client, runnerId, seenWithinMs: workerSeenWithinMs });
   if (runner === undefined || !isEra(runner.era)) {
     const why = `binding ${JSON.stringify(bindingId)} names the runner ${runnerId}, which is not registered`;
-    throw new Fault("RUNNER_NOT_FOUND", why);
+    throw new Fault(reasons.RUNNER_NOT_FOUND, why);
   }
   const scope = scopeOfEvent(event, { client, runnerId, bindingId });
   const authorized = await authorize({ manifest: manifestFromBytes(runner.manifest), binding, scope }, deps.resources);

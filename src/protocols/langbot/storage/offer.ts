@@ -7,6 +7,7 @@ import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import type { RemoteRunTable } from "./schema.ts";
 
 /** A run that is offered to a worker. */
@@ -135,7 +136,7 @@ export async function acceptOffer(
     .executeTakeFirst();
   failpoint("accept.written");
   if (result.numUpdatedRows !== 1n) {
-    throw new Fault("OFFER_TAKEN", "the offer has expired: wait for the next one");
+    throw new Fault(reasons.OFFER_TAKEN, "the offer has expired: wait for the next one");
   }
   return run;
 }

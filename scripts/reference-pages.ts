@@ -1,5 +1,5 @@
-// Writes the pages that are made from code: the tables of settings and of models between two markers, the example of a YAML file, and
-// the table of RPCs.
+// Writes the pages that are made from code: the tables of settings and of models between two markers, the example of a YAML file,
+// the table of RPCs, and the errors.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import type { Key } from "../src/platform/config/keys.ts";
 
 const { keys } = settings;
 
+import { errorsPagePath, printErrorsPage } from "./errors-page.ts";
 import { fillModelsPage, modelsPagePath } from "./models-table.ts";
 import { printRpcPage, rpcPagePath } from "./rpc-page.ts";
 import { repositoryRoot } from "./run-command.ts";
@@ -30,7 +31,7 @@ export async function checkReferencePagesAreFresh(): Promise<string> {
   const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
   if (stale.length > 0) {
     throw new Error(
-      `${stale.join(" and ")}: not made from the settings, RPCs and models as they are; run \`npm run generate\` and commit the result.`,
+      `${stale.join(" and ")}: not made from the settings, RPCs, errors and models as they are; run \`npm run generate\` and commit the result.`,
     );
   }
   return `${Object.keys(keys).length} settings`;
@@ -44,6 +45,7 @@ async function printFiles(): Promise<ReadonlyMap<string, string>> {
     [modelsPagePath, fillModelsPage(modelsPage)],
     [examplePath, printExample()],
     [rpcPagePath, printRpcPage()],
+    [errorsPagePath, printErrorsPage()],
   ]);
 }
 

@@ -16,6 +16,7 @@ import type { Feed } from "../platform/base/feed.ts";
 import type { Reason } from "../platform/base/reasons.ts";
 import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
+import type { EventTable } from "../platform/telemetry/events.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** The settings of a protocol. Declaration merging adds their types to `Config`. */
@@ -30,6 +31,10 @@ export interface Protocol {
   readonly files?: readonly DescFile[];
   /** The reasons of failure that only this protocol gives. */
   readonly reasons?: Readonly<Record<string, Reason>>;
+  /** The events that only this protocol reports. Declaration merging adds their functions to `Events`. */
+  readonly events?: EventTable;
+  /** The places at which tests make a process crash. Declaration merging adds their names to `Failpoint`. */
+  readonly failpoints?: readonly string[];
   readonly retention?: Retention;
   readonly settings?: ProtocolSettings;
   /** Opens the parts of the protocol. They close with the context. */

@@ -10,6 +10,7 @@ import { RunTokens } from "../platform/auth/run-token.ts";
 import { createSignRequest } from "../platform/auth/sign-request.ts";
 import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { type Clock, systemClock } from "../platform/base/clock.ts";
+import { assertFailpoint } from "../platform/base/failpoint.ts";
 import { type ClockReading, SyncedClock } from "../platform/base/synced-clock.ts";
 import { version } from "../platform/base/version.ts";
 import { explainConfig } from "../platform/config/explain.ts";
@@ -36,7 +37,7 @@ import type { Address } from "./open-ports.ts";
 import { openRuns, type Runs } from "./open-runs.ts";
 import { openServer } from "./open-server.ts";
 import { listedWorkDirs, openWorkDirs } from "./open-work-dirs.ts";
-import { protocols } from "./protocols.ts";
+import { failpoints, protocolEvents, protocols } from "./protocols.ts";
 import { settings } from "./settings.ts";
 
 /** A running service. */
@@ -82,6 +83,7 @@ export interface AppOptions {
 
 /** Opens the service. When a step fails, closes the components that are open already. */
 export async function openApp(options: AppOptions): Promise<App> {
+  assertFailpoint(failpoints);
   const closers = new AsyncDisposableStack();
   try {
     return await open(options, closers);
@@ -103,7 +105,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock, isWorker });
   const settingSecrets = secretsOf(settings.keys, config);
   options.logger.hide(settingSecrets);
-  const events = createEvents(options.logger, metrics.listeners);
+  const events = createEvents(options.logger, metrics.listeners, protocolEvents);
   const neededMs = shortestLeaseMs(config.databaseFailoverSeconds);
   if (config.runsLeaseMs < neededMs) {
     events.leaseShort({ leaseMs: config.runsLeaseMs, neededMs });

@@ -1,10 +1,12 @@
-// Joins the services, the files, the reasons and the retention of the core and of all protocols.
+// Joins the services, the files, the reasons, the events, the failpoints and the retention of the core and of all protocols.
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";
 import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
+import { coreFailpoints } from "../platform/base/failpoint.ts";
 import { coreReasons, type Reason } from "../platform/base/reasons.ts";
+import type { EventTable } from "../platform/telemetry/events.ts";
 import * as list from "./protocol-list.ts";
 
 /** All protocols, in the order of the list. */
@@ -26,6 +28,15 @@ export const files: readonly DescFile[] = [
 export const reasons: readonly Reason[] = [
   ...Object.values(coreReasons),
   ...protocols.flatMap((protocol) => Object.values(protocol.reasons ?? {})),
+];
+
+/** The events of all protocols. */
+export const protocolEvents: EventTable = Object.assign({}, ...protocols.map((protocol) => protocol.events));
+
+/** All failpoints: those of the core first. */
+export const failpoints: readonly string[] = [
+  ...coreFailpoints,
+  ...protocols.flatMap((protocol) => protocol.failpoints ?? []),
 ];
 
 /** The retention rules of all protocols. */

@@ -6,6 +6,7 @@ import { Fault } from "../platform/base/fault.ts";
 import { type Config, isAuthConfigured, isProviderConfigured } from "../platform/config/keys.ts";
 import { type ConfigSources, readConfig } from "../platform/config/load.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
+import type { LineStream } from "../platform/telemetry/standard-error.ts";
 import { freshenConsole } from "./checkout-console.ts";
 import { example } from "./example.ts";
 import { linesForPeople, linesForPrograms } from "./log-lines.ts";
@@ -25,7 +26,7 @@ export function defineDev(command: Command): void {
       const output = outputOf(command);
       const sources = devSources(flags, await serverSources(flags));
       const config = await withConsole(readDevConfig(sources));
-      const lines = output.asJson ? linesForPrograms() : linesForPeople();
+      const lines = output.asJson ? linesForPrograms() : await linesOfDev();
       await startServer({
         config,
         sources,
@@ -41,6 +42,12 @@ export function defineDev(command: Command): void {
  * Returns the sources with the defaults of `dev`. The host is loopback, unless the command line sets another one. Callers on
  * this machine may name any directory, as the user of this machine may.
  */
+async function linesOfDev(): Promise<LineStream> {
+  // Loaded only here, with the settings, so that the help does not wait for the service.
+  const { protocolEvents } = await import("../app/protocols.ts");
+  return linesForPeople(protocolEvents);
+}
+
 function devSources(flags: ServerFlags, sources: ConfigSources): ConfigSources {
   const host = flags.host ?? flags.set?.findLast((each) => each.startsWith(setHost))?.slice(setHost.length);
   const isLocal = loopbackHosts.has(host ?? loopback);

@@ -1,10 +1,9 @@
 // Log lines on standard error: JSON for programs; for `dev` the event's sentence with its fields.
 
-import { catalogue } from "../platform/telemetry/events.ts";
+import { coreEvents, type EventTable } from "../platform/telemetry/events.ts";
 import { type LineStream, standardError } from "../platform/telemetry/standard-error.ts";
 import { forPeople, forPrograms } from "./terminal.ts";
 
-const abouts: ReadonlyMap<string, string> = new Map(Object.values(catalogue).map(({ name, about }) => [name, about]));
 /** The names of levels by pino's numbers. */
 const levels: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warning", 50: "error" };
 
@@ -12,8 +11,10 @@ const levels: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: 
  * Rewrites each JSON line: `{"level":40,"time":"…T18:33:45.191Z","problem":"no bwrap","msg":"jail.missing"}` becomes
  * `18:33:45 warning  Commands cannot be confined. problem: no bwrap (jail.missing)`. The time is in this machine's zone.
  */
-export function linesForPeople(): LineStream {
-  return rewriteLines((line) => forPeople(`${showLine(line)}\n`, process.stderr));
+export function linesForPeople(protocolEvents: EventTable): LineStream {
+  const rows = Object.values<EventTable[string]>({ ...coreEvents, ...protocolEvents });
+  const abouts = new Map(rows.map(({ name, about }) => [name, about]));
+  return rewriteLines((line) => forPeople(`${showLine(line, abouts)}\n`, process.stderr));
 }
 
 /** Leaves the lines as JSON. */
@@ -26,7 +27,7 @@ function rewriteLines(rewrite: (line: string) => string): LineStream {
   return { ...destination, write: (line) => destination.write(rewrite(line)) };
 }
 
-function showLine(line: string): string {
+function showLine(line: string, abouts: ReadonlyMap<string, string>): string {
   const { level, time, msg, stack, ...fields } = JSON.parse(line);
   const at = new Date(time).toTimeString().slice(0, 8);
   const shown = Object.entries(fields).map(([name, value]) => `${name}: ${showValue(value)}`);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openFolders } from "../../src/cli/exchange/folders.ts";
 import { Inbox } from "../../src/cli/exchange/inbox.ts";
-import { folderFailpoints } from "../../src/platform/base/failpoint.ts";
+import { folderFailpoints } from "../../src/protocols/exchange/failpoints.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { startService } from "../harness/service.ts";

@@ -3,7 +3,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { CreateApiKeyResponseSchema } from "#gen/runnel/v1/auth_service_pb.js";
-import { catalogue, createEvents, type EventListeners } from "../../src/platform/telemetry/events.ts";
+import { protocolEvents } from "../../src/app/protocols.ts";
+import { coreEvents, createEvents, type EventListeners, type EventRow } from "../../src/platform/telemetry/events.ts";
 import type { LogLevel } from "../../src/platform/telemetry/logger.ts";
 import { openTestLog } from "./test-log.ts";
 
@@ -13,7 +14,7 @@ function openEvents(level: LogLevel = "debug", listeners: EventListeners = {}) {
 }
 
 test("every event has a unique name in two words, and a sentence about it", () => {
-  const rows = Object.values(catalogue);
+  const rows = Object.values<EventRow<unknown>>({ ...coreEvents, ...protocolEvents });
   expect(new Set(rows.map((row) => row.name)).size).toBe(rows.length);
   for (const { name, about } of rows) {
     expect(name).toMatch(/^[a-z]+\.[a-z]+(_[a-z]+)*$/);

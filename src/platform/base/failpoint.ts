@@ -1,5 +1,5 @@
 // Named places at which a process can be made to crash, so that tests can show what survives. All are off by default; the
-// environment enables one.
+// environment enables one. A protocol has its places in its `failpoints.ts`.
 //
 //   RUNNEL_FAILPOINT=lane.sent         kills the process with SIGKILL when it passes that place
 //   RUNNEL_FAILPOINT=lane.sent:3       kills it when it passes the place for the third time
@@ -69,84 +69,23 @@ export const failpoints = [
   "reap.committed",
 ] as const;
 
-/** The failpoints of signed jobs only: a job is accepted in one transaction before its client gets the answer. */
-const jobFailpoints = ["job.written", "job.committed"] as const;
-
 /** The failpoints of approvals only: a decision is written and committed, and an approved call is about to begin. */
 const approvalFailpoints = ["approval.decided", "approval.committed", "approval.used"] as const;
 
-/** The failpoints of a runner's runs only: a worker accepts the run; its reports are applied and answered. */
-export const runnerFailpoints = [
-  "event.written",
-  "event.committed",
-  "offer.committed",
-  "accept.written",
-  "accept.committed",
-  "report.taken",
-  "reported.written",
-  "report.applied",
-] as const;
+/** The failpoints of the core. */
+export const coreFailpoints = [...failpoints, ...approvalFailpoints] as const;
 
-/**
- * The failpoints of exchanges only: an exchange starts, takes an inbox, executes its commands one by one, and writes an outbox.
- */
-export const exchangeFailpoints = [
-  "exchange.written",
-  "inbox.written",
-  "inbox.committed",
-  "command.begun",
-  "command.ended",
-  "command.settled",
-  "exchanged.written",
-  "outbox.rendered",
-  "outbox.committed",
-  "exchange.completed",
-] as const;
-
-/** The failpoints of the command that carries an exchange between folders and a service: it writes a file, it takes a file. */
-export const folderFailpoints = [
-  "beside.written",
-  "file.noted",
-  "file.answered",
-  "file.settled",
-  "file.kept",
-  "file.moved",
-] as const;
-
-/** The failpoints of decision cycles only: a cycle starts, calls its model, and performs its actions one by one. */
-export const decisionFailpoints = [
-  "cycle.written",
-  "cycle.committed",
-  "context.read",
-  "decided.written",
-  "decision.committed",
-  "action.begun",
-  "action.sent",
-  "action.settled",
-] as const;
-
-/** The failpoints of an agent's transaction only: it is signed and stored, and it was sent. */
-export const txFailpoints = ["tx.begun", "tx.sent"] as const;
-
-/** Every failpoint. `RUNNEL_FAILPOINT` accepts these names only. */
-export const allFailpoints = [
-  ...failpoints,
-  ...jobFailpoints,
-  ...approvalFailpoints,
-  ...runnerFailpoints,
-  ...exchangeFailpoints,
-  ...folderFailpoints,
-  ...decisionFailpoints,
-  ...txFailpoints,
-] as const;
+/** The failpoints of protocols, as keys. Each protocol merges its own into it. */
+// biome-ignore lint/suspicious/noEmptyInterface: only protocols have members for it
+export interface ProtocolFailpoints {}
 
 /** A failpoint of every run. */
 export type RunFailpoint = (typeof failpoints)[number];
 /** The name of a failpoint. */
-export type Failpoint = (typeof allFailpoints)[number];
+export type Failpoint = (typeof coreFailpoints)[number] | keyof ProtocolFailpoints;
 
 interface Armed {
-  readonly name: Failpoint;
+  readonly name: string;
   /** How many passes are left, including the last one. */
   passesLeft: number;
   readonly signal: "SIGKILL" | "SIGSTOP";
@@ -163,21 +102,30 @@ export function failpoint(name: Failpoint): void {
 }
 
 /**
- * Parses `name`, `name:passes` or `name:passes:stop`. Throws on an invalid text, so that a test cannot wait for a crash that
- * never happens.
+ * Throws when `RUNNEL_FAILPOINT` names none of these places, so that a test cannot wait for a crash that never happens.
  */
+export function assertFailpoint(names: readonly string[]): void {
+  if (armedName !== undefined && !names.includes(armedName)) {
+    throw unknownPlace(armedName);
+  }
+}
+
+/** Parses `name`, `name:passes` or `name:passes:stop`. Throws on an invalid text. */
 function readArmed(text: string): Armed | undefined {
   if (text === "") {
     return undefined;
   }
-  const [, word = "", passes = "1", stop] = /^([^:]*)(?::([1-9]\d{0,5})(:stop)?)?$/.exec(text) ?? [];
-  const name = allFailpoints.find((each) => each === word);
+  const [, name, passes = "1", stop] = /^([^:]+)(?::([1-9]\d{0,5})(:stop)?)?$/.exec(text) ?? [];
   if (name === undefined) {
-    throw new Error(
-      `RUNNEL_FAILPOINT is "${text}": use the name of a place, name:passes or name:passes:stop; see src/platform/base/failpoint.ts`,
-    );
+    throw unknownPlace(text);
   }
   return { name, passesLeft: Number(passes), signal: stop === undefined ? "SIGKILL" : "SIGSTOP" };
+}
+
+function unknownPlace(text: string): Error {
+  return new Error(
+    `RUNNEL_FAILPOINT is "${text}": use the name of a place, name:passes or name:passes:stop; see src/platform/base/failpoint.ts`,
+  );
 }
 
 function pass(): void {

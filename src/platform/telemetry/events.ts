@@ -1,5 +1,5 @@
 // The catalogue of events for the operator. A component reports what happened; a row here decides its level. Each event has its
-// own function, so names and fields are stable.
+// own function, so names and fields are stable. A protocol has its events in its `events.ts`.
 
 import { isMessage } from "@bufbuild/protobuf";
 import { describeError } from "./error-fields.ts";
@@ -67,8 +67,8 @@ type OnRun<Fields> = { readonly runId: string } & Fields;
 type OnCallback<Fields> = { readonly callbackId: string; readonly attempts: number } & Fields;
 type Trouble = { readonly part: string; readonly error: unknown };
 
-/** All events. */
-export const catalogue = {
+/** The events of the core. */
+export const coreEvents = {
   serverListening: row<{
     host: string;
     port: number;
@@ -186,21 +186,6 @@ export const catalogue = {
     "A model repeated the same tool call; the agent asked it to do something else.",
   ),
   logDamaged: row<OnRun<unknown>>("log.damaged", "error", "The stored log of a run was changed after it was written."),
-  jobspecRefused: row<{ client: string; code: string }>(
-    "jobspec.refused",
-    "info",
-    "A JobSpec was refused; the trust audit has the details.",
-  ),
-  emptyTextsDropped: row<{ client: string; kid: string }>(
-    "jobspec.empty_texts_dropped",
-    "warn",
-    "A JobSpec was accepted by the older rule, which leaves empty texts unsigned.",
-  ),
-  cycleNotStarted: row<{ agentId: string; error: unknown }>(
-    "cycle.not_started",
-    "warn",
-    "A due decision cycle could not be started; the service tries it again.",
-  ),
   budgetReached: row<OnRun<{ budget: string }>>("budget.reached", "warn", "A budget stopped a run."),
   modelResponded: row<ModelFields>("model.responded", "debug", "A model's answer is over, or failed with this code."),
   circuitOpened: row<CircuitFields & { failures: number; retryInMs: number }>(
@@ -243,16 +228,6 @@ export const catalogue = {
     "egress.denied",
     "none",
     "The service refused to call an address; the caller or the model gets the reason.",
-  ),
-  trustListLoaded: row<{ keys: number }>(
-    "trust.list_loaded",
-    "info",
-    "The file of trusted keys was read again: it changed, or is valid again.",
-  ),
-  trustListFailed: row<{ error: unknown }>(
-    "trust.list_failed",
-    "error",
-    "The file of trusted keys could not be read; the last valid list applies, and this replica is not ready.",
   ),
   sessionsExpired: row<{ sessions: number }>("sessions.expired", "info", "Sessions reached the end of their time."),
   sessionsErased: row<{ sessions: number; runs: number }>(
@@ -331,18 +306,28 @@ export const catalogue = {
   statementFinished: row<{ durationMs: number }>("statement.finished", "none", "The database answered a statement."),
 } as const;
 
+type CoreEvents = typeof coreEvents;
+
+/** All events. Each protocol merges its own into it. */
+export interface EventRows extends CoreEvents {}
+
+/** Events by their names in code. */
+export type EventTable = Readonly<Record<string, EventRow<unknown>>>;
 /** The name of an event in code. */
-export type EventName = keyof typeof catalogue;
+export type EventName = keyof EventRows;
 /** The fields of an event. */
-export type EventFields<Name extends EventName> = NonNullable<(typeof catalogue)[Name]["fields"]>;
+export type EventFields<Name extends EventName> = NonNullable<EventRows[Name]["fields"]>;
 /** One function per event. The functions never throw and never wait. */
 export type Events = { readonly [Name in EventName]: (fields: EventFields<Name>) => void };
 /** Other consumers of events, such as counters. */
 export type EventListeners = { readonly [Name in EventName]?: ((fields: EventFields<Name>) => void) | undefined };
 
-/** Returns the functions of all events. Fields are redacted before they reach the log: see `redactFields`. */
-export function createEvents(logger: Logger, listeners: EventListeners = {}): Events {
-  const entries = Object.entries(catalogue).map(([key, { name, level }]) => {
+/**
+ * Returns the functions of all events: those of the core and those of `protocolEvents`. Fields are redacted before they reach the
+ * log: see `redactFields`.
+ */
+export function createEvents(logger: Logger, listeners: EventListeners = {}, protocolEvents: EventTable = {}): Events {
+  const entries = Object.entries({ ...coreEvents, ...protocolEvents }).map(([key, { name, level }]) => {
     const listen = listeners[key as EventName] as ((fields: object) => void) | undefined;
     return [key, level === "none" ? (listen ?? ignore) : createTeller(logger, { name, level, listen })] as const;
   });
@@ -392,6 +377,7 @@ function redactField(key: string, value: unknown): unknown {
   return typeof value === "number" && key.endsWith("Ms") ? Math.round(value) : value;
 }
 
-function row<Fields>(name: string, level: EventLevel, about: string): EventRow<Fields> {
+/** Creates a row of the catalogue: `row<{ lines: number }>("log.dropped", "warn", "Lines were dropped.")`. */
+export function row<Fields>(name: string, level: EventLevel, about: string): EventRow<Fields> {
   return { name, level, about };
 }

@@ -19,6 +19,8 @@ import { createDecisionCycle, type DecisionCycleOptions } from "./decision-cycle
 import { createForumClient } from "./decision-cycle/forum-client.ts";
 import { createRedact } from "./decisions/redact.ts";
 import { Schedule } from "./decisions/schedule.ts";
+import { events } from "./events.ts";
+import { failpoints } from "./failpoints.ts";
 import { createDecisionService } from "./handlers/decision-service.ts";
 import { createForumAdminService } from "./handlers/forum-admin-service.ts";
 import { createForumService } from "./handlers/forum-service.ts";
@@ -35,6 +37,8 @@ export const community: Protocol = {
   name: "community",
   settings: communitySettings,
   reasons,
+  failpoints,
+  events,
   services: [ForumService, ForumAdminService, DecisionService],
   retention,
   open: async (context, core) => {

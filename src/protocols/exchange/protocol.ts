@@ -6,6 +6,7 @@ import { erasedRowsMax } from "../../engine/storage/erase.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { createTextExchange } from "./driver/text-exchange.ts";
 import { createExecutor } from "./execute/executor.ts";
+import { failpoints } from "./failpoints.ts";
 import { createExchangeService } from "./handlers/exchange-service.ts";
 import { writeOutbox } from "./outbox/write-outbox.ts";
 import { reasons } from "./reasons.ts";
@@ -19,6 +20,7 @@ export const exchange: Protocol = {
   name: "exchange",
   settings: exchangeSettings,
   reasons,
+  failpoints,
   services: [ExchangeService],
   retention: { deleteOfSessions: (db, sessions) => deleteExchanges(db, { sessions, rowsMax: erasedRowsMax }) },
   open: async ({ config, connections, clock }, { toolbox: { commands } }) => {

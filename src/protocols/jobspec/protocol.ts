@@ -6,6 +6,8 @@ import { runBudgetOfService } from "../../agent/budget/budget.ts";
 import { type Protocol, part } from "../../api/protocol.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { benchmarkName, createBenchmark } from "./benchmark/benchmark.ts";
+import { events } from "./events.ts";
+import { failpoints } from "./failpoints.ts";
 import { createJobService } from "./handlers/job-service.ts";
 import { createTrustService } from "./handlers/trust-service.ts";
 import type { JobSettings } from "./jobs/submit.ts";
@@ -20,6 +22,8 @@ export const jobspec: Protocol = {
   name: "jobspec",
   settings: jobspecSettings,
   reasons,
+  failpoints,
+  events,
   services: [JobService, TrustService],
   retention,
   open: async (context, { models, dayBudget }) => {

@@ -6,6 +6,7 @@ import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js"
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { type Protocol, part } from "../../api/protocol.ts";
+import { failpoints } from "./failpoints.ts";
 import { createHostServices, hostServices } from "./handlers/host-services.ts";
 import { createKnowledgeService } from "./handlers/knowledge-service.ts";
 import { createResourceFinder } from "./handlers/resource-finder.ts";
@@ -29,6 +30,7 @@ export const langbot: Protocol = {
   name: "langbot",
   settings: langbotSettings,
   reasons,
+  failpoints,
   services: [RunnerService, RunnerWorkerService, KnowledgeService, ...hostServices],
   files: [file_runnel_runner_v1_agent_runner_service, file_runnel_host_v1_host_api],
   retention,

@@ -1,7 +1,7 @@
 // Transactions of agents on a real chain: sent once, also after crashes, and reported in the next cycle.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { txFailpoints } from "../../../src/platform/base/failpoint.ts";
+import { txFailpoints } from "../../../src/protocols/community/failpoints.ts";
 import { type LocalNode, startLocalNode } from "../../chain/local-node.ts";
 import { openCluster } from "../../fault/cluster.ts";
 import { isAlive } from "../../fault/crash-matrix/crew.ts";

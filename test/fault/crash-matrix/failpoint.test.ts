@@ -4,7 +4,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { allFailpoints, failpoints } from "../../../src/platform/base/failpoint.ts";
+import { failpoints as all } from "../../../src/app/protocols.ts";
+import { failpoints } from "../../../src/platform/base/failpoint.ts";
 import { until } from "../../harness/wait.ts";
 import { readSourceFiles } from "../../tidy/source-file.ts";
 import { isFrozen } from "./freeze.ts";
@@ -20,7 +21,7 @@ test("every failpoint is passed at one line of the source, and no name is unused
     Array.from(text.matchAll(/\bfailpoint\("([^"]*)"\)/g), ([, name]) => name),
   );
   expect(passed.length).toBeGreaterThanOrEqual(placesMin);
-  expect(passed.sort()).toEqual([...allFailpoints].sort());
+  expect(passed.sort()).toEqual(all.toSorted());
 });
 
 test.each([
@@ -70,7 +71,8 @@ function pass(variable: string | undefined, places: readonly string[]): ReturnTy
 
 function programOf(places: readonly string[]): string[] {
   const steps = places.map((name, index) => `failpoint("${name}"); fs.writeSync(1, "${"abcdefgh"[index]}");`);
-  const script = `import fs from "node:fs"; import { failpoint } from ${JSON.stringify(join(source, "platform/base/failpoint.ts"))};
+  const script = `import fs from "node:fs"; import { assertFailpoint, failpoint } from ${JSON.stringify(join(source, "platform/base/failpoint.ts"))};
+    assertFailpoint(${JSON.stringify(all)});
     ${steps.join("\n")}`;
   return ["--input-type=module", "--eval", script];
 }

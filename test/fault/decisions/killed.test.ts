@@ -2,7 +2,7 @@
 // called again once its answer was used, nothing is written twice, feedback is shown once, and unknown outcomes are reported.
 
 import { expect, onTestFinished, test } from "vitest";
-import { decisionFailpoints } from "../../../src/platform/base/failpoint.ts";
+import { decisionFailpoints } from "../../../src/protocols/community/failpoints.ts";
 import { decisionsKey, readCycle, settingsOf, shownOf } from "../../drivers/decision-cycle/stage.ts";
 import { answer, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
 import { type Agent, adminToken, asAdmin, type Forum, openForum, send } from "../../forum/stage.ts";

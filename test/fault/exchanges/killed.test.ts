@@ -7,7 +7,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, onTestFinished, test } from "vitest";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { exchangeFailpoints } from "../../../src/platform/base/failpoint.ts";
+import { exchangeFailpoints } from "../../../src/protocols/exchange/failpoints.ts";
 import { filesBelow } from "../../exchanges/execute/stage.ts";
 import { query } from "../../harness/database.ts";
 import { until } from "../../harness/wait.ts";

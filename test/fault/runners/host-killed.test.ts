@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { runnerFailpoints } from "../../../src/platform/base/failpoint.ts";
+import { failpoints } from "../../../src/protocols/langbot/failpoints.ts";
 import { until } from "../../harness/wait.ts";
 import {
   type Accepted,
@@ -86,7 +86,7 @@ test.each(batches)(
 
 test("the cells include every failpoint that only runs of workers pass", () => {
   const tried = cells.map(({ dies }) => dies.split(":")[0]);
-  expect(runnerFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
+  expect(failpoints.filter((place) => !tried.includes(place))).toEqual([]);
 });
 
 type Cell = (typeof cells)[number];

@@ -9,7 +9,7 @@ import type { CompletedEnd } from "../../src/engine/runs/driver.ts";
 import { endRun } from "../../src/engine/runs/terminal.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
 import { findRun, lockRun, requeueRun, setTurn, wakeDueRuns } from "../../src/engine/storage/run.ts";
-import { claimRuns } from "../../src/engine/storage/run-start.ts";
+import { claimRuns } from "../../src/engine/storage/run-claim.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { isUniqueViolation } from "../../src/platform/database/errors.ts";
 import { until } from "../harness/wait.ts";

@@ -6,8 +6,9 @@ import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callb
 import { listClientRuns, listRunsToCancel } from "../../src/engine/storage/client-run.ts";
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
+import { claimRuns } from "../../src/engine/storage/run-claim.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
-import { claimRuns, insertRun } from "../../src/engine/storage/run-start.ts";
+import { insertRun, queueHiddenRuns } from "../../src/engine/storage/run-start.ts";
 import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
@@ -16,6 +17,7 @@ import { listForumComments } from "../../src/protocols/community/storage/forum-c
 import { listForumThreads } from "../../src/protocols/community/storage/forum-thread.ts";
 import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event.ts";
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
+import { acceptOffer } from "../../src/protocols/langbot/storage/offer.ts";
 import { addReplica, addRun, addSession, input, nothingSpent, openStore } from "../runlog/store.ts";
 
 /** A connection caches the plan at the sixth execution. */
@@ -160,6 +162,32 @@ test("a claim reads a few runs of the queue, however long it is", async () => {
   // As autovacuum does for a table that has grown so. The plan for an empty table reads all runs.
   await sql`analyze run`.execute(db);
   expect(await countReads(db, "run", ask)).toEqual({ read: expect.toSatisfy((read) => read < 50), full: 0 });
+});
+
+test("queueing a run in a hidden session, and accepting its offer, reads that run alone", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const owner = await addReplica(db);
+  const offerId = newUuid(0);
+  const ask = async (): Promise<void> => {
+    const [id, session] = [newUuid(0), newUuid(0)];
+    const run = { id, session, client, driver: "test", input, sessionAgent: new Uint8Array(), timeoutMs: 60_000 };
+    await db.transaction().execute(async (trx) => {
+      await queueHiddenRuns(trx, [run], { runner_id: ["text", () => "a/b/c"] });
+      await sql`
+        insert into remote_run (run_id, client, runner_id, binding_id, era, scope, granted, context, offer_id, offer_session,
+          offer_until)
+        values (${id}, ${client}, 'a/b/c', '', '', '{}', '{}', '', ${offerId}, ${offerId}, now() + interval '1 hour')`.execute(
+        trx,
+      );
+      const acceptance = { runId: id, client, session: offerId, offerId, owner };
+      expect(await acceptOffer(trx, acceptance)).toMatchObject({ id, owner, epoch: 1, session_name: session });
+    });
+  };
+  await repeat(ask);
+  await addSessions(db);
+  for (const table of ["session", "run", "remote_run"]) {
+    expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 10), full: 0 });
+  }
 });
 
 test("taking callbacks reads neither settled callbacks nor those that wait for another attempt", async () => {

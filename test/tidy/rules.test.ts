@@ -83,6 +83,29 @@ const planted: readonly Planted[] = [
     allowed: [["engine/storage/a.ts", "const query = sql`select 1`;"]],
   },
   {
+    rule: "the engine alone writes runs and sessions",
+    refused: [
+      ["protocols/jobspec/storage/a.ts", "const query = sql`\n  insert into run (id) values (1)`;", 3],
+      [
+        "protocols/jobspec/storage/a.ts",
+        "const query = sql`with a as (INSERT INTO session (id) values (1)) select 1`;",
+        2,
+      ],
+      ["protocols/langbot/storage/a.ts", "const query = sql`update run set owner = null`;", 2],
+      ["protocols/langbot/storage/a.ts", "const query = sql`delete from only session`;", 2],
+      ["protocols/langbot/storage/a.ts", 'await trx.insertInto("run").values(row).execute();', 2],
+      ["protocols/langbot/storage/a.ts", 'await trx\n  .updateTable("session")\n  .set(change).execute();', 3],
+      ["platform/database/a.ts", 'await trx.deleteFrom("run as r").execute();', 2],
+    ],
+    allowed: [
+      ["engine/storage/a.ts", "const query = sql`update run set owner = null`;"],
+      ["protocols/langbot/storage/a.ts", "const query = sql`update run_result set epoch = 1`;"],
+      ["protocols/langbot/storage/a.ts", "const query = sql`select id from run for update of run`;"],
+      ["protocols/langbot/storage/a.ts", 'await trx.updateTable("remote_run").set(change).execute();'],
+      ["protocols/langbot/storage/a.ts", "// The engine has to update run and session."],
+    ],
+  },
+  {
     rule: "only storage knows the database library",
     refused: [
       ["engine/runs/a.ts", 'import pg from "pg";', 2],

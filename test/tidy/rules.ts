@@ -33,6 +33,7 @@ export const rules: readonly Rule[] = [
       message: "SQL belongs in a storage folder",
     }),
   },
+  { name: "the engine alone writes runs and sessions", check: checkCoreRows },
   { name: "only storage knows the database library", check: checkDatabaseImports },
   {
     name: "time and chance come from base",
@@ -88,6 +89,20 @@ function checkName(file: SourceFile): Finding[] {
   return words
     .filter((word) => emptyWords.includes(word))
     .map((word) => ({ line: 1, message: `"${word}" says nothing about what the file holds` }));
+}
+
+/** Statements in SQL and in the query builder that write the two tables on which all promises rest. */
+const coreWrites =
+  /\b(?:(?:insert|merge) into|update(?: only)?|delete from(?: only)?)\s+"?(?:run|session)\b|\b(?:insertInto|mergeInto|updateTable|deleteFrom)\(\s*["'`](?:run|session)\b/gi;
+
+function checkCoreRows(file: SourceFile): Finding[] {
+  if (layerOf(file.path) === "engine/storage") {
+    return [];
+  }
+  return [...file.strings.matchAll(coreWrites)].map((match) => ({
+    line: lineAt(file.strings, match.index),
+    message: `${match[0]}: src/engine/storage writes this table, so that a new column or state has one place`,
+  }));
 }
 
 function checkDatabaseImports(file: SourceFile): Finding[] {

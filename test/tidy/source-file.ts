@@ -8,7 +8,9 @@ export interface SourceFile {
   /** Relative to src/, with slashes: `runs/supervise.ts`. */
   readonly path: string;
   readonly text: string;
-  /** The text with comments and quoted strings blanked; lines stay where they were. Template strings are kept. */
+  /** The text with comments blanked; lines stay where they were. */
+  readonly strings: string;
+  /** The same with quoted strings blanked too. Template strings are kept. */
   readonly code: string;
   readonly imports: readonly Import[];
 }
@@ -31,9 +33,9 @@ export async function readSourceFiles(root: string): Promise<SourceFile[]> {
 }
 
 export function parseSourceFile(path: string, text: string): SourceFile {
-  const withStrings = text.replace(token, (match) => (isComment(match) ? blank(match) : match));
+  const strings = text.replace(token, (match) => (isComment(match) ? blank(match) : match));
   const code = text.replace(token, (match) => (isComment(match) || isQuoted(match) ? blank(match) : match));
-  return { path, text, code, imports: findImports(withStrings) };
+  return { path, text, strings, code, imports: findImports(strings) };
 }
 
 export function lineAt(text: string, index: number): number {

@@ -2,7 +2,7 @@
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Transaction } from "../../platform/database/database.ts";
-import { type ActiveScope, countActiveRuns, lockAdmission } from "../storage/run-start.ts";
+import { type ActiveScope, countActiveRuns, lockAdmission } from "../storage/active-runs.ts";
 
 /** The maximum numbers of active runs; 0 means no limit. */
 export interface RunLimits {

@@ -8,7 +8,8 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { disownRun, listCancelRequests, listStrays } from "../storage/run.ts";
-import { claimRuns, type StartedRun } from "../storage/run-start.ts";
+import { claimRuns } from "../storage/run-claim.ts";
+import type { StartedRun } from "../storage/run-start.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
 

@@ -4,11 +4,10 @@
 // W2  The input of a pending run becomes a message of its session when the run is queued, after all messages of the runs before.
 
 import { sql } from "kysely";
-import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { callbackOf } from "./callback.ts";
 import { runIsActive } from "./run.ts";
-import type { NewRun } from "./run-start.ts";
 import { inputOf } from "./transcript.ts";
 
 /** Counts the runs of a session that have not ended. The session is locked. */
@@ -16,34 +15,6 @@ export async function countUnfinishedRuns(trx: Transaction, session: string): Pr
   const { rows } = await sql<{ count: number }>`
     select count(*)::float8 as count from run where session = ${session} and ${runIsActive}`.execute(trx);
   return rows[0]?.count ?? 0;
-}
-
-/** Inserts a pending run with one message, in a session that is locked and has an unfinished run. */
-export async function insertPendingRun(trx: Transaction, run: NewRun): Promise<void> {
-  const { agent, startMs = 0 } = run;
-  const wakeAt = sql<Date>`greatest(now(), to_timestamp(${startMs} / 1000.0))`;
-  await trx
-    .insertInto("run")
-    .values({
-      id: run.id,
-      client: run.client,
-      session: run.session,
-      driver: run.driver,
-      input: Buffer.from(run.input),
-      status: "pending",
-      wait_reason: "session",
-      epoch: 0,
-      wake_at: wakeAt,
-      deadline: sql<Date>`${wakeAt} + ${run.timeoutMs} * interval '1 millisecond'`,
-      agent: agent === undefined ? null : Buffer.from(agent),
-      model: run.model ?? null,
-      agent_name: run.agentName === undefined ? null : storableText(run.agentName),
-      annotations: run.annotations ?? null,
-      priority: run.priority ?? 0,
-      trace_parent: run.traceParent ?? null,
-      callback_url: run.callbackUrl ?? null,
-    })
-    .execute();
 }
 
 /** Returns the pending runs of a session. */

@@ -1,14 +1,15 @@
-// Gives a run to a replica. A run is inserted with its session's message and owned at once, or queued and claimed by a free
-// replica.
+// Writes the rows of new runs, which nothing else inserts. A run is owned by a replica at once, or queued, or pending in its
+// session. `run-claim.ts` gives queued runs to replicas.
 
 import { type RawBuilder, sql } from "kysely";
-import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { gathered } from "../../platform/database/gather.ts";
-import { parameterRows } from "../../platform/database/parameter-rows.ts";
+import { type ParameterColumn, parameterRows } from "../../platform/database/parameter-rows.ts";
+import { activeRuns } from "./active-runs.ts";
 import { callbackOf } from "./callback.ts";
 import { type RunRow, runValues } from "./run.ts";
+import type { RunTable, SessionTable } from "./schema.ts";
 import { inputOf } from "./transcript.ts";
 
 /** A run that a replica starts to work on, with the state of its session at that moment. */
@@ -35,18 +36,26 @@ export interface NewRun {
   readonly model?: string | undefined;
   /** The name of the agent that works on the run. */
   readonly agentName?: string | undefined;
+  /** The id of the runner that works on the run. */
+  readonly runnerId?: string | undefined;
   readonly annotations?: string | undefined;
   /** When a replica may begin, in milliseconds since 1970; unset, or a time in the past, means at once. */
   readonly startMs?: number | undefined;
+  /** How long no replica claims the queued run, at most until its deadline; unset means 0. */
+  readonly unclaimedForMs?: number | undefined;
   /** Among the queued runs of its client; unset means 0. */
   readonly priority?: number | undefined;
   readonly timeoutMs: number;
-  /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
-  readonly owner: string | undefined;
   /** The caller's trace; undefined when the call has no trace. */
   readonly traceParent?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
   readonly callbackUrl?: string | undefined;
+}
+
+/** A run to insert as its session's latest one. */
+export interface StartingRun extends NewRun {
+  /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
+  readonly owner: string | undefined;
   /** Nothing is inserted when this many runs are active on all replicas; undefined for no maximum. */
   readonly activeMax?: number | undefined;
   /** The same for the client's runs. */
@@ -54,20 +63,79 @@ export interface NewRun {
   readonly freeWhileWaiting?: readonly string[] | undefined;
 }
 
-// The statuses are literals, so that every cached plan can use the partial index of active runs.
-function activeRuns({ client, freeWhileWaiting }: ActiveScope) {
-  const whose = client === undefined ? sql`` : sql` and client = ${client}`;
-  const isFree = sql`status = 'waiting' and driver = any(${textArray(freeWhileWaiting)}::text[])`;
-  return sql`(select count(*) from run where status in ('queued', 'running', 'waiting') and not (${isFree})${whose})`;
+/** Columns that a new run leaves at their defaults: its work and its end set them. */
+type LaterColumn =
+  | "turn"
+  | "takeovers"
+  | "cancel_request_time"
+  | "create_time"
+  | "end_time"
+  | "last_sequence"
+  | "terminal"
+  | "log_hash"
+  | "delete_time"
+  | "failure"
+  | "prompt_tokens"
+  | "completion_tokens"
+  | "cost_micro_usd";
+
+/** Columns that say where a new run waits, and when its time is over. */
+type PlaceColumn = "status" | "wait_reason" | "owner" | "epoch" | "wake_at" | "start_time" | "deadline";
+
+/** All other columns. A new column of the table compiles when it is among these or the later ones. */
+const givenColumns: Readonly<Record<Exclude<keyof RunTable, LaterColumn | PlaceColumn>, ParameterColumn<NewRun>>> = {
+  id: ["uuid", ({ id }) => id],
+  client: ["text", ({ client }) => client],
+  session: ["uuid", ({ session }) => session],
+  driver: ["text", ({ driver }) => driver],
+  input: ["bytea", ({ input }) => input],
+  trace_parent: ["text", ({ traceParent }) => traceParent],
+  callback_url: ["text", ({ callbackUrl }) => callbackUrl],
+  agent: ["bytea", ({ agent }) => agent],
+  model: ["text", ({ model }) => model],
+  agent_name: ["text", ({ agentName }) => agentName && storableText(agentName)],
+  assigned_runner: ["text", ({ runnerId }) => runnerId],
+  input_length: ["int4", ({ inputLength = 1 }) => inputLength],
+  annotations: ["text", ({ annotations }) => annotations],
+  priority: ["int4", ({ priority = 0 }) => priority],
+};
+
+/** The columns of the relation `asked`, which every insert reads. */
+const askedColumns = {
+  ...givenColumns,
+  timeout_ms: ["int8", ({ timeoutMs }) => timeoutMs],
+  start_ms: ["int8", ({ startMs = 0 }) => startMs],
+  unclaimed_ms: ["int8", ({ unclaimedForMs = 0, timeoutMs }) => Math.min(unclaimedForMs, timeoutMs)],
+} as const satisfies Readonly<Record<string, ParameterColumn<NewRun>>>;
+
+const startTime = "greatest(now(), to_timestamp(asked.start_ms / 1000.0))";
+const deadline = `${startTime} + asked.timeout_ms * interval '1 millisecond'`;
+
+/** Returns SQL that inserts the runs of `asked`, up to its `from`. */
+function insertAsked(place: Readonly<Record<Exclude<PlaceColumn, "deadline">, string>>): RawBuilder<unknown> {
+  const given = Object.fromEntries(Object.keys(givenColumns).map((column) => [column, `asked.${column}`]));
+  const values = { ...given, ...place, deadline };
+  return sql.raw(`insert into run (${Object.keys(values).join(", ")}) select ${Object.values(values).join(", ")}`);
 }
 
-/** Which active runs count. */
-export interface ActiveScope {
-  /** The client whose runs count; undefined for all clients. */
-  readonly client?: string | undefined;
-  /** Drivers whose waiting runs do not count. */
-  readonly freeWhileWaiting: readonly string[];
-}
+/** Owned by the replica that `held` has locked, else queued. */
+const insertOwned = insertAsked({
+  status: "case when held.id is null then 'queued' else 'running' end",
+  wait_reason: "null",
+  owner: "held.id",
+  epoch: "case when held.id is null then 0 else 1 end",
+  wake_at: `case when held.id is null then ${startTime} end`,
+  start_time: "case when held.id is not null then now() end",
+});
+
+const waiting = { owner: "null", epoch: "0", start_time: "null" };
+const insertPending = insertAsked({ ...waiting, status: "'pending'", wait_reason: "'session'", wake_at: startTime });
+const insertQueued = insertAsked({
+  ...waiting,
+  status: "'queued'",
+  wait_reason: "null",
+  wake_at: `${startTime} + asked.unclaimed_ms * interval '1 millisecond'`,
+});
 
 /**
  * Inserts a run. It becomes the session's latest run, and its input the session's newest message. This is one statement,
@@ -76,7 +144,7 @@ export interface ActiveScope {
  * has an unfinished run, it is deleted, too many runs are active, or another transaction holds the session while several inserts
  * share the statement. Concurrent inserts without limits share one statement and one commit.
  */
-export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
+export async function insertRun(db: Db | Transaction, run: StartingRun): Promise<StartedRun | undefined> {
   if (run.activeMax === undefined && run.clientActiveMax === undefined) {
     return await insertShared(db, run);
   }
@@ -87,7 +155,7 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
 const insertShared = gathered(insertRuns);
 
 /** Inserts runs. The limits of the first one apply to a statement of one run; several runs have no limits. */
-async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promise<(StartedRun | undefined)[]> {
+async function insertRuns(db: Db | Transaction, runs: readonly StartingRun[]): Promise<(StartedRun | undefined)[]> {
   const [first] = runs;
   const { activeMax, clientActiveMax, client, freeWhileWaiting = [] } = first ?? {};
   const isCalled = runs.some(({ callbackUrl }) => callbackUrl !== undefined);
@@ -98,24 +166,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
   try {
     const { rows } = await sql<StartedRun>`
       with asked as materialized (
-        select * from ${parameterRows(runs, {
-          id: ["uuid", ({ id }) => id],
-          client: ["text", ({ client }) => client],
-          session: ["uuid", ({ session }) => session],
-          driver: ["text", ({ driver }) => driver],
-          input: ["bytea", ({ input }) => input],
-          timeout_ms: ["int8", ({ timeoutMs }) => timeoutMs],
-          owner: ["uuid", ({ owner }) => owner],
-          trace_parent: ["text", ({ traceParent }) => traceParent],
-          callback_url: ["text", ({ callbackUrl }) => callbackUrl],
-          agent: ["bytea", ({ agent }) => agent],
-          model: ["text", ({ model }) => model],
-          agent_name: ["text", ({ agentName }) => agentName && storableText(agentName)],
-          input_length: ["int4", ({ inputLength = 1 }) => inputLength],
-          annotations: ["text", ({ annotations }) => annotations],
-          start_ms: ["int8", ({ startMs = 0 }) => startMs],
-          priority: ["int4", ({ priority = 0 }) => priority],
-        })} as given
+        select * from ${parameterRows(runs, { ...askedColumns, owner: ["uuid", ({ owner }) => owner] })} as given
       ), held as materialized (
         select id from replica where id in (select owner from asked) and lease_until > now() for key share
       ), owned as materialized (
@@ -124,14 +175,7 @@ async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promis
           where id = asked.session for no key update${locked}
         ) as session
       ), inserted as (
-        insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
-          agent, model, agent_name, input_length, annotations, priority, owner, status, epoch, wake_at, start_time)
-        select asked.id, asked.client, owned.id, asked.driver, asked.input, asked.trace_parent, asked.callback_url,
-          greatest(now(), to_timestamp(asked.start_ms / 1000.0)) + asked.timeout_ms * interval '1 millisecond',
-          asked.agent, asked.model, asked.agent_name, asked.input_length, asked.annotations, asked.priority,
-          held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
-          case when held.id is null then greatest(now(), to_timestamp(asked.start_ms / 1000.0)) end,
-          case when held.id is not null then now() end
+        ${insertOwned}
         from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
         where owned.delete_time is null
           and not exists (select from run as pending where pending.session = owned.id and pending.status = 'pending')
@@ -160,84 +204,40 @@ function isBelow(max: number | undefined, count: RawBuilder<unknown>) {
   return max === undefined ? sql`true` : sql`${count} < ${max}::int8`;
 }
 
-/** Counts the active runs on all replicas, of one client or of all. */
-export async function countActiveRuns(db: Db | Transaction, scope: ActiveScope): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select ${activeRuns(scope)} as count`.execute(db);
-  return rows[0]?.count ?? 0;
+/** Inserts a pending run with one message, in a session that is locked and has an unfinished run. */
+export async function insertPendingRun(trx: Transaction, run: NewRun): Promise<void> {
+  await sql`${insertPending} from ${parameterRows([run], askedColumns)} as asked`.execute(trx);
 }
 
-/** Locks the admission of runs, of all clients or of this one, until the transaction ends. */
-export async function lockAdmission(trx: Transaction, client?: string): Promise<void> {
-  const name = client === undefined ? "runnel admission" : `runnel admission of ${client}`;
-  await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(trx);
+/** A run to queue in a session of its own, which clients cannot reach by its name. */
+export interface HiddenRun extends NewRun {
+  /** The settings of the session. */
+  readonly sessionAgent: Uint8Array;
 }
-
-/** Which runs to claim. */
-export interface Claim {
-  readonly owner: string;
-  readonly limit: number;
-  /** The claim begins with the client after this one; unset means with the first. */
-  readonly afterClient?: string;
-  /** Claims only runs of these drivers; of any driver when unset. */
-  readonly drivers?: readonly string[];
-  /** Claims no runs of these drivers. */
-  readonly exceptDrivers?: readonly string[];
-}
-
-/** The number of clients among which a claim chooses: it bounds the cost of a claim, however long the queue is. */
-const clientsPerClaim = 64;
-/** How many times the needed runs are read: other replicas may be claiming the first ones. */
-const spareRuns = 4;
 
 /**
- * Claims due runs of the queue for a replica. No client gets a second run before every client had its turn. A claim considers the
- * next clients after `afterClient`, in a circle, and takes the runs among theirs of the highest priority, those that have waited
- * longest first.
+ * Queues runs, each in a new hidden session, by one statement. `links` are columns that a protocol has added to the sessions.
+ * Returns the deadline of each run in milliseconds since 1970, by the database's clock.
  */
-export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
-  const { owner, limit, afterClient = "", drivers, exceptDrivers = [] } = args;
-  const among = drivers === undefined ? sql`` : sql` and driver = any(${textArray(drivers)}::text[])`;
-  const notAmong = exceptDrivers.length === 0 ? sql`` : sql` and driver <> all(${textArray(exceptDrivers)}::text[])`;
-  const queued = sql`run where status = 'queued'${among}${notAmong}`;
-  // Each step jumps over the runs of a client to the next client.
-  const clientsAfter = (client: string) => sql`
-    (select client from ${queued} and client collate "C" > ${client} order by client collate "C" limit 1)
-    union all
-    select (select client from ${queued} and client collate "C" > each.client order by client collate "C" limit 1)
-    from each where each.client is not null`;
-  const { rows } = await sql<StartedRun>`
-    with next_clients as materialized (
-      with recursive each (client) as (${clientsAfter(afterClient)})
-      select client from each where client is not null limit ${clientsPerClaim}
-    ), clients as (
-      select client from next_clients
-      union
-      (with recursive each (client) as (${clientsAfter("")})
-      select client from each where client is not null
-      limit ${clientsPerClaim} - (select count(*) from next_clients))
-    ), due as (
-      select due.* from clients cross join lateral (
-        select id, wake_at, row_number() over (order by priority desc, wake_at) as turn_of_client from (
-          select id, wake_at, priority from ${queued} and client collate "C" = clients.client and wake_at <= now()
-          order by priority desc, wake_at limit greatest(${spareRuns}, ${spareRuns * limit} / (select count(*) from clients))
-        ) as first
-      ) as due
-    ), chosen as materialized (
-      select locked.id from (select id from due order by turn_of_client, wake_at) as first
-      cross join lateral (
-        select id from run where id = first.id and status = 'queued' for update skip locked
-      ) as locked
-      limit ${limit}
-    ), claimed as (
-      update run set status = 'running', owner = ${owner}, epoch = epoch + 1, wake_at = null, wait_reason = null,
-        start_time = coalesce(run.start_time, now())
-      from chosen where run.id = chosen.id
-        and exists (select 1 from replica where id = ${owner} and lease_until > now())
-      returning ${runValues}, agent as own_agent
+export async function queueHiddenRuns<Run extends HiddenRun>(
+  trx: Transaction,
+  runs: readonly Run[],
+  links: Readonly<{ [Column in keyof SessionTable]?: ParameterColumn<Run> }>,
+): Promise<ReadonlyMap<string, number>> {
+  const columns: Readonly<Record<string, ParameterColumn<Run>>> = {
+    ...askedColumns,
+    session_agent: ["bytea", ({ sessionAgent }) => sessionAgent],
+    ...links,
+  };
+  const linked = sql.join([sql``, ...Object.keys(links).map((column) => sql.ref(column))]);
+  const { rows } = await sql<{ id: string; deadline_ms: number }>`
+    with asked as materialized (
+      select * from ${parameterRows(runs, columns)} as given
+    ), opened as (
+      insert into session (id, client, name, agent, latest_run_id, hidden${linked})
+      select session, client, session::text, session_agent, id, true${linked} from asked
     )
-    select claimed.*, session.*, null::int8 as transcript_length from claimed cross join lateral (
-      select name as session_name, coalesce(claimed.own_agent, agent) as agent, work_dir, callback
-      from session where id = claimed.session limit 1
-    ) as session`.execute(db);
-  return rows;
+    ${insertQueued} from asked
+    returning id, (extract(epoch from deadline) * 1000)::float8 as deadline_ms`.execute(trx);
+  return new Map(rows.map(({ id, deadline_ms }) => [id, deadline_ms]));
 }

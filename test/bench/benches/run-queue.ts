@@ -1,7 +1,7 @@
 // A replica's claim of queued runs, by the depth of the queue and the number of claiming replicas.
 
 import { insertReplica } from "../../../src/engine/storage/replica.ts";
-import { claimRuns } from "../../../src/engine/storage/run-start.ts";
+import { claimRuns } from "../../../src/engine/storage/run-claim.ts";
 import { newUuid } from "../../../src/platform/base/ids.ts";
 import { type Db, openConnections } from "../../../src/platform/database/database.ts";
 import { migrate } from "../../../src/platform/database/migrate.ts";

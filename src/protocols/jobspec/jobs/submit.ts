@@ -11,6 +11,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { admit, type RunLimits } from "../../../engine/runs/admission.ts";
+import { queueHiddenRuns } from "../../../engine/storage/run-start.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
@@ -25,7 +26,7 @@ import type { ReadDocument } from "../spec/json.ts";
 import { type JobPlan, planJob } from "../spec/plan.ts";
 import { type JobRequest, readRequest } from "../spec/request.ts";
 import { SpecFault } from "../spec/spec-fault.ts";
-import { insertJob, insertJobRuns } from "../storage/job.ts";
+import { insertJob } from "../storage/job.ts";
 import { useJobNonce } from "../storage/job-nonce.ts";
 import { recordRefusal } from "./audit.ts";
 import { toFault } from "./refusal.ts";
@@ -179,18 +180,19 @@ async function accept(
   const nowMs = clock.nowMs();
   const id = newUuid(nowMs);
   await insertJob(trx, jobRow({ id, client, clientJobId, document, spec, plan, verified }));
-  await insertJobRuns(
-    trx,
-    { id, client },
-    {
-      driver: jobs.driver,
-      agent: toBinary(AgentSchema, create(AgentSchema, { name: spec.benchmark.name })),
-      agentName: spec.benchmark.name,
-      runs: newRuns(id, plan, nowMs),
-      timeoutMs: spec.constraints.timeoutMs,
-      traceParent,
-    },
-  );
+  const runs = plan.regions.map((region) => ({
+    id: newUuid(nowMs),
+    session: newUuid(nowMs),
+    region,
+    client,
+    driver: jobs.driver,
+    sessionAgent: toBinary(AgentSchema, create(AgentSchema, { name: spec.benchmark.name })),
+    agentName: spec.benchmark.name,
+    input: jobRunInput({ jobId: id, region }),
+    timeoutMs: spec.constraints.timeoutMs,
+    traceParent,
+  }));
+  await queueHiddenRuns(trx, runs, { job: ["uuid", () => id], region: ["text", ({ region }) => region] });
   failpoint("job.written");
   return { id, spec, clientJobId, isWrapped: wishes !== undefined, plan, acceptedMs: verified.checkedMs };
 }
@@ -232,14 +234,4 @@ function jobRow({
     successes_min: plan.successesMin,
     create_time: new Date(checkedMs),
   };
-}
-
-/** Makes the runs. Their ids are in the order of the regions. */
-function newRuns(jobId: string, { regions }: JobPlan, nowMs: number) {
-  return regions.map((region) => ({
-    region,
-    runId: newUuid(nowMs),
-    sessionId: newUuid(nowMs),
-    input: jobRunInput({ jobId, region }),
-  }));
 }

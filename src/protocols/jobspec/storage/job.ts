@@ -1,10 +1,10 @@
-// Jobs, and the session and run of each of their regions. A job's state is not stored: it is computed from its runs, so it
+// Jobs, and the runs of their regions. A job's state is not stored: it is computed from its runs, so it
 // cannot differ from them.
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { RunStatus } from "../../../engine/storage/schema.ts";
-import { byteaArray, textArray, uuidArray } from "../../../platform/database/binary-array.ts";
-import { type Db, storableText, type Transaction } from "../../../platform/database/database.ts";
+import { uuidArray } from "../../../platform/database/binary-array.ts";
+import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { JobTable } from "./schema.ts";
 
 /** The part of a job that never changes. It leaves out the document, which may be large. */
@@ -29,52 +29,9 @@ const jobColumns = [
   "create_time",
 ] as const;
 
-/** The run of one region. */
-export interface NewJobRun {
-  readonly sessionId: string;
-  readonly runId: string;
-  readonly region: string;
-  readonly input: Uint8Array;
-}
-
-/** Values that all runs of a job share. */
-export interface NewJobRuns {
-  readonly driver: string;
-  /** An agent with a name only. */
-  readonly agent: Uint8Array;
-  readonly agentName: string;
-  readonly timeoutMs: number;
-  readonly traceParent: string | undefined;
-  readonly runs: readonly NewJobRun[];
-}
-
 /** Inserts a job. */
 export async function insertJob(trx: Transaction, job: Insertable<JobTable>): Promise<void> {
   await trx.insertInto("job").values(job).execute();
-}
-
-/** Queues the runs, each in its own session. */
-export async function insertJobRuns(
-  trx: Transaction,
-  { id, client }: { id: string; client: string },
-  { driver, agent, agentName, timeoutMs, traceParent, runs }: NewJobRuns,
-): Promise<void> {
-  await sql`
-    with region as (
-      select * from unnest(
-        ${uuidArray(runs.map(({ sessionId }) => sessionId))}::uuid[],
-        ${uuidArray(runs.map(({ runId }) => runId))}::uuid[],
-        ${textArray(runs.map(({ region }) => region))}::text[],
-        ${byteaArray(runs.map(({ input }) => input))}::bytea[]) as region (session_id, run_id, name, input)
-    ), opened as (
-      insert into session (id, client, name, agent, latest_run_id, hidden, job, region)
-      select session_id, ${client}, session_id::text, ${Buffer.from(agent)}::bytea, run_id, true, ${id}::uuid, name
-      from region
-    )
-    insert into run (id, client, session, driver, agent_name, input, trace_parent, deadline, status, epoch, wake_at)
-    select run_id, ${client}, session_id, ${driver}, ${storableText(agentName)}, input, ${traceParent ?? null}::text,
-      now() + ${timeoutMs}::float8 * interval '1 millisecond', 'queued', 0, now()
-    from region`.execute(trx);
 }
 
 /** Returns a job of the client, or undefined. */

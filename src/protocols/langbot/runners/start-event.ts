@@ -9,6 +9,7 @@ import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import { type AgentEvent, AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { queueHiddenRuns } from "../../../engine/storage/run-start.ts";
 import type { Cursors } from "../../../platform/auth/cursor.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
@@ -24,7 +25,6 @@ import { listBindingsOfScopes } from "../storage/binding.ts";
 import { advanceConversation } from "../storage/conversation.ts";
 import { insertHistoryItem } from "../storage/history-item.ts";
 import { insertRemoteRun } from "../storage/remote-run.ts";
-import { queueRemoteRun } from "../storage/remote-run-start.ts";
 import { findRunner, findRunnerAddress, type RunnerAddress } from "../storage/runner.ts";
 import { readStateSnapshot } from "../storage/state-snapshot.ts";
 import { withAgent } from "./agent-profile.ts";
@@ -125,19 +125,25 @@ export async function writeStart(trx: Transaction, deps: StartEventDeps, start: 
   const nowMs = deps.clock.nowMs();
   const runId = newUuid(nowMs);
   const text = inputText(event.input);
-  const deadlineMs = await queueRemoteRun(trx, {
-    runId,
-    sessionId: newUuid(nowMs),
+  const { runnerId, bindingId } = scope;
+  const queued = {
+    id: runId,
+    session: newUuid(nowMs),
     client,
-    runnerId: scope.runnerId,
     driver: remoteDriver,
-    agent: toBinary(AgentSchema, create(AgentSchema, { name: scope.runnerId })),
-    agentName: scope.runnerId,
+    sessionAgent: toBinary(AgentSchema, create(AgentSchema, { name: runnerId })),
+    agentName: runnerId,
+    runnerId,
     input: toBinary(MessageSchema, create(MessageSchema, { role: "user", content: { case: "text", value: text } })),
     timeoutMs,
-    offeredForMs: address === undefined ? offeredForMs : 0,
+    unclaimedForMs: address === undefined ? offeredForMs : 0,
     traceParent,
-  });
+  };
+  const deadlines = await queueHiddenRuns(trx, [queued], { runner_id: ["text", () => runnerId] });
+  const deadlineMs = deadlines.get(runId);
+  if (deadlineMs === undefined) {
+    throw new Error("a run that was queued has no deadline");
+  }
   const past = await placeEvent(trx, deps, { runId, nowMs, text, ...start });
   const context = buildContext({
     runId,
@@ -156,7 +162,6 @@ export async function writeStart(trx: Transaction, deps: StartEventDeps, start: 
     throw new Fault("PAYLOAD_TOO_LARGE", `the context of the run is larger than ${contextBytesMax} bytes: ${fix}`);
   }
   const bytes = toBinary(AgentRunContextSchema, context);
-  const { runnerId, bindingId } = scope;
   await insertRemoteRun(trx, {
     runId,
     client,

@@ -1,7 +1,7 @@
 // Offers of runs to workers, and their acceptance. An offer is open until a worker accepts it or until it expires.
 
 import { type Selectable, sql } from "kysely";
-import { runValues } from "../../../engine/storage/run.ts";
+import { claimChosen } from "../../../engine/storage/run-claim.ts";
 import type { StartedRun } from "../../../engine/storage/run-start.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
@@ -112,18 +112,16 @@ export async function acceptOffer(
   { runId, client, session, offerId, owner }: Acceptance & { owner: string },
 ): Promise<StartedRun | undefined> {
   // The run is locked first, as in every other transaction.
-  const { rows } = await sql<StartedRun>`
-    with offered as (
-      select run_id from remote_run where run_id = ${runId} and client = ${client} and attempt = 0
-        and offer_id = ${offerId} and offer_session = ${session} and offer_until > now()
-    )
-    update run set status = 'running', owner = ${owner}, epoch = epoch + 1, wake_at = null, wait_reason = null,
-      start_time = coalesce(start_time, now())
-    from offered, session where run.id = offered.run_id and run.status = 'queued' and session.id = run.session
-      and exists (select from replica where id = ${owner} and lease_until > now())
-    returning ${runValues}, session.name as session_name, session.agent, session.work_dir, session.callback,
-      null::int8 as transcript_length`.execute(trx);
-  const [run] = rows;
+  const [run] = await claimChosen(
+    trx,
+    owner,
+    sql`
+      select run.id from remote_run r cross join lateral (
+        select id from run where id = r.run_id and status = 'queued' for update
+      ) as run
+      where r.run_id = ${runId} and r.client = ${client} and r.attempt = 0
+        and r.offer_id = ${offerId} and r.offer_session = ${session} and r.offer_until > now()`,
+  );
   if (run === undefined) {
     return undefined;
   }

@@ -6,9 +6,9 @@ import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/messa
 import { type Agent, AgentSchema, type Callback, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type SendMessageRequest,
-  SendMessageRequestSchema,
   type SendMessageResponse,
   SendMessageResponseSchema,
+  SessionService,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/budget/budget.ts";
 import { providerOptionsOf } from "../agent/response/provider-options.ts";
@@ -24,14 +24,15 @@ import { readTranscript } from "../engine/storage/transcript.ts";
 import { Fault, invalidField } from "../platform/base/fault.ts";
 import { parseObject } from "../platform/base/json/parse-object.ts";
 import type { Transaction } from "../platform/database/database.ts";
+import { inTransaction } from "../platform/database/in-transaction.ts";
 import { replaceSettings } from "./agent-settings.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { answerOnce } from "./idempotency.ts";
+import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { beginsWithResult, checkMessages, openCallsOf, userMessage } from "./run-input.ts";
 
 /**
  * Sends messages to a session of the client and starts its run. One message without a request id takes two statements.
- * @throws Fault SESSION_NOT_FOUND, SESSION_ENDED, INVALID_ARGUMENT, and those of `startRun` and `answerOnce`.
+ * @throws Fault SESSION_NOT_FOUND, SESSION_ENDED, INVALID_ARGUMENT, and those of `startRun` and `claimCall`.
  */
 export async function sendMessage(
   deps: ServiceDeps,
@@ -39,18 +40,11 @@ export async function sendMessage(
   request: SendMessageRequest,
   traceParent: string | undefined,
 ): Promise<SendMessageResponse> {
-  const call = {
-    client,
-    request,
-    requestId: request.requestId,
-    requestSchema: SendMessageRequestSchema,
-    responseSchema: SendMessageResponseSchema,
-  };
   const name = { client, name: request.sessionId };
   const given = request.message === "" ? request.messages : [userMessage(request.message)];
   const turnOf = (session: SessionRow, messages: readonly Message[]) =>
     nextTurn(deps, client, { session, request, messages, traceParent });
-  // The fast path for most messages: two statements. Without a run id the slow path, `startRun`, finds out why.
+  // Most messages take this way: two statements. Without a run id the transaction below finds out why.
   if (isPlain(request, given) && !deps.config.sessionsSingleMessage) {
     const session = requireFound(await findSession(deps.db, name));
     const turn = turnOf(session, checkMessages(given, []));
@@ -59,18 +53,21 @@ export async function sendMessage(
       return turn.answer(runId);
     }
   }
-  return await startRun(deps, (trx, start) =>
-    answerOnce(trx, call, async () => {
-      const session = requireFound(await lockSession(trx, name));
-      assertLatest(session, request.afterRunId);
-      if (deps.config.sessionsSingleMessage) {
-        await assertFirstMessage(trx, session);
-      }
-      const openCalls = beginsWithResult(given) ? await readOpenCalls(trx, session) : [];
-      const turn = turnOf(session, checkMessages(given, openCalls));
-      return turn.answer(await start(turn.start));
-    }),
-  );
+  const call = repeatable(client, SessionService.method.sendMessage, request);
+  return await inTransaction(deps.db, async (trx) => {
+    const known = await claimCall(trx, call);
+    if (known !== undefined) {
+      return known;
+    }
+    const session = requireFound(await lockSession(trx, name));
+    assertLatest(session, request.afterRunId);
+    if (deps.config.sessionsSingleMessage) {
+      await assertFirstMessage(trx, session);
+    }
+    const openCalls = beginsWithResult(given) ? await readOpenCalls(trx, session) : [];
+    const turn = turnOf(session, checkMessages(given, openCalls));
+    return await keepAnswer(trx, call, turn.answer(await startRun(trx, deps, turn.start)));
+  });
 }
 
 /** Whether a message needs nothing but its session. */

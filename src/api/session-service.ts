@@ -6,10 +6,9 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema, CallbackSchema, type Fork, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type CreateSessionRequest,
-  CreateSessionRequestSchema,
   type CreateSessionResponse,
   CreateSessionResponseSchema,
-  type SessionService,
+  SessionService,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { announceCallback } from "../engine/runs/callback.ts";
 import { cancelRunWithin } from "../engine/runs/cancel.ts";
@@ -35,7 +34,7 @@ import type { Db, Transaction } from "../platform/database/database.ts";
 import { replaceSettings } from "./agent-settings.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
-import { answerOnce } from "./idempotency.ts";
+import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
 import { type Presets, readPresets, requirePreset } from "./presets.ts";
 import { readAnnotations, requireFound, sendMessage } from "./send-message.ts";
@@ -127,29 +126,33 @@ export async function createSession(
   asked: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
   const request = withPreset(presetsOf(deps.config), asked);
-  const call = {
-    client,
-    request,
-    requestId: request.requestId,
-    requestSchema: CreateSessionRequestSchema,
-    responseSchema: CreateSessionResponseSchema,
-  };
   const { requestId, fork, workDir } = request;
   // Most inserts are a single statement, which needs no transaction.
   const response =
     requestId === "" && fork === undefined && workDir === ""
       ? await insertNewSession(deps.db, deps, client, request)
-      : await deps.db
-          .transaction()
-          .execute((trx) =>
-            answerOnce(trx, call, () =>
-              fork === undefined
-                ? insertInPlace(trx, deps, client, request)
-                : insertFork(trx, deps, client, { ...request, fork }),
-            ),
-          );
+      : await deps.db.transaction().execute((trx) => createOnce(trx, deps, client, request));
   announceCallback(deps.wakeup, callbackUrlOf(request.callback, deps.config.callbackBaseUrl));
   return response;
+}
+
+async function createOnce(
+  trx: Transaction,
+  deps: ServiceDeps,
+  client: string,
+  request: CreateSessionRequest,
+): Promise<CreateSessionResponse> {
+  const call = repeatable(client, SessionService.method.createSession, request);
+  const known = await claimCall(trx, call);
+  if (known !== undefined) {
+    return known;
+  }
+  const { fork } = request;
+  const response =
+    fork === undefined
+      ? await insertInPlace(trx, deps, client, request)
+      : await insertFork(trx, deps, client, { ...request, fork });
+  return await keepAnswer(trx, call, response);
 }
 
 async function insertFork(

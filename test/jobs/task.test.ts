@@ -3,8 +3,9 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { type AcceptedJob, submitJob } from "../../src/protocols/jobspec/jobs/submit.ts";
+import { acceptJob, verifySpec } from "../../src/protocols/jobspec/jobs/submit.ts";
 import { createOpenTask, jobRunInput } from "../../src/protocols/jobspec/jobs/task.ts";
+import { readRequest } from "../../src/protocols/jobspec/spec/request.ts";
 import { makeSigner } from "../jobspec/signer.ts";
 import { specOf, trustEntry } from "./stage.ts";
 import { atNoon, openTrustStage } from "./trust-stage.ts";
@@ -29,18 +30,12 @@ test("a spec that was barely young enough runs, however long its acceptance and 
   };
   const tenMinutesAgo = new Date(atNoon - 600_000).toISOString();
   const spec = specOf({ metadata: { timestamp: tenMinutesAgo, nonce: "once" } });
-  const { id } = await submitJob<AcceptedJob>(
-    deps,
-    { client, body: Buffer.from(signer.signV1(spec)), traceParent: undefined },
-    {
-      answer: (job) => job,
-      once: (_trx, work) => {
-        // Simulates other jobs that are admitted first.
-        clock.advance(3_000);
-        return work();
-      },
-    },
-  );
+  const request = readRequest(Buffer.from(signer.signV1(spec)));
+  const verified = await verifySpec(deps, request.document, client);
+  // Simulates other jobs that are admitted first.
+  clock.advance(3_000);
+  const submission = { ...request, client, verified, traceParent: undefined };
+  const { id } = await db.transaction().execute((trx) => acceptJob(trx, deps, submission));
   clock.advance(3_600_000);
   const openTask = createOpenTask({ db, trust, policy, regions, servedRegions: regions, runner: "benchmark" });
   const input = fromBinary(MessageSchema, jobRunInput({ jobId: id, region: "EU" }));

@@ -7,6 +7,7 @@ import { startRun } from "../../src/engine/runs/start.ts";
 import { findRun, isActive, type RunRow, wakeRun } from "../../src/engine/storage/run.ts";
 import { readResults } from "../../src/engine/storage/run-result.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
+import { inTransaction } from "../../src/platform/database/in-transaction.ts";
 import { until } from "../harness/wait.ts";
 import { input } from "../runlog/store.ts";
 import { pick } from "./log-command.ts";
@@ -175,9 +176,8 @@ export async function send(
     timeoutMs: 3_600_000,
   };
   try {
-    const id = await startRun(deps, (_, begin) =>
-      begin({ client: "shared/test", session, driver, agentName: "test", input }),
-    );
+    const request = { client: "shared/test", session, driver, agentName: "test", input };
+    const id = await inTransaction(db, (trx) => startRun(trx, deps, request));
     model.runs.push({ id, driver, spoken: [], acknowledged: [], reasons: new Set(), end: undefined });
   } catch (error) {
     expect(error).toBeInstanceOf(Fault);

@@ -8,6 +8,7 @@ import { hasActiveRun } from "../../src/engine/storage/purge.ts";
 import { findRun, wakeRun } from "../../src/engine/storage/run.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
+import { inTransaction } from "../../src/platform/database/in-transaction.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { addSession, connect, input, openStore, type Store } from "../runlog/store.ts";
@@ -28,7 +29,7 @@ async function openStarts(store: Store) {
     session,
     tryStart: () => startAlone(deps, request),
     start: (more: { queueIfBusy?: boolean; callbackUrl?: string; startMs?: number } = {}) =>
-      startRun(deps, (_, begin) => begin({ ...request, ...more })),
+      inTransaction(store.db, (trx) => startRun(trx, deps, { ...request, ...more })),
   };
 }
 

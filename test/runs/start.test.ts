@@ -6,13 +6,14 @@ import { type StartDeps, type StartRequest, startAlone, startRun } from "../../s
 import { findRun } from "../../src/engine/storage/run.ts";
 import { markSessionDeleted } from "../../src/engine/storage/session.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
+import { inTransaction } from "../../src/platform/database/in-transaction.ts";
 import { createPatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
 import { openReplica, type Replica, type ReplicaChoice } from "./stage.ts";
 
 const start = (store: Store, replica: Replica, session: string, limits?: Partial<RunLimits>, client?: string) =>
-  startRun(depsOf(store, replica, limits), (_, begin) => begin(requestOf(session, client)));
+  inTransaction(store.db, (trx) => startRun(trx, depsOf(store, replica, limits), requestOf(session, client)));
 
 /** The same with one statement. */
 const tryStart = (store: Store, replica: Replica, session: string, limits?: Partial<RunLimits>) =>

@@ -6,6 +6,7 @@ import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { whenEnded } from "../../platform/database/in-transaction.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { countUnfinishedRuns } from "../storage/pending-run.ts";
 import { insertPendingRun, insertRun, type StartedRun } from "../storage/run-start.ts";
@@ -52,8 +53,9 @@ export interface StartRequest {
 }
 
 /**
- * Starts a run by one statement, when nothing else has to become durable with it. Returns the run id. Returns undefined when it
- * started nothing; the caller then takes the slow path, `startRun`, which finds out why.
+ * Starts a run by one statement, which is taken when nothing else has to become durable with it: concurrent starts share the
+ * statement and its commit. Returns the run id. Returns undefined when it started nothing; the caller then takes `startRun`,
+ * which finds out why.
  */
 export async function startAlone(deps: StartDeps, request: StartRequest): Promise<string | undefined> {
   const activeMax = freelyBelow(deps.concurrentRunsMax);
@@ -73,39 +75,27 @@ export async function startAlone(deps: StartDeps, request: StartRequest): Promis
 }
 
 /**
- * Starts a run in a transaction. `within` runs in it: it locks the session, calls `start` with the request, and stores the
- * answer. When the answer exists already, `within` does not call `start`, and nothing starts.
+ * Starts a run in a transaction of `inTransaction`, whose commit announces it. Returns the run id. The caller has locked the
+ * session where the request says so.
+ * @throws Fault CONCURRENCY_EXHAUSTED, and SESSION_BUSY when the session has an unfinished run.
  */
-export async function startRun<T>(
-  deps: StartDeps,
-  within: (trx: Transaction, start: (request: StartRequest) => Promise<string>) => Promise<T>,
-): Promise<T> {
-  using slot = deps.dispatcher.reserve();
+export async function startRun(trx: Transaction, deps: StartDeps, request: StartRequest): Promise<string> {
+  const { client, session, inputBefore = [] } = request;
+  if (request.queueIfBusy === true && (await mustWait(trx, session))) {
+    const pending = newRun(deps, request, undefined);
+    await insertPendingRun(trx, pending);
+    return pending.id;
+  }
+  const reserved = deps.dispatcher.reserve();
   let started: StartedRun | undefined;
-  const answer = await deps.db.transaction().execute((trx) =>
-    within(trx, async (request) => {
-      if (request.queueIfBusy === true && (await mustWait(trx, request.session))) {
-        const pending = newRun(deps, request, undefined);
-        await insertPendingRun(trx, pending);
-        return pending.id;
-      }
-      started = await insert(trx, deps, request, slot);
-      return started.id;
-    }),
-  );
-  announceStart(deps, started, slot);
-  return answer;
-}
-
-async function insert(
-  trx: Transaction,
-  deps: StartDeps,
-  request: StartRequest,
-  slot: Reservation | undefined,
-): Promise<StartedRun> {
-  await admit(trx, deps, request.client);
-  const { inputBefore = [], session } = request;
-  const asked = newRun(deps, request, slot);
+  whenEnded(trx, (isCommitted) => {
+    using slot = reserved;
+    if (isCommitted) {
+      announceStart(deps, started, slot);
+    }
+  });
+  await admit(trx, deps, client);
+  const asked = newRun(deps, request, reserved);
   if (inputBefore.length > 0) {
     // Only the active run of a session writes to the transcript.
     if ((await countUnfinishedRuns(trx, session)) > 0) {
@@ -113,12 +103,12 @@ async function insert(
     }
     await appendInput(trx, { session, runId: asked.id, messages: inputBefore });
   }
-  const run = await insertRun(trx, asked);
-  if (run === undefined) {
+  started = await insertRun(trx, asked);
+  if (started === undefined) {
     throw busy();
   }
   failpoint("start.written");
-  return run;
+  return started.id;
 }
 
 /**

@@ -4,10 +4,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
-import type { StartRequest } from "../../engine/runs/start.ts";
+import { type StartDeps, startRun } from "../../engine/runs/start.ts";
 import type { WorkDirs } from "../../engine/sessions/work-dirs.ts";
 import { insertSession } from "../../engine/storage/session.ts";
-import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { newExchangeId, newUuid } from "../../platform/base/ids.ts";
@@ -20,8 +19,7 @@ import { countOpenExchanges, insertExchange, lockExchangeStarts } from "./storag
 export const driverName = "text-exchange";
 
 /** Dependencies of `startExchange`. */
-export interface StartExchangeDeps {
-  readonly clock: Clock;
+export interface StartExchangeDeps extends StartDeps {
   readonly exchanges: ExchangeLimits;
   readonly workDirs: WorkDirs;
 }
@@ -52,17 +50,16 @@ export interface StartedExchange {
 }
 
 /**
- * Starts an exchange within the transaction that starts its run; `start` is the function that `startRun` passes in. Returns
- * undefined when the id is taken.
+ * Starts an exchange in a transaction of `inTransaction`. Returns undefined when the id is taken: the caller then rolls back.
  * @throws Fault CONCURRENCY_EXHAUSTED when the client has too many open exchanges, INVALID_ARGUMENT for a work directory that it
  * may not name.
  */
 export async function startExchange(
   trx: Transaction,
-  { clock, exchanges, workDirs }: StartExchangeDeps,
-  start: (request: StartRequest) => Promise<string>,
+  deps: StartExchangeDeps,
   request: NewExchangeRequest,
 ): Promise<StartedExchange | undefined> {
+  const { clock, exchanges, workDirs } = deps;
   const { client, task, workDir, traceParent, imported } = request;
   await admitExchange(trx, client, exchanges.openMax);
   if (workDir !== undefined) {
@@ -79,7 +76,7 @@ export async function startExchange(
     create(MessageSchema, { role: "user", content: { case: "text", value: task } }),
   );
   const { timeoutMs } = exchanges;
-  const runId = await start({
+  const runId = await startRun(trx, deps, {
     client,
     session,
     driver: driverName,

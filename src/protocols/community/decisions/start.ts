@@ -7,12 +7,13 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
-import { type StartDeps, type StartRequest, startRun } from "../../../engine/runs/start.ts";
+import { type StartDeps, startRun } from "../../../engine/runs/start.ts";
 import { insertSession, markSessionDeleted } from "../../../engine/storage/session.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
+import { inTransaction } from "../../../platform/database/in-transaction.ts";
 import { type AgentTurn, insertCycle, lockAgent, setAgentSession } from "../storage/decision-cycle.ts";
 
 /** The name of the driver of decision cycles. */
@@ -34,7 +35,7 @@ export interface CycleRequest {
 /** Starts a cycle and returns its run. Returns undefined when a cycle is under way, or when it is too early. */
 export async function startCycle(deps: StartDeps, request: CycleRequest): Promise<string | undefined> {
   try {
-    const runId = await startRun(deps, (trx, start) => startWithin(trx, deps, start, request));
+    const runId = await inTransaction(deps.db, (trx) => startWithin(trx, deps, request));
     failpoint("cycle.committed");
     return runId;
   } catch (error) {
@@ -47,22 +48,21 @@ export async function startCycle(deps: StartDeps, request: CycleRequest): Promis
 
 async function startWithin(
   trx: Transaction,
-  { clock }: StartDeps,
-  start: (request: StartRequest) => Promise<string>,
+  deps: StartDeps,
   { agentId, intervalMs, traceParent }: CycleRequest,
 ): Promise<string | undefined> {
   const turn = await lockAgent(trx, { agentId, sessionAgeMaxMs });
   if (turn.isInFlight || (turn.ageMs ?? intervalMs) < intervalMs) {
     return undefined;
   }
-  const session = turn.session ?? (await replaceSession(trx, agentId, turn, newUuid(clock.nowMs())));
+  const session = turn.session ?? (await replaceSession(trx, agentId, turn, newUuid(deps.clock.nowMs())));
   const cycle = turn.cycles + 1;
   const text = `cycle ${cycle} of agent ${agentId}`;
   const input = toBinary(
     MessageSchema,
     create(MessageSchema, { role: "user", content: { case: "text", value: text } }),
   );
-  const runId = await start({
+  const runId = await startRun(trx, deps, {
     client: decisionClient,
     session,
     driver: decisionDriverName,

@@ -3,20 +3,19 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
-  type ExchangeService,
+  ExchangeService,
   type ImportExchangeRequest,
   type StartExchangeRequest,
-  StartExchangeRequestSchema,
   type StartExchangeResponse,
   StartExchangeResponseSchema,
 } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
-import { answerOnce } from "../../../api/idempotency.ts";
+import { claimCall, keepAnswer, repeatable } from "../../../api/idempotency.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
-import { startRun } from "../../../engine/runs/start.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { traceParentOf } from "../../../platform/base/trace-parent.ts";
+import { inTransaction } from "../../../platform/database/in-transaction.ts";
 import { fitResults } from "../fit-results.ts";
 import { assertCommandsFit, assertInboxFits } from "../inbox/limits.ts";
 import { parseInbox } from "../inbox/parse.ts";
@@ -25,8 +24,7 @@ import { outboxFileName } from "../outbox/file-name.ts";
 import { showOutbox } from "../outbox-reader.ts";
 import { reasons } from "../reasons.ts";
 import { readSession, sessionToProto } from "../session-json.ts";
-import type { StartExchangeDeps } from "../start.ts";
-import { type NewExchangeRequest, type StartedExchange, startExchange } from "../start.ts";
+import { type NewExchangeRequest, type StartExchangeDeps, type StartedExchange, startExchange } from "../start.ts";
 import { readLastResults } from "../state.ts";
 import { findExchange, listExchanges } from "../storage/exchange.ts";
 import { requireExchange, submitInbox } from "../submit.ts";
@@ -97,27 +95,21 @@ async function start(
   request: StartExchangeRequest,
   context: HandlerContext,
 ): Promise<StartExchangeResponse> {
-  const { task, workDir, requestId } = request;
-  const client = clientOf(context);
-  const call = {
-    client,
-    request,
-    requestId,
-    requestSchema: StartExchangeRequestSchema,
-    responseSchema: StartExchangeResponseSchema,
-  };
-  const wanted = newExchange({ task, workDir }, context);
+  const call = repeatable(clientOf(context), ExchangeService.method.startExchange, request);
+  const wanted = newExchange(request, context);
   for (let tries = 1; ; tries++) {
     try {
-      return await startRun(deps, (trx, startWithin) =>
-        answerOnce(trx, call, async () => {
-          const started = await startExchange(trx, deps, startWithin, wanted);
-          if (started === undefined) {
-            throw new IdTaken();
-          }
-          return create(StartExchangeResponseSchema, startToProto(started));
-        }),
-      );
+      return await inTransaction(deps.db, async (trx) => {
+        const known = await claimCall(trx, call);
+        if (known !== undefined) {
+          return known;
+        }
+        const started = await startExchange(trx, deps, wanted);
+        if (started === undefined) {
+          throw new IdTaken();
+        }
+        return await keepAnswer(trx, call, create(StartExchangeResponseSchema, startToProto(started)));
+      });
     } catch (error) {
       // Ids are short, so a new one may be taken; five taken ids in a row do not occur.
       if (!(error instanceof IdTaken) || tries === startTriesMax) {
@@ -138,8 +130,8 @@ async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest
   }
   const imported = readSession(request.session);
   const wanted = newExchange({ task: imported.task, workDir: request.workDir }, context);
-  const started = await startRun(deps, async (trx, startWithin) => {
-    const exchange = await startExchange(trx, deps, startWithin, { ...wanted, imported });
+  const started = await inTransaction(deps.db, async (trx) => {
+    const exchange = await startExchange(trx, deps, { ...wanted, imported });
     if (exchange === undefined) {
       throw new Fault(reasons.EXCHANGE_EXISTS, `exchange ${imported.id} already exists, or a session with that id`);
     }

@@ -1,39 +1,27 @@
 // The handlers of JobService: submitting, reading, watching and cancelling signed jobs.
 
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ContextValues, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { Job } from "#gen/runnel/job/v1/job_pb.js";
-import {
-  type JobService,
-  type SubmitJobRequest,
-  SubmitJobRequestSchema,
-  type SubmitJobResponse,
-  SubmitJobResponseSchema,
-  type WatchJobResponse,
-  WatchJobResponseSchema,
-} from "#gen/runnel/job/v1/job_service_pb.js";
-import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
+import { type JobService, type WatchJobResponse, WatchJobResponseSchema } from "#gen/runnel/job/v1/job_service_pb.js";
 import { live } from "../../../api/live.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";
-import { restCallNotes } from "../../../platform/base/rest-call.ts";
-import { traceParentOf } from "../../../platform/base/trace-parent.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { cancelJob } from "../jobs/cancel.ts";
-import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
 import { jobToProto, listedJobToProto } from "../jobs/to-proto.ts";
 import { watchJob } from "../jobs/watch.ts";
 import { reasons } from "../reasons.ts";
 import { findClientJob, findJobDocument, listClientJobs, listJobRuns } from "../storage/job.ts";
 import type { JobDeps } from "./deps.ts";
+import { submitJob } from "./submit-job.ts";
 
 /** Creates the handlers of JobService. */
 export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> {
   const { db, cursors } = deps;
   return {
-    submitJob: (request, context) => refuseUnprotected(() => submit(deps, request, context)),
+    submitJob: (request, { values }) => submitJob(deps, request, values),
     getJob: async ({ id }, { values }) => ({ job: await requireWholeJob(db, requireClient(values).client, id) }),
     listJobs: async (request, { values }) => {
       const { client } = requireClient(values);
@@ -60,71 +48,6 @@ export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> 
       return { job: await requireWholeJob(db, client, id) };
     },
   };
-}
-
-async function submit(
-  deps: JobDeps,
-  { document, requestId }: SubmitJobRequest,
-  { values }: HandlerContext,
-): Promise<SubmitJobResponse> {
-  const { client } = requireClient(values);
-  const body = document?.data ?? new Uint8Array();
-  const call = callOf(client, requestId, body);
-  // Before the gate, so a retry gets its answer even when the spec has expired meanwhile.
-  const earlier = await recallAnswer(deps.db, call);
-  if (earlier !== undefined) {
-    return repeated(earlier, values);
-  }
-  let isNew = false;
-  const response = await submitJob(
-    deps,
-    { client, body, traceParent: traceParentOf(values) },
-    {
-      answer: acceptedToProto,
-      once: (trx, work) =>
-        answerOnce(trx, call, () => {
-          isNew = true;
-          return work();
-        }),
-    },
-  );
-  return isNew ? response : repeated(response, values);
-}
-
-/** Describes the call to the idempotency check. The content type does not count. */
-function callOf(client: string, requestId: string, data: Uint8Array) {
-  return {
-    client,
-    requestId,
-    request: create(SubmitJobRequestSchema, { requestId, document: { data } }),
-    requestSchema: SubmitJobRequestSchema,
-    responseSchema: SubmitJobResponseSchema,
-  };
-}
-
-function repeated({ id }: SubmitJobResponse, values: ContextValues): SubmitJobResponse {
-  const notes = restCallNotes(values);
-  if (notes !== undefined) {
-    notes.successStatus = 200;
-  }
-  return create(SubmitJobResponseSchema, { id, idempotent: true });
-}
-
-function acceptedToProto({ id, spec, clientJobId, isWrapped, plan, acceptedMs }: AcceptedJob): SubmitJobResponse {
-  if (!isWrapped) {
-    return create(SubmitJobResponseSchema, { id, status: "enqueued" });
-  }
-  return create(SubmitJobResponseSchema, {
-    id,
-    status: "queued",
-    jobId: id,
-    crossRegionExecutionId: id,
-    jobspecId: spec.jobspecId ?? clientJobId,
-    totalRegions: plan.regions.length,
-    minRegions: plan.minRegions,
-    submittedAt: timestampFromMs(acceptedMs),
-    estimatedDuration: `${spec.constraints.timeoutMs / 1_000}s`,
-  });
 }
 
 async function requireJob(db: Db, client: string, id: string): Promise<Job> {

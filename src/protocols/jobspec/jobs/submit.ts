@@ -1,10 +1,5 @@
-// Accepts a job: verifies the submission, and queues its runs in one transaction with everything that must exist together with
-// them. ("Portal ↔ Runner Signing Contract"; the checks continue in the order of `spec/gate.ts`.)
-//
-// S1  The nonce, the job, its runs and the answer to a request id are written together. Of all callers with the same spec, one
-//     makes the job. Those with its request id get the same answer.
-// S2  A refused spec stores nothing but the refusal: not even its nonce is used up.
-// S3  When the service cannot know whether a nonce is new, it accepts nothing.
+// Verifies a submission, and accepts it as a job: the parts of SubmitJob. ("Portal ↔ Runner Signing Contract"; the checks continue
+// in the order of `spec/gate.ts`.)
 
 import { createHash } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -14,22 +9,17 @@ import { admit, type RunLimits } from "../../../engine/runs/admission.ts";
 import { queueHiddenRuns } from "../../../engine/storage/run-start.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
-import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import { isOutage } from "../../../platform/database/errors.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
-import { reasons } from "../reasons.ts";
 import { type GatePolicy, inspect, type Verified } from "../spec/gate.ts";
 import { type JobSpec, readClientJobId, readJobSpec } from "../spec/job-spec.ts";
 import type { ReadDocument } from "../spec/json.ts";
 import { type JobPlan, planJob } from "../spec/plan.ts";
-import { type JobRequest, readRequest } from "../spec/request.ts";
+import type { JobRequest } from "../spec/request.ts";
 import { SpecFault } from "../spec/spec-fault.ts";
 import { insertJob } from "../storage/job.ts";
 import { useJobNonce } from "../storage/job-nonce.ts";
-import { recordRefusal } from "./audit.ts";
-import { toFault } from "./refusal.ts";
 import { jobRunInput } from "./task.ts";
 import { assertInScope, lookForSpec, type Trust, type TrustAnswer } from "./trust.ts";
 
@@ -52,12 +42,11 @@ export interface JobSettings {
   readonly driver: string;
 }
 
-/** A submission as it came. */
-export interface Submission {
+/** A verified submission. */
+export interface Submission extends JobRequest {
   readonly client: string;
-  /** The body as it was received. */
-  readonly body: Uint8Array;
   readonly traceParent: string | undefined;
+  readonly verified: Checked;
 }
 
 /** A job that was accepted. */
@@ -71,71 +60,19 @@ export interface AcceptedJob {
   readonly acceptedMs: number;
 }
 
-/** Runs the work in `trx` unless it was done before; then returns the earlier answer. */
-export type Once<Answer> = (trx: Transaction, work: () => Promise<Answer>) => Promise<Answer>;
-
-/** Accepts a job and returns what `answer` makes of it, or the earlier answer. Throws a Fault when the spec is refused. */
-export async function submitJob<Answer>(
-  deps: SubmitDeps,
-  submission: Submission,
-  { answer, once }: { answer: (job: AcceptedJob) => Answer; once: Once<Answer> },
-): Promise<Answer> {
-  const { db, events } = deps;
-  const suspect: Suspect = { body: submission.body };
-  try {
-    const request = readRequest(submission.body);
-    suspect.document = request.document;
-    const verified = await verify(deps, request, submission.client);
-    const answered = await db.transaction().execute((trx) =>
-      once(trx, async () => {
-        await takeNonce(trx, verified);
-        return answer(await accept(trx, deps, submission, request, verified));
-      }),
-    );
-    failpoint("job.committed");
-    deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
-    return answered;
-  } catch (error) {
-    if (error instanceof SpecFault) {
-      await recordRefusal(deps, { client: submission.client, fault: error, ...suspect });
-      events.jobspecRefused({ client: submission.client, code: error.code });
-      throw toFault(error);
-    }
-    throw error;
-  }
-}
-
-/** Throws REPLAY_UNPROTECTED when the database is away (S3). Covers everything that a submission asks the database. */
-export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isOutage(error)) {
-      const message = "the nonce cannot be checked while the database is unavailable: try again";
-      throw new Fault(reasons.REPLAY_UNPROTECTED, message, { cause: error, retryAfterMs: 1_000 });
-    }
-    throw error;
-  }
-}
-
-/** The known part of a submission that may be refused. */
-interface Suspect {
-  readonly body: Uint8Array;
-  document?: ReadDocument;
-}
-
-interface Checked extends Verified {
+/** A spec whose signature and times were valid. */
+export interface Checked extends Verified {
   readonly answer: TrustAnswer;
   /** The moment at which the spec's times were valid, for later checks. */
   readonly checkedMs: number;
 }
 
-async function verify(
+/** Verifies a spec. Throws SpecFault when it is refused. */
+export async function verifySpec(
   { clock, trust, jobs, events }: SubmitDeps,
-  request: JobRequest,
+  document: ReadDocument,
   client: string,
 ): Promise<Checked> {
-  const { document } = request;
   const answer = await lookForSpec(trust, document, { client });
   const { policy } = jobs;
   // Whole milliseconds, as the database stores it.
@@ -155,19 +92,19 @@ async function verify(
   return { ...inspection, answer, checkedMs };
 }
 
-async function takeNonce(trx: Transaction, { publicKey, nonce }: Verified): Promise<void> {
+/** Uses up the nonce of a spec. Throws SpecFault when it was used before. */
+export async function takeNonce(trx: Transaction, { publicKey, nonce }: Verified): Promise<void> {
   if (nonce !== undefined && !(await useJobNonce(trx, { publicKey, nonce }))) {
     const fix = "sign the spec again with a new nonce, or retry with the same Idempotency-Key";
     throw new SpecFault("replay_detected", `this spec was submitted before: ${fix}`);
   }
 }
 
-async function accept(
+/** Writes a job and queues its runs. Throws SpecFault when the spec is refused, and the Faults of `admit`. */
+export async function acceptJob(
   trx: Transaction,
   deps: SubmitDeps,
-  { client, traceParent }: Submission,
-  { document, wishes }: JobRequest,
-  verified: Checked,
+  { client, traceParent, document, wishes, verified }: Submission,
 ): Promise<AcceptedJob> {
   const { clock, jobs } = deps;
   const spec = readJobSpec(verified.signable, jobs.regions);

@@ -3,19 +3,18 @@
 
 import { create } from "@bufbuild/protobuf";
 import {
+  RunnerService,
   type StartRunRequest,
-  StartRunRequestSchema,
   type StartRunResponse,
   StartRunResponseSchema,
 } from "#gen/runnel/runner/v1/runner_service_pb.js";
-import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
+import { claimCall, keepAnswer, recallAnswer, repeatable } from "../../../api/idempotency.ts";
 import { admit } from "../../../engine/runs/admission.ts";
 import { runToProto } from "../../../engine/runs/to-proto.ts";
 import { findClientRun } from "../../../engine/storage/client-run.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
-import type { Transaction } from "../../../platform/database/database.ts";
-import { type PreparedStart, prepareStart, type StartEventDeps, writeStart } from "../runners/start-event.ts";
+import { prepareStart, type StartEventDeps, writeStart } from "../runners/start-event.ts";
 import type { LangbotDeps } from "./deps.ts";
 
 /** Starts a run, or returns the earlier answer to the same request id. */
@@ -29,38 +28,26 @@ export async function startRunOfEvent(
   if (event === undefined) {
     throw new Fault("INTERNAL", "a request without an event has passed its check");
   }
-  const call = {
-    client,
-    request,
-    requestId: request.requestId,
-    requestSchema: StartRunRequestSchema,
-    responseSchema: StartRunResponseSchema,
-  };
+  const call = repeatable(client, RunnerService.method.startRun, request);
   // Looked up first: a retry gets its answer even when the binding was deleted meanwhile.
   const earlier = await recallAnswer(services.db, call);
   if (earlier !== undefined) {
     return earlier;
   }
   const prepared = await prepareStart(services, { client, event, traceParent });
-  const response = await services.db
-    .transaction()
-    .execute((trx) => answerOnce(trx, call, () => start(trx, services, prepared)));
+  const response = await services.db.transaction().execute(async (trx) => {
+    const known = await claimCall(trx, call);
+    if (known !== undefined) {
+      return known;
+    }
+    await admit(trx, services, client);
+    const id = await writeStart(trx, services, prepared);
+    const run = await findClientRun(trx, { client, id });
+    const { runnerId, bindingId } = prepared.scope;
+    const shown = run && { run: runToProto(run, { runnerId, bindingId }) };
+    return await keepAnswer(trx, call, create(StartRunResponseSchema, shown));
+  });
   failpoint("event.committed");
   services.wakeup.publish({ topic: prepared.address === undefined ? "offer" : "queue", key: "", value: 0 });
   return response;
-}
-
-async function start(
-  trx: Transaction,
-  deps: LangbotDeps & StartEventDeps,
-  prepared: PreparedStart,
-): Promise<StartRunResponse> {
-  const { client, scope } = prepared;
-  await admit(trx, deps, client);
-  const id = await writeStart(trx, deps, prepared);
-  const run = await findClientRun(trx, { client, id });
-  return create(
-    StartRunResponseSchema,
-    run === undefined ? {} : { run: runToProto(run, { runnerId: scope.runnerId, bindingId: scope.bindingId }) },
-  );
 }

@@ -9,8 +9,8 @@ import type { ExplainedKey } from "../platform/config/explain.ts";
 import type { Config } from "../platform/config/keys.ts";
 import type { Egress } from "../platform/egress/post.ts";
 import type { Events } from "../platform/telemetry/events.ts";
-import type { Core } from "./protocol.ts";
-import type { OpenWatches } from "./watch.ts";
+import type { Core } from "./core.ts";
+import type { OpenWatches } from "./open-watches.ts";
 
 /** The dependencies that all handlers share, those of protocols included. */
 export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {

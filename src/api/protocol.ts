@@ -2,21 +2,14 @@
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectError, ServiceImpl } from "@connectrpc/connect";
-import type { DayBudget } from "../agent/budget/day-budget.ts";
-import type { Models } from "../agent/models/open.ts";
-import type { Toolbox } from "../agent/tools/toolbox.ts";
-import type { Hub } from "../engine/log/hub.ts";
-import type { ResultLog } from "../engine/log/log.ts";
-import type { Wakeup } from "../engine/log/wakeup.ts";
 import type { Driver } from "../engine/runs/driver.ts";
-import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import type { Retention } from "../engine/storage/retention.ts";
-import type { RunTokens } from "../platform/auth/run-token.ts";
 import type { Feed } from "../platform/base/feed.ts";
 import type { Reason } from "../platform/base/reasons.ts";
 import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { EventTable } from "../platform/telemetry/events.ts";
+import type { Core } from "./core.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** The settings of a protocol. Declaration merging adds their types to `Config`. */
@@ -39,28 +32,6 @@ export interface Protocol {
   readonly settings?: ProtocolSettings;
   /** Opens the parts of the protocol. They close with the context. */
   open(context: AppContext, core: Core): Promise<OpenProtocol>;
-}
-
-/** The parts of the engine and the agent loop that protocols may use. */
-export interface Core {
-  readonly hub: Hub;
-  readonly wakeup: Wakeup;
-  readonly log: ResultLog;
-  readonly models: Models;
-  readonly toolbox: Toolbox;
-  /** Limits the usage of a client in a day. */
-  readonly dayBudget: DayBudget;
-  /** Makes the credentials with which runs call this service. */
-  readonly runTokens: RunTokens;
-  readonly workDirs: WorkDirs;
-  /** Resolves to the address when this process listens. */
-  readonly ownAddress: Promise<OwnAddress>;
-}
-
-/** The address on which this process listens. */
-export interface OwnAddress {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** A protocol whose parts are open. */

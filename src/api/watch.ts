@@ -1,7 +1,6 @@
 // Watches of rows that change: looks at them once a second, and yields those that have changed. A whole row is sent each time, so
 // a reader that gets one twice is not misled; no order of changes has to be kept.
 
-import { Fault } from "../platform/base/fault.ts";
 import { readTimeMs } from "../platform/database/time.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
@@ -12,36 +11,6 @@ const lookMs = 1_000;
 const overlapMs = 15_000;
 /** The maximum of rows of a kind in a look. */
 export const rowsPerLook = 1_000;
-/** More than the people of a team open, and few enough for their looks to cost little. */
-const watchesPerClient = 100;
-
-/** The open watches of each client on this replica. */
-export class OpenWatches {
-  readonly #counts = new Map<string, number>();
-
-  /**
-   * Counts a watch until it is disposed.
-   * @throws Fault CONCURRENCY_EXHAUSTED when the client has too many.
-   */
-  open(client: string): Disposable {
-    const count = this.#counts.get(client) ?? 0;
-    if (count >= watchesPerClient) {
-      const message = `max watches of a client (${watchesPerClient}) reached`;
-      throw new Fault("CONCURRENCY_EXHAUSTED", message, { retryAfterMs: 1_000 });
-    }
-    this.#counts.set(client, count + 1);
-    return { [Symbol.dispose]: () => this.#close(client) };
-  }
-
-  #close(client: string): void {
-    const left = (this.#counts.get(client) ?? 0) - 1;
-    if (left > 0) {
-      this.#counts.set(client, left);
-    } else {
-      this.#counts.delete(client);
-    }
-  }
-}
 
 /** What to watch, and how its rows become messages of a stream. */
 export interface Watch<Row, Message> {

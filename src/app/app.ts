@@ -1,7 +1,8 @@
 // Opens all components in dependency order, and closes them in reverse.
 
 import { builtinToolNames } from "../agent/tools/builtin.ts";
-import type { Core, OpenProtocol } from "../api/protocol.ts";
+import type { Core } from "../api/core.ts";
+import type { OpenProtocol } from "../api/protocol.ts";
 import { Lease } from "../engine/runs/lease.ts";
 import { Pulse } from "../engine/runs/pulse.ts";
 import { oldestUnleasedMs } from "../engine/storage/run.ts";
@@ -29,7 +30,7 @@ import { readBuildCommit } from "../platform/telemetry/build-commit.ts";
 import { createEvents, type Events } from "../platform/telemetry/events.ts";
 import type { Logger } from "../platform/telemetry/logger.ts";
 import { createMetrics } from "../platform/telemetry/metrics.ts";
-import { openTraces } from "../platform/telemetry/traces.ts";
+import { openTraces } from "../platform/telemetry/traces/open.ts";
 import { createLoop, openAgent } from "./open-agent.ts";
 import { openCallbacks } from "./open-callbacks.ts";
 import { openLog } from "./open-log.ts";

@@ -2,13 +2,14 @@
 
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Core } from "../api/core.ts";
 import { createRunFeed } from "../api/feeds.ts";
-import type { Core, OpenProtocol } from "../api/protocol.ts";
+import { OpenWatches } from "../api/open-watches.ts";
+import type { OpenProtocol } from "../api/protocol.ts";
 import { serializeFiles } from "../api/reflection/descriptor-index.ts";
 import { createHandlers, routerLimits } from "../api/router.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
-import { OpenWatches } from "../api/watch.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
 import { Cursors } from "../platform/auth/cursor.ts";

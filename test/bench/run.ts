@@ -8,10 +8,10 @@
 import { benches } from "./benches.ts";
 import { type Flags, readFlags } from "./flags.ts";
 import { openStage } from "./ground/stage.ts";
-import type { BenchResult, BenchRun } from "./report/bench-run.ts";
+import type { BenchResult, BenchRun, Verdict } from "./report/bench-run.ts";
 import { describeMachine, type Machine } from "./report/machine.ts";
 import { formatTable, formatVerdicts } from "./report/table.ts";
-import { judge, type Verdict } from "./report/verdicts.ts";
+import { judge } from "./report/verdicts.ts";
 import { runRounds } from "./rounds.ts";
 
 /** A full round takes less on two free cores. On a machine much busier than that the figures would be worth little. */

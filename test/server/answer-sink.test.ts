@@ -10,7 +10,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Sink } from "../../src/platform/base/sink.ts";
 import { openAnswerSink } from "../../src/surfaces/http/answer-sink.ts";
-import type { Request, Response } from "../../src/surfaces/http/rpc.ts";
+import type { Request, Response } from "../../src/surfaces/http/message.ts";
 import { until } from "../harness/wait.ts";
 
 interface Call {

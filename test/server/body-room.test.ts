@@ -2,8 +2,8 @@
 
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
+import type { Request } from "../../src/surfaces/http/message.ts";
 import { Bodies, type HeldBody } from "../../src/surfaces/http/request-body.ts";
-import type { Request } from "../../src/surfaces/http/rpc.ts";
 
 const bodyBytes = 10 * 1_048_576;
 /** Together these have more bytes than all large bodies may. */

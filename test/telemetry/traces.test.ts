@@ -7,13 +7,8 @@ import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
-import {
-  noRunSpan,
-  noTraces,
-  openTraces,
-  type RunSpanFields,
-  type Traces,
-} from "../../src/platform/telemetry/traces.ts";
+import { openTraces } from "../../src/platform/telemetry/traces/open.ts";
+import { noRunSpan, noTraces, type RunSpanFields, type Traces } from "../../src/platform/telemetry/traces.ts";
 import { type CollectedSpan, type Collector, openCollector } from "../fakes/otlp-collector.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";

@@ -1,10 +1,11 @@
-// Checks that src/ keeps its layers and the style rules that a machine can check.
+// Checks that src/ keeps its layers and the style rules that a machine can check, and that no files import each other in a circle.
 
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { findCircles } from "./circles.ts";
 import { importedLayer } from "./layers.ts";
 import { findOffences } from "./rules.ts";
-import { readSourceFiles, type SourceFile } from "./source-file.ts";
+import { parseSourceFile, readSourceFiles, type SourceFile } from "./source-file.ts";
 
 let files: SourceFile[];
 
@@ -20,4 +21,27 @@ test("the checks see files, and imports between layers", () => {
 
 test("no file in src breaks a rule", () => {
   expect(findOffences(files)).toEqual([]);
+});
+
+test.each(["src", "test", "clients/typescript/src", "console/src"])(
+  "no files in %s import each other",
+  async (folder) => {
+    const found = await readSourceFiles(join(import.meta.dirname, "../..", folder));
+    expect(found.flatMap(({ imports }) => imports).length).toBeGreaterThan(100);
+    expect(findCircles(found)).toEqual([]);
+  },
+);
+
+test.each([
+  ["of types", 'import type { B } from "./b.ts";', 'import type { A } from "./a.ts";'],
+  ["with a late import", 'import { b } from "./b.ts";', 'const a = await import("./a.ts");'],
+  ["in a built client", 'export { b } from "./b.js";', 'import "../x/a.js";'],
+])("a circle %s is found", (_, ofA, ofB) => {
+  const planted = [
+    parseSourceFile("x/start.ts", 'import { a } from "./a.ts";'),
+    parseSourceFile("x/a.ts", ofA),
+    parseSourceFile("x/b.ts", `${ofB}\nimport "./end.ts";`),
+    parseSourceFile("x/end.ts", 'import "./missing.ts";'),
+  ];
+  expect(findCircles(planted)).toEqual([["x/a.ts", "x/b.ts"]]);
 });

@@ -24,7 +24,7 @@ export interface Import {
 export async function readSourceFiles(root: string): Promise<SourceFile[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const paths = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   return Promise.all(

@@ -4,8 +4,8 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { MessageSchema, ToolCall } from "../../../gen/runnel/v1/message_pb.js";
 import type { RunResult } from "../../../gen/runnel/v1/result_pb.js";
 import { AgentSchema, AgentToolsSchema, FunctionToolSchema } from "../../../gen/runnel/v1/session_pb.js";
-import type { SendOptions } from "./client.ts";
 import type { FollowOptions } from "./follow.ts";
+import type { SendOptions } from "./send-options.ts";
 
 /** A function that the model may call. */
 export interface CallerFunction {

@@ -1,12 +1,6 @@
 // The client of a service: the generated calls, and what they do not have by themselves.
 
-import type {
-  DescMessage,
-  DescMethodServerStreaming,
-  DescMethodUnary,
-  DescService,
-  MessageInitShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { ApprovalService } from "../../../gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "../../../gen/runnel/v1/auth_service_pb.js";
@@ -15,7 +9,7 @@ import { ProviderService } from "../../../gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "../../../gen/runnel/v1/receipt_service_pb.js";
 import { RunService } from "../../../gen/runnel/v1/run_service_pb.js";
 import { ScheduleService } from "../../../gen/runnel/v1/schedule_service_pb.js";
-import { type SendMessageRequestSchema, SessionService } from "../../../gen/runnel/v1/session_service_pb.js";
+import { SessionService } from "../../../gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "../../../gen/runnel/v1/system_service_pb.js";
 import { askRuns, type CallerFunction } from "./ask.ts";
 import { type Credentials, createAuthorizer } from "./credentials.ts";
@@ -23,7 +17,8 @@ import { RunnelError } from "./error.ts";
 import { type FollowOptions, followRun } from "./follow.ts";
 import { repeatCalls } from "./repeat.ts";
 import { RunStream } from "./run-stream.ts";
-import { type CallLimits, Deadline } from "./wait.ts";
+import type { SendOptions } from "./send-options.ts";
+import { Deadline } from "./wait.ts";
 
 /** Connections to a service, which an entry of the package opens. */
 export interface Connections {
@@ -35,11 +30,6 @@ export interface Connections {
 
 /** Opens connections whose calls pass through these interceptors, the first one outermost. */
 export type OpenConnections = (url: string, interceptors: Interceptor[]) => Connections;
-
-/** What `send` may set besides the message; the names are those of SendMessage. */
-export type SendOptions = CallLimits & Omit<MessageFields, "$typeName" | "sessionId">;
-
-type MessageFields = Extract<MessageInitShape<typeof SendMessageRequestSchema>, { $typeName?: never }>;
 
 /** A client of one service. Its calls throw RunnelError. */
 export class Runnel {

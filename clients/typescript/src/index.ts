@@ -7,12 +7,13 @@ import { openNodeConnections } from "./node-connections.ts";
 // biome-ignore-start lint/performance/noBarrelFile: this is the list of what the package offers.
 export type { CallerFunction } from "./ask.ts";
 export { type CallbackBody, type ReceivedCallback, verifyCallback } from "./callback.ts";
-export { Runnel, type SendOptions } from "./client.ts";
+export { Runnel } from "./client.ts";
 export type { Credentials } from "./credentials.ts";
 export { type RunnelCode, RunnelError, type Violation } from "./error.ts";
 export type { FollowOptions } from "./follow.ts";
 export { type ReceiptStatement, type ReceivedReceipt, verifyReceipt } from "./receipt.ts";
 export { isTerminal, type RunEnd, type RunStream } from "./run-stream.ts";
+export type { SendOptions } from "./send-options.ts";
 export { RunText } from "./text.ts";
 export type { CallLimits } from "./wait.ts";
 // biome-ignore-end lint/performance/noBarrelFile: see above.

@@ -1,7 +1,7 @@
 // Prints requests and responses of a model in the form of the GenAI conventions, for traces that record content.
 
-import type { ModelMessage, ModelToolCall } from "../models/model.ts";
-import type { Response } from "./respond.ts";
+import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
+import type { FinishReason, ModelMessage, ModelToolCall } from "../models/model.ts";
 
 /** The maximum number of messages in a span. New messages are at the end of a request, and a span has little room. */
 const newestMessagesMax = 8;
@@ -13,8 +13,15 @@ export function printMessages(messages: readonly ModelMessage[]): string {
   );
 }
 
+/** The part of a response that a span holds. */
+interface Said {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: FinishReason;
+}
+
 /** Returns a response as JSON text. */
-export function printResponse({ text, toolCalls, finishReason }: Response): string {
+export function printResponse({ text, toolCalls, finishReason }: Said): string {
   const calls = toolCalls.map(({ id, name, arguments: argumentsJson }) => ({ id, name, argumentsJson }));
   return JSON.stringify([{ role: "assistant", parts: saidParts(text, calls), finish_reason: finishReason }]);
 }

@@ -111,15 +111,6 @@ export interface TracesOptions {
   readonly onTrouble: (error: Error) => void;
 }
 
-/** Returns traces, or `noTraces` without an endpoint. */
-export async function openTraces(options: TracesOptions): Promise<Traces> {
-  if (options.endpoint === "") {
-    return noTraces;
-  }
-  const { recordTraces } = await import("./traces/record.ts");
-  return recordTraces(options);
-}
-
 const noChatSpan: ChatSpan = { firstPart: () => {}, end: () => {} };
 const noToolSpan: ToolSpan = { traceParent: undefined, end: () => {} };
 

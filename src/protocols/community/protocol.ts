@@ -9,8 +9,9 @@ import { DecisionService } from "#gen/runnel/community/v1/decision_service_pb.js
 import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { runBudgetOfService } from "../../agent/budget/budget.ts";
+import type { Core, OwnAddress } from "../../api/core.ts";
 import type { ServiceDeps } from "../../api/deps.ts";
-import { type Core, type OwnAddress, type Protocol, part } from "../../api/protocol.ts";
+import { type Protocol, part } from "../../api/protocol.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import type { AppContext } from "../../platform/context.ts";

@@ -14,9 +14,9 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { type BodyReader, callsOfBytes, callsOfContent, isEnoughToWeigh, isReadAhead } from "./body-weight.ts";
 import { readClientId, readCredentials, takeTicket } from "./credentials.ts";
+import type { Request } from "./message.ts";
 import { addressOf, networkOf } from "./network.ts";
 import { type Bodies, contentsOf, type HeldBody } from "./request-body.ts";
-import type { Request } from "./rpc.ts";
 
 /** The authenticator and the rate limits. */
 export interface AdmissionOptions {

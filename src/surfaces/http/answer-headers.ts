@@ -1,7 +1,7 @@
 // The headers of every answer. An answer belongs to its caller: no cache may keep it, such as that of a signed GET or of a stream
 // that a ticket opens, and no browser may take its bytes for another type.
 
-import type { Response } from "./rpc.ts";
+import type { Response } from "./message.ts";
 
 /** By name. A handler replaces `cache-control` where caches may keep the answer. */
 export const answerHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;

@@ -7,7 +7,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import type { Writable } from "node:stream";
 import { shared } from "../../platform/base/shared.ts";
 import type { Sink } from "../../platform/base/sink.ts";
-import type { Response } from "./rpc.ts";
+import type { Response } from "./message.ts";
 
 /** Returns the sink for the body of a response. */
 export function openAnswerSink(response: Response): Sink<Uint8Array> {

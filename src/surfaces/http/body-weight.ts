@@ -10,7 +10,7 @@ import { JsonTextError, jsonValuesMax } from "../../platform/base/json/text.ts";
 import { MessageBytesError, scanMessage } from "../../platform/base/message-values.ts";
 import { byTurns } from "../../platform/base/steps.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
-import type { Request } from "./rpc.ts";
+import type { Request } from "./message.ts";
 
 /** Who reads a body, and how. */
 export type BodyReader =

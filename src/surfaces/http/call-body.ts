@@ -5,7 +5,7 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
-import type { Request } from "./rpc.ts";
+import type { Request } from "./message.ts";
 
 /** The maximum bytes of a dropped rest: a message of up to twice the maximum size, so that its sender sees the error. */
 const unwantedBytesMax = 2 * messageBytesMax;

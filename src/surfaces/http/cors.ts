@@ -2,7 +2,7 @@
 // it.
 
 import { cors } from "@connectrpc/connect";
-import type { Request, Response } from "./rpc.ts";
+import type { Request, Response } from "./message.ts";
 
 /** How long a browser may cache the answer of a preflight. Two hours is the maximum in Chromium. */
 const preflightAgeSeconds = 7_200;

@@ -2,7 +2,7 @@
 // refused as ambiguous.
 
 import { Fault } from "../../platform/base/fault.ts";
-import type { Request } from "./rpc.ts";
+import type { Request } from "./message.ts";
 
 /** The credential headers of a request. Undefined means missing or empty. */
 export interface Credentials {

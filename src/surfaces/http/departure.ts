@@ -3,7 +3,7 @@
 
 import { constants } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Request, Response } from "./rpc.ts";
+import type { Request, Response } from "./message.ts";
 
 /** The signal that aborts when the caller of a request leaves. */
 export class Departure {

@@ -7,8 +7,8 @@ import { newRequestId } from "../../platform/base/ids.ts";
 import { callCodeName } from "../../platform/telemetry/call-code.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { setAnswerHeaders } from "./answer-headers.ts";
+import type { Request, Response } from "./message.ts";
 import { addressOf } from "./network.ts";
-import type { Request, Response } from "./rpc.ts";
 
 /** The maximum bytes of a client's request id: enough for common ids, and few enough to log. */
 const requestIdBytesMax = 256;

@@ -2,7 +2,7 @@
 
 import { type AdmissionOptions, admit } from "./admission.ts";
 import { noReader } from "./body-weight.ts";
-import type { Request } from "./rpc.ts";
+import type { Request } from "./message.ts";
 
 /**
  * Whether a request has the valid bearer token or signature of a client or of the operator. Never rejects. A failed attempt counts

@@ -1,6 +1,6 @@
 // The probes of load balancers and operators: plain HTTP without credentials.
 
-import type { Request, Response } from "./rpc.ts";
+import type { Request, Response } from "./message.ts";
 
 /** The state that the probes report. */
 export interface Probes {

@@ -8,7 +8,7 @@
 
 import { envelopePrefixBytes, FirstEnvelope, isEnvelopedType } from "../../platform/base/envelope.ts";
 import { Fault } from "../../platform/base/fault.ts";
-import type { Request } from "./rpc.ts";
+import type { Request } from "./message.ts";
 
 /** The maximum size of a small body. Most calls have less. Such a body takes a few packets, so it is held for moments only. */
 const smallBytesMax = 16_384;

@@ -20,9 +20,10 @@ import { openAnswerSink } from "./answer-sink.ts";
 import type { BodyReader } from "./body-weight.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
+import { isGone, type Request, type Response } from "./message.ts";
 import { answerProbe, type Probes } from "./probes.ts";
 import { hasSeveralHosts, normalizeTarget } from "./request-target.ts";
-import { answerRpc, createRpcTable, isGone, type Request, type Response } from "./rpc.ts";
+import { answerRpc, createRpcTable } from "./rpc.ts";
 
 /** The REST surface, which answers every request that is not an RPC. */
 export interface RestSurface {

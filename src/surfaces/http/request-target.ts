@@ -1,6 +1,6 @@
 // The target of a request and its host (RFC 9112, 3.2).
 
-import type { Request } from "./rpc.ts";
+import type { Request } from "./message.ts";
 
 /**
  * Reduces an absolute target to its path and query. The host of such a target replaces the Host header. Example:

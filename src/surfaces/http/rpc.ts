@@ -1,7 +1,6 @@
 // gRPC, gRPC-Web and Connect on Node's requests. The only file of the server that knows how to call connect's handlers.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { ServerResponse } from "node:http";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
@@ -10,22 +9,13 @@ import { setAnswerSink } from "../../platform/base/sink.ts";
 import { openAnswerSink } from "./answer-sink.ts";
 import { CallBody } from "./call-body.ts";
 import { Departure } from "./departure.ts";
-
-/** A request of HTTP/1.1 or HTTP/2. */
-export type Request = IncomingMessage | Http2ServerRequest;
-/** A response of HTTP/1.1 or HTTP/2. */
-export type Response = ServerResponse | Http2ServerResponse;
+import type { Request, Response } from "./message.ts";
 
 /** The context of an RPC, and the part of the body that was already read. */
 export interface RpcCall {
   readonly contextValues: ContextValues;
   readonly body?: { readonly bytes: Uint8Array; readonly isWhole: boolean } | undefined;
   readonly clock?: Clock;
-}
-
-/** Whether the client has left, so that it cannot get the answer. */
-export function isGone(response: Response): boolean {
-  return "stream" in response ? response.stream.destroyed : response.destroyed;
 }
 
 /** Returns the handlers by the exact path that calls them. */

@@ -7,7 +7,8 @@ import { accessOf } from "../../platform/base/access.ts";
 import type { Reason } from "../../platform/base/reasons.ts";
 import { profileOf } from "../rest/profile.ts";
 import type { Binding } from "../rest/rule.ts";
-import { reference, type Schema, type Schemas } from "./schema.ts";
+import { reference, type Schema } from "./json-schema.ts";
+import type { Schemas } from "./schema.ts";
 
 type ErrorProfile = Exclude<ErrorBody, ErrorBody.UNSPECIFIED>;
 

@@ -4,7 +4,8 @@
 import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { event, result, sse } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
-import type { Schema, Schemas } from "./schema.ts";
+import type { Schema } from "./json-schema.ts";
+import type { Schemas } from "./schema.ts";
 
 /** Returns the content of a stream's answer. `errorBody` is the schema of the closing event of a failed stream. */
 export function describeEventStream(method: DescMethod, schemas: Schemas, errorBody: Schema): object {

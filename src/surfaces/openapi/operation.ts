@@ -8,8 +8,9 @@ import type { Binding } from "../rest/rule.ts";
 import { describe } from "./comments.ts";
 import type { ErrorResponses } from "./errors.ts";
 import { describeEventStream } from "./events.ts";
+import type { Schema } from "./json-schema.ts";
 import { describeParameters, fieldsOfPath, type Parameter } from "./parameters.ts";
-import type { Schema, Schemas } from "./schema.ts";
+import type { Schemas } from "./schema.ts";
 import { describeSecurity, type SecurityRequirement } from "./security.ts";
 
 /** An OpenAPI operation. */

@@ -8,8 +8,9 @@ import { jsonShape } from "../../platform/base/json/shape.ts";
 import { isTextValue } from "../../platform/base/json/value-text.ts";
 import { type Binding, bindText } from "../rest/rule.ts";
 import type { PathTemplate, TemplateSegment, TemplateVariable } from "../rest/template.ts";
+import type { Schema } from "./json-schema.ts";
 import { findRequirements } from "./rules.ts";
-import type { Schema, Schemas } from "./schema.ts";
+import type { Schemas } from "./schema.ts";
 
 /** An OpenAPI parameter. */
 export interface Parameter {

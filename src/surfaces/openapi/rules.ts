@@ -24,7 +24,7 @@ import {
 import { no_nul as noNul } from "#gen/runnel/options/v1/rules_pb.js";
 import { jsonShape } from "../../platform/base/json/shape.ts";
 import { validator } from "../../platform/base/validator.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema } from "./json-schema.ts";
 
 /** A rule as JSON Schema keywords and sentences. */
 export interface RuleReading {

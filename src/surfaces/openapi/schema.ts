@@ -7,10 +7,8 @@ import { enumShape, type JsonFieldShape, jsonShape } from "../../platform/base/j
 import { findTextForm } from "../../platform/base/json/text-form.ts";
 import { commentOf, describe } from "./comments.ts";
 import { describeExamples } from "./examples.ts";
+import { reference, type Schema } from "./json-schema.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
-
-/** A JSON Schema. */
-export type Schema = Readonly<Record<string, unknown>>;
 
 /** Collects the schemas of messages and enums as components. */
 export class Schemas {
@@ -114,11 +112,6 @@ function describeRaw(field: DescField): Schema {
 /** Describes the rules of a raw JSON field. They are about its text, which no keyword can describe. */
 function describeText(keywords: Schema): string[] {
   return Object.entries(keywords).map(([name, value]) => `As text: ${name} ${JSON.stringify(value)}.`);
-}
-
-/** Returns a reference to a schema component. */
-export function reference(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
 }
 
 const scalarSchemas: Readonly<Record<ScalarType, Schema>> = {

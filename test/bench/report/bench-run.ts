@@ -2,7 +2,7 @@
 
 import type { MeasuredVariant } from "../rounds.ts";
 import type { Machine } from "./machine.ts";
-import type { Verdict } from "./verdicts.ts";
+import type { Target } from "./targets.ts";
 
 export interface BenchRun {
   readonly machine: Machine;
@@ -11,6 +11,12 @@ export interface BenchRun {
   readonly seconds: number;
   readonly benches: readonly BenchResult[];
   readonly verdicts: readonly Verdict[];
+}
+
+export interface Verdict extends Target {
+  /** Null when this machine could not measure it. */
+  readonly value: number | null;
+  readonly reached: boolean;
 }
 
 export interface BenchResult {

@@ -1,9 +1,8 @@
 // Which figures of a run become charts. Each chart compares the variants of one metric.
 
 import { type Bar, type BarChart, drawBarChart } from "./bar-chart.ts";
-import type { BenchRun } from "./bench-run.ts";
+import type { BenchRun, Verdict } from "./bench-run.ts";
 import { formatNumber } from "./table.ts";
-import type { Verdict } from "./verdicts.ts";
 
 export interface ChartFile {
   readonly name: string;

@@ -1,10 +1,10 @@
 // The generated part of the performance page: machine, targets, charts, the comparison with bare Node and Postgres, and the
 // limits of the figures. The rest of the page is written by hand and stays as it is.
 
-import type { BenchResult, BenchRun } from "./bench-run.ts";
+import type { BenchResult, BenchRun, Verdict } from "./bench-run.ts";
 import type { ChartFile } from "./charts.ts";
 import { formatNumber } from "./table.ts";
-import { boundOf, type Verdict } from "./verdicts.ts";
+import { boundOf } from "./verdicts.ts";
 
 const beginning = "<!-- run: written by `node scripts/performance-page.ts <file>` -->";
 const end = "<!-- /run -->";

@@ -1,8 +1,8 @@
 // Results for people: one table per bench, metrics down, variants across; and the targets with their figures.
 
 import type { MeasuredVariant } from "../rounds.ts";
-import type { BenchResult } from "./bench-run.ts";
-import { boundOf, type Verdict } from "./verdicts.ts";
+import type { BenchResult, Verdict } from "./bench-run.ts";
+import { boundOf } from "./verdicts.ts";
 
 export function formatTable({ name, title, notMeasured, variants }: BenchResult): string {
   const faults = variants.flatMap((variant) => variant.faults.map((fault) => `FAULT in ${variant.name}: ${fault}`));

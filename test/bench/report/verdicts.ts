@@ -1,13 +1,7 @@
 // Which targets a run reached. A target without a figure, although its bench ran, is a fault of the benches.
 
-import type { BenchResult } from "./bench-run.ts";
+import type { BenchResult, Verdict } from "./bench-run.ts";
 import { type Target, targets } from "./targets.ts";
-
-export interface Verdict extends Target {
-  /** Null when this machine could not measure it. */
-  readonly value: number | null;
-  readonly reached: boolean;
-}
 
 /** Only for benches that ran. */
 export function judge(results: readonly BenchResult[]): Verdict[] {

@@ -28,9 +28,10 @@ import {
   SendMessageResponseSchema,
   SessionService,
 } from "#gen/runnel/v1/session_service_pb.js";
+import type { Request, Response } from "../../../src/surfaces/http/message.ts";
 import { listenOnePort, type OnePortServer } from "../../../src/surfaces/http/one-port.ts";
 import { contentsOf } from "../../../src/surfaces/http/request-body.ts";
-import { answerRpc, createRpcTable, type Request, type Response } from "../../../src/surfaces/http/rpc.ts";
+import { answerRpc, createRpcTable } from "../../../src/surfaces/http/rpc.ts";
 import { type Cut, Relay } from "./relay.ts";
 
 /** One call, as the service saw it. Times are those of `performance.now()`. */

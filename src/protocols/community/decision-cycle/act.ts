@@ -15,7 +15,7 @@ import { deliver } from "./deliver.ts";
 import { applyDecided, type DecidedEffects } from "./effects.ts";
 import { actionTypeOf, feedbackOf, queueFullError, queueState } from "./feedback.ts";
 import { errorOf, type ForumAgentKey, type ForumClient, NoAnswer, type SignedWrite } from "./forum-client.ts";
-import { actionEnded, actionStarted } from "./log.ts";
+import { type ActionEnd, actionEnded, actionStarted } from "./log.ts";
 import { type FeedbackType, type Plan, planAction, type WritePlan } from "./plan.ts";
 import { communicationOf, type Stamp } from "./stamp.ts";
 import { type TransactOptions, transact } from "./transact.ts";
@@ -43,9 +43,6 @@ export interface Acting extends ActingOptions {
   readonly rows: readonly ActionRow[];
   readonly signal: AbortSignal;
 }
-
-/** The outcome of an action. */
-export type ActionEnd = { readonly result: Json } | { readonly error: string };
 
 /** An entry of `actions` in the cycle's result. */
 export type ActionOutcome = { readonly action: Json; readonly communitySlug: Json } & ActionEnd;

@@ -3,9 +3,11 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { ResultInit } from "../../../engine/log/result.ts";
-import type { JsonObject } from "../decisions/json.ts";
+import type { Json, JsonObject } from "../decisions/json.ts";
 import { type Redact, redactJson } from "../decisions/redact.ts";
-import type { ActionEnd } from "./act.ts";
+
+/** The outcome of an action. */
+export type ActionEnd = { readonly result: Json } | { readonly error: string };
 
 /** Returns the result that an action has started. */
 export function actionStarted(raw: JsonObject, position: number, redact: Redact): ResultInit {

@@ -26,6 +26,7 @@ import { type Client, requireClient, requireReader } from "../platform/auth/call
 import { Fault } from "../platform/base/fault.ts";
 import type { Sink } from "../platform/base/sink.ts";
 import type { Db } from "../platform/database/database.ts";
+import { inTransaction } from "../platform/database/in-transaction.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
@@ -107,12 +108,10 @@ function filtersOf(request: ListRunsRequest): readonly string[] {
 
 /** Deletes a run for its client, and cancels it. */
 async function deleteRun(deps: ServiceDeps, runId: string): Promise<void> {
-  const announce = await deps.db.transaction().execute(async (trx) => {
-    const announceCancel = await cancelRunWithin(trx, deps, runId);
+  await inTransaction(deps.db, async (trx) => {
+    await cancelRunWithin(trx, deps, runId);
     await markRunDeleted(trx, runId);
-    return announceCancel;
   });
-  announce();
 }
 
 /** Returns a run of the client. Throws RUN_NOT_FOUND for an unknown run and for a run of another client. */

@@ -31,6 +31,7 @@ import { newSessionId, newUuid } from "../platform/base/ids.ts";
 import { shared } from "../platform/base/shared.ts";
 import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
+import { afterCommit, inTransaction } from "../platform/database/in-transaction.ts";
 import { replaceSettings } from "./agent-settings.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
@@ -220,23 +221,16 @@ async function insertNewSession(
 }
 
 async function deleteSession(deps: ServiceDeps, client: string, name: string): Promise<void> {
-  const announce = await deps.db.transaction().execute(async (trx) => {
+  await inTransaction(deps.db, async (trx) => {
     const session = requireFound(await lockSession(trx, { client, name }));
     await markSessionDeleted(trx, session.id);
     const { latest_run_id: runId } = session;
-    const announcements: (() => void)[] = [];
     for (const id of [...(await listPendingRuns(trx, session.id)), ...(runId === null ? [] : [runId])]) {
-      announcements.push(await cancelRunWithin(trx, deps, id));
+      await cancelRunWithin(trx, deps, id);
     }
-    return () => {
-      for (const announceCancel of announcements) {
-        announceCancel();
-      }
-      // Wakes a reader that waits for a first message: the session will not get one.
-      deps.wakeup.publish({ topic: "session", key: session.id, value: 0 });
-    };
+    // Wakes a reader that waits for a first message: the session will not get one.
+    afterCommit(trx, () => deps.wakeup.publish({ topic: "session", key: session.id, value: 0 }));
   });
-  announce();
 }
 
 /** Returns a session of the client. Throws SESSION_NOT_FOUND for an unknown session and for a session of another client. */

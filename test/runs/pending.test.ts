@@ -94,7 +94,7 @@ test("its callbacks begin when it is queued, so that one cancelled before sends 
     await start({ callbackUrl, queueIfBusy: true }),
     await start({ callbackUrl, queueIfBusy: true }),
   ];
-  await store.db.transaction().execute((trx) => cancelRunWithin(trx, deps, cancelled));
+  await inTransaction(store.db, (trx) => cancelRunWithin(trx, deps, cancelled));
   await end(store, first);
   expect(await queuePendingRuns(store.db, 10)).toEqual([{ callback_url: callbackUrl }]);
   expect((await findRun(store.db, cancelled))?.status).toBe("cancelled");

@@ -1,5 +1,6 @@
 // Cancels many runs of a client, in bounded transactions. A call that is interrupted has cancelled some of them.
 
+import { inTransaction } from "../../platform/database/in-transaction.ts";
 import { listRunsToCancel, lockRunsToCancel, type RunFilter } from "../storage/client-run.ts";
 import { type CancelDeps, cancelRunWithin } from "./cancel.ts";
 
@@ -30,16 +31,11 @@ async function cancelEach(
   deps: CancelDeps,
   asked: { readonly ids: readonly string[]; readonly skipLocked: boolean },
 ): Promise<readonly string[]> {
-  const { ids, announcements } = await deps.db.transaction().execute(async (trx) => {
+  return await inTransaction(deps.db, async (trx) => {
     const locked = await lockRunsToCancel(trx, asked);
-    const announcing: (() => void)[] = [];
     for (const id of locked) {
-      announcing.push(await cancelRunWithin(trx, deps, id));
+      await cancelRunWithin(trx, deps, id);
     }
-    return { ids: locked, announcements: announcing };
+    return locked;
   });
-  for (const announce of announcements) {
-    announce();
-  }
-  return ids;
 }

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { afterCommit, inTransaction } from "../../platform/database/in-transaction.ts";
 import type { ResultLog } from "../log/log.ts";
 import type { LogEntry } from "../log/result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
@@ -22,27 +23,27 @@ export interface CancelDeps {
 
 /** Cancels a run; does nothing when it has ended. */
 export async function cancelRun(deps: CancelDeps, runId: string): Promise<void> {
-  const announce = await deps.db.transaction().execute((trx) => cancelRunWithin(trx, deps, runId));
-  announce();
+  await inTransaction(deps.db, (trx) => cancelRunWithin(trx, deps, runId));
 }
 
-/** Cancels within a caller's transaction. Returns a function to call after the commit. */
-export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId: string): Promise<() => void> {
+/** Cancels within a caller's transaction of `inTransaction`, whose commit announces it. */
+export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId: string): Promise<void> {
   const run = await lockRun(trx, runId);
   if (run === undefined || !isActive(run.status)) {
-    return () => {};
+    return;
   }
   await requestCancel(trx, runId);
   if (run.status === "running") {
-    return () => {
+    afterCommit(trx, () => {
       // Stops the run on this replica at once, on another one by the wake-up.
       deps.dispatcher.stopRun(runId, "cancelled");
       deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
-    };
+    });
+    return;
   }
   const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
-  return () => {
+  afterCommit(trx, () => {
     deps.log.announce(runId, entries);
     announceCallback(deps.wakeup, run.callback_url);
-  };
+  });
 }

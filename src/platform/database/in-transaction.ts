@@ -4,7 +4,7 @@
 import type { Db, Transaction } from "./database.ts";
 
 /** Takes the end of a transaction. After a failed commit the outcome is unknown, which counts as not committed. */
-export type Ending = (isCommitted: boolean) => void;
+type Ending = (isCommitted: boolean) => void;
 
 const endings = new WeakMap<Transaction, Ending[]>();
 
@@ -24,6 +24,15 @@ export async function inTransaction<T>(db: Db, work: (trx: Transaction) => Promi
       ending(isCommitted);
     }
   }
+}
+
+/** Leaves work for the time after the commit of a transaction of `inTransaction`: it is not done when the commit fails. */
+export function afterCommit(trx: Transaction, work: () => void): void {
+  whenEnded(trx, (isCommitted) => {
+    if (isCommitted) {
+      work();
+    }
+  });
 }
 
 /** Leaves work for the time after a transaction of `inTransaction`. Throws an Error for any other transaction. */

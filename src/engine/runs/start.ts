@@ -9,7 +9,7 @@ import type { Db, Transaction } from "../../platform/database/database.ts";
 import { whenEnded } from "../../platform/database/in-transaction.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { countUnfinishedRuns } from "../storage/pending-run.ts";
-import { insertPendingRun, insertRun, type StartedRun } from "../storage/run-start.ts";
+import { insertPendingRun, insertRun, type NewRun, type StartedRun } from "../storage/run-start.ts";
 import { appendInput } from "../storage/transcript.ts";
 import { admit, freelyBelow, type RunLimits } from "./admission.ts";
 import { announceCallback } from "./callback.ts";
@@ -25,29 +25,13 @@ export interface StartDeps extends RunLimits {
 }
 
 /** A run to start. */
-export interface StartRequest {
-  readonly client: string;
-  readonly session: string;
-  readonly driver: string;
-  readonly input: Uint8Array;
+export interface StartRequest extends Omit<NewRun, "id" | "inputLength" | "runnerId" | "unclaimedForMs" | "timeoutMs"> {
   /** Messages of the input before `input`. A start with any is part of a transaction that has locked the session. */
   readonly inputBefore?: readonly Uint8Array[];
-  /** The settings of this run alone; undefined for those of its session. */
-  readonly agent?: Uint8Array | undefined;
-  readonly model?: string | undefined;
   /** The name of the agent, by which its client finds the run. */
   readonly agentName: string;
-  readonly annotations?: string | undefined;
-  /** When a replica may begin, in milliseconds since 1970; undefined means at once. */
-  readonly startMs?: number | undefined;
-  /** Among the queued runs of its client; unset means 0. */
-  readonly priority?: number | undefined;
   /** Whether the run waits for the runs before it in its session. Such a start is part of a transaction that has locked it. */
   readonly queueIfBusy?: boolean | undefined;
-  /** The trace of the call that starts the run; undefined when it has no trace. */
-  readonly traceParent?: string | undefined;
-  /** The URL for status callbacks; undefined for no callbacks. */
-  readonly callbackUrl?: string | undefined;
   /** The maximum duration of the run; unset means the service's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
 }

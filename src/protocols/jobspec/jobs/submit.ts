@@ -101,12 +101,9 @@ export async function takeNonce(trx: Transaction, { publicKey, nonce }: Verified
 }
 
 /** Writes a job and queues its runs. Throws SpecFault when the spec is refused, and the Faults of `admit`. */
-export async function acceptJob(
-  trx: Transaction,
-  deps: SubmitDeps,
-  { client, traceParent, document, wishes, verified }: Submission,
-): Promise<AcceptedJob> {
+export async function acceptJob(trx: Transaction, deps: SubmitDeps, submission: Submission): Promise<AcceptedJob> {
   const { clock, jobs } = deps;
+  const { client, traceParent, document, wishes, verified } = submission;
   const spec = readJobSpec(verified.signable, jobs.regions);
   const clientJobId = readClientJobId(document.object) ?? "";
   const plan = planJob(spec, wishes);
@@ -116,7 +113,9 @@ export async function acceptJob(
   await admit(trx, deps, client, plan.regions.length);
   const nowMs = clock.nowMs();
   const id = newUuid(nowMs);
-  await insertJob(trx, jobRow({ id, client, clientJobId, document, spec, plan, verified }));
+  const job = { id, spec, clientJobId, isWrapped: wishes !== undefined, plan, acceptedMs: verified.checkedMs };
+  await insertJob(trx, jobRow(job, submission));
+  // The ids of the runs are in the order of the regions.
   const runs = plan.regions.map((region) => ({
     id: newUuid(nowMs),
     session: newUuid(nowMs),
@@ -131,27 +130,12 @@ export async function acceptJob(
   }));
   await queueHiddenRuns(trx, runs, { job: ["uuid", () => id], region: ["text", ({ region }) => region] });
   failpoint("job.written");
-  return { id, spec, clientJobId, isWrapped: wishes !== undefined, plan, acceptedMs: verified.checkedMs };
+  return job;
 }
 
-function jobRow({
-  id,
-  client,
-  clientJobId,
-  document,
-  spec,
-  plan,
-  verified,
-}: {
-  id: string;
-  client: string;
-  clientJobId: string;
-  document: ReadDocument;
-  spec: JobSpec;
-  plan: JobPlan;
-  verified: Checked;
-}): Parameters<typeof insertJob>[1] {
-  const { canonical, version, publicKey, kid, answer, checkedMs } = verified;
+function jobRow({ id, spec, clientJobId, plan, acceptedMs }: AcceptedJob, submission: Submission) {
+  const { client, document, verified } = submission;
+  const { canonical, version, publicKey, kid, answer } = verified;
   return {
     id,
     client,
@@ -169,6 +153,6 @@ function jobRow({
     min_regions: plan.minRegions,
     min_success_rate: plan.minSuccessRate,
     successes_min: plan.successesMin,
-    create_time: new Date(checkedMs),
+    create_time: new Date(acceptedMs),
   };
 }

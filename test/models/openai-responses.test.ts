@@ -965,7 +965,9 @@ describe("a tool that the provider runs", () => {
   ])("has no call in an item of the type %s, which is sent back as it came", async (_, item) => {
     const parts = await collect(rawItems(item, JSON.stringify(message)));
     expect(parts.map(({ type }) => type)).toEqual(["text", "finish"]);
-    const sent = printJson(responsesBody("gpt-4o", "openai", { ...request, messages: [toMessage(parts)] }));
+    const sent = printJson(
+      responsesBody({ provider: "openai", model: "gpt-4o" }, { ...request, messages: [toMessage(parts)] }),
+    );
     expect(sent).toContain(`${item},{"role":"assistant","content":"Hello."}`);
   });
 
@@ -1098,7 +1100,9 @@ describe("a tool that the provider runs", () => {
 
   test("is sent back whole and digit for digit, in its place", async () => {
     const parts = await collect(rawItems(webSearch.replace("{", '{"created_by":"x",'), JSON.stringify(message)));
-    const sent = printJson(responsesBody("gpt-4o", "openai", { ...request, messages: [toMessage(parts)] }));
+    const sent = printJson(
+      responsesBody({ provider: "openai", model: "gpt-4o" }, { ...request, messages: [toMessage(parts)] }),
+    );
     expect(sent).toContain(`${webSearch},{"role":"assistant","content":"Hello."}`);
   });
 

@@ -32,6 +32,8 @@ interface Step {
   readonly gives?: ModelPart;
 }
 
+const origin = { provider: "p", model: "m" };
+
 interface Format {
   readonly name: string;
   readonly reader: () => ResponseReader;
@@ -57,7 +59,7 @@ const chatOf = (kind: "index" | "id"): Format => {
   });
   return {
     name: `Chat Completions, calls by ${kind}`,
-    reader: () => new ChatReader("p"),
+    reader: () => new ChatReader(origin),
     kinds: ["text", "reasoning", "call"],
     order: kind === "index" ? "place" : "beginning",
     head: [delta({ role: "assistant", content: "" })],
@@ -85,7 +87,7 @@ const chatOf = (kind: "index" | "id"): Format => {
 
 const responses: Format = {
   name: "Responses",
-  reader: () => new ResponsesReader("p", new Set(["f", "g"]), []),
+  reader: () => new ResponsesReader(origin, new Set(["f", "g"]), []),
   kinds: ["text", "reasoning", "call", "own"],
   order: "place",
   keepsItems: true,
@@ -155,7 +157,7 @@ const responses: Format = {
 
 const messages: Format = {
   name: "Messages",
-  reader: () => new MessagesReader("p", []),
+  reader: () => new MessagesReader(origin, []),
   kinds: ["text", "reasoning", "call", "own"],
   order: "beginning",
   keepsItems: true,
@@ -216,7 +218,7 @@ const messages: Format = {
 
 const gemini: Format = {
   name: "Gemini",
-  reader: () => new ContentReader("p"),
+  reader: () => new ContentReader(origin),
   kinds: ["text", "reasoning", "call", "own"],
   order: "fixed",
   hasIds: false,

@@ -220,7 +220,7 @@ function streamed(
 /** Reads a stream byte by byte, as a slow sender makes it arrive. */
 function readByByte(text: string): void {
   const bounds = new StreamBounds("p");
-  const reader = new ChatReader("p");
+  const reader = new ChatReader({ provider: "p", model: "m" });
   const decoder = new StringDecoder("utf8");
   const parser = createParser({ onEvent: ({ data }) => reader.read(data) });
   for (const byte of Buffer.from(text)) {
@@ -291,7 +291,7 @@ export const modelCases: readonly GrowthCase[] = [
         }),
       );
       return () => {
-        const reader = new ChatReader("p");
+        const reader = new ChatReader({ provider: "p", model: "m" });
         for (const frame of frames) {
           reader.read(frame);
         }
@@ -309,7 +309,7 @@ export const modelCases: readonly GrowthCase[] = [
           const nested = `${"[".repeat(depth)}${"]".repeat(depth)}`;
           const frame = `{"choices":[{"${place}":${JSON.stringify({ tool_calls: calls })}}],"x":${nested}}`;
           return () => {
-            const reader = new ChatReader("p");
+            const reader = new ChatReader({ provider: "p", model: "m" });
             return [reader.read(frame), reader.end(true)];
           };
         },
@@ -397,7 +397,7 @@ export const modelCases: readonly GrowthCase[] = [
       const messages = ids(size / 2).map(
         (toolCallId): ModelMessage => ({ role: "tool", toolCallId, toolName: "f", text: "a" }),
       );
-      return () => contentBody("gemini-2.5-flash", "gemini", { ...request, messages });
+      return () => contentBody({ provider: "gemini", model: "gemini-2.5-flash" }, { ...request, messages });
     },
   },
   ...pairs(plainTexts, {

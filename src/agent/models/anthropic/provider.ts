@@ -20,20 +20,21 @@ export function createAnthropic(account: Account): ModelProvider {
 }
 
 function createModel(name: string, account: Account, transport: Transport): Model {
+  const origin = { provider: account.name, model: name };
   return {
     provider: account.name,
     name,
     takesMediaOfTools: true,
     settings: anthropicSettings,
     stream: (request, signal) => {
-      const turns = turnsOf(request.messages, account.name);
+      const turns = turnsOf(request.messages, origin);
       const post = (): Promise<IncomingMessage> =>
         transport.post("/messages", {
           headers: headersOf(account, request),
           body: printJson(messagesBody(name, request, turns)),
           signal,
         });
-      const reader = new MessagesReader(account.name, openTurnOf(turns).calls);
+      const reader = new MessagesReader(origin, openTurnOf(turns).calls);
       return streamResponse({ account, post, reader }, request, signal);
     },
   };

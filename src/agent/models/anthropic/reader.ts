@@ -8,6 +8,7 @@
 import type { ModelPart, ModelToolCall } from "../model.ts";
 import { describeCut, describeStreamError } from "../wire/failures.ts";
 import { asRecord, readFrame, WrittenValue } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { ResponseMessage } from "./response-message.ts";
 
@@ -15,16 +16,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the events of one response. */
 export class MessagesReader implements ResponseReader {
-  readonly #provider: string;
+  readonly #origin: Origin;
   readonly #earlier: readonly ModelToolCall[];
   #message: ResponseMessage;
   #isOver = false;
 
   /** `earlier` are the provider calls of the turn that have no result yet. */
-  constructor(provider: string, earlier: readonly ModelToolCall[]) {
-    this.#provider = provider;
+  constructor(origin: Origin, earlier: readonly ModelToolCall[]) {
+    this.#origin = origin;
     this.#earlier = earlier;
-    this.#message = new ResponseMessage(provider, earlier);
+    this.#message = new ResponseMessage(origin, earlier);
   }
 
   /** True after the last event. */
@@ -77,9 +78,9 @@ export class MessagesReader implements ResponseReader {
     }
     if (this.#message.isOther(head)) {
       if (this.#message.hasSpoken) {
-        return [describeCut(this.#provider)];
+        return [describeCut(this.#origin.provider)];
       }
-      this.#message = new ResponseMessage(this.#provider, this.#earlier);
+      this.#message = new ResponseMessage(this.#origin, this.#earlier);
     }
     return this.#message.begin(head, data);
   }

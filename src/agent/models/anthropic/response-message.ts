@@ -5,6 +5,7 @@ import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, isTextOrNothing, textOf, WrittenValue } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import { isProviderCall, isProviderResult } from "./block.ts";
 import { type Counts, readCounts, readFinish, usageOf } from "./frames.ts";
 import { ProviderCalls } from "./provider-calls.ts";
@@ -16,6 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** One message of a response while it arrives, and its end. */
 export class ResponseMessage {
   readonly #provider: string;
+  readonly #origin: Origin;
   readonly #providerCalls: ProviderCalls;
   readonly #blocks: ResponseBlock[] = [];
   readonly #byIndex = new Map<unknown, ResponseBlock>();
@@ -28,8 +30,9 @@ export class ResponseMessage {
   #hasLost = false;
   #hasLostCall = false;
 
-  constructor(provider: string, earlier: readonly ModelToolCall[]) {
-    this.#provider = provider;
+  constructor(origin: Origin, earlier: readonly ModelToolCall[]) {
+    this.#provider = origin.provider;
+    this.#origin = origin;
     this.#providerCalls = new ProviderCalls(earlier);
   }
 
@@ -156,7 +159,7 @@ export class ResponseMessage {
     const abandoned: ReadonlySet<string> = waits ? new Set() : this.#providerCalls.waiting;
     return this.#hasLost
       ? undefined
-      : writeState(this.#provider, { blocks: this.#blocks, container: this.#container, isCut, abandoned });
+      : writeState(this.#origin, { blocks: this.#blocks, container: this.#container, isCut, abandoned });
   }
 
   #add(block: ResponseBlock, index: unknown): void {

@@ -4,8 +4,9 @@ import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import { type JsonObject, memberOf } from "../../../platform/base/json/free.ts";
 import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
+import { isOfOtherModel, type Origin } from "../wire/origin.ts";
 import { sameCalls } from "../wire/same-calls.ts";
-import { type Block, isProviderCall } from "./block.ts";
+import { type Block, isProviderCall, isThought } from "./block.ts";
 import type { ResponseBlock } from "./response-block.ts";
 
 /** The message of a response. */
@@ -25,13 +26,16 @@ export interface NewState {
 }
 
 /** Returns the state as JSON text, or undefined when the text and the calls say everything. */
-export function writeState(provider: string, { blocks, container, isCut, abandoned }: NewState): string | undefined {
+export function writeState(
+  { provider, model }: Origin,
+  { blocks, container, isCut, abandoned }: NewState,
+): string | undefined {
   if (!blocks.some((block) => block.isWorthKeeping)) {
     return undefined;
   }
   const kept = blocks.filter(({ type, id }) => !(isProviderCall(type) && abandoned.has(id)));
   const written = kept.map((block) => block.toRequest(isCut && block.type === "tool_use"));
-  return printJson({ provider, kind, container, blocks: written.filter((block) => block !== undefined) });
+  return printJson({ provider, model, kind, container, blocks: written.filter((block) => block !== undefined) });
 }
 
 /** A state that was read. */
@@ -44,11 +48,12 @@ export interface KnownState {
 type CallIds = (call: ModelToolCall) => string;
 
 /**
- * Reads the state of a message; its calls get their ids from `idOf`. Returns undefined for a state of another provider or format, and
- * for invalid text.
+ * Reads the state of a message; its calls get their ids from `idOf`. Thoughts of another model are left out: their signature is
+ * that model's. All other blocks, such as results of a search, are of no model. Returns undefined for a state of another provider or
+ * format, and for invalid text.
  */
 export function readState(
-  provider: string,
+  origin: Origin,
   { state, toolCalls }: AssistantMessage,
   idOf: CallIds,
 ): KnownState | undefined {
@@ -57,10 +62,12 @@ export function readState(
   if (state === undefined || blocks?.kind !== "array") {
     return undefined;
   }
-  if (textOf(memberOf(root, "provider")) !== provider || textOf(memberOf(root, "kind")) !== kind) {
+  if (textOf(memberOf(root, "provider")) !== origin.provider || textOf(memberOf(root, "kind")) !== kind) {
     return undefined;
   }
-  const known = blocks.items.filter((node) => node.kind === "object").map((node) => readBlock(state, node));
+  const isForeign = isOfOtherModel(textOf(memberOf(root, "model")), origin);
+  const all = blocks.items.filter((node) => node.kind === "object").map((node) => readBlock(state, node));
+  const known = isForeign ? all.filter(({ type }) => !isThought(type)) : all;
   return { container: textOf(memberOf(root, "container")), blocks: keepCalls(known, toolCalls, idOf) };
 }
 

@@ -8,6 +8,7 @@
 import { RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import { type IdRule, type SafeIds, safeIds } from "../wire/safe-id.ts";
 import { type Block, inputOf, isProviderCall, isProviderResult, isThought } from "./block.ts";
 import { contentBlock, isBlank, resultBlock, textBlock } from "./content.ts";
@@ -31,9 +32,9 @@ const idRule: IdRule = {
 const hashChars = 24;
 
 /** Returns the messages as blocks, unchanged but for the ids of calls. */
-export function turnsOf(messages: readonly ModelMessage[], provider: string): readonly Turn[] {
+export function turnsOf(messages: readonly ModelMessage[], origin: Origin): readonly Turn[] {
   const idOf = safeIds(messages, idRule);
-  return messages.map((message) => turnOf(message, provider, idOf));
+  return messages.map((message) => turnOf(message, origin, idOf));
 }
 
 /** Returns the messages as the service accepts them. */
@@ -47,13 +48,13 @@ export function wireMessages(turns: readonly Turn[]): object[] {
 /** The mark of a block, up to which the service caches the request. */
 export const cacheMark = { cache_control: { type: "ephemeral" } } as const;
 
-function turnOf(message: ModelMessage, provider: string, idOf: SafeIds): Turn {
+function turnOf(message: ModelMessage, origin: Origin, idOf: SafeIds): Turn {
   const { role } = message;
   switch (role) {
     case "user":
       return { role, blocks: message.parts?.map(contentBlock) ?? [textBlock(message.text)] };
     case "assistant":
-      return { role, ...(readState(provider, message, idOf) ?? { blocks: answerOf(message, idOf) }) };
+      return { role, ...(readState(origin, message, idOf) ?? { blocks: answerOf(message, idOf) }) };
     case "tool":
       return { role, blocks: [resultBlock(message, idOf(message))] };
     default:

@@ -12,6 +12,7 @@ import type {
   ResponseFormat,
 } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { argumentsObject } from "./arguments.ts";
 import { isGemini3, takesSystemInstruction, thinkingAmount } from "./families.ts";
@@ -27,11 +28,12 @@ interface Content {
 }
 
 /** Returns the body for a streamed response. The caller's options are below what the request itself sets. */
-export function contentBody(modelName: string, provider: string, request: ModelRequest): object {
+export function contentBody(origin: Origin, request: ModelRequest): object {
+  const { model: modelName } = origin;
   const { system, tools, providerTools = [], settings, providerOptions = {} } = request;
   const declared = tools.length > 0 ? [{ functionDeclarations: tools.map(declare) }] : [];
   const allTools = [...declared, ...providerTools.map((tool) => new RawJson(tool))];
-  const contents = contentsOf(modelName, provider, request);
+  const contents = contentsOf(origin, request);
   const choice = tools.length > 0 ? settings?.toolChoice : undefined;
   return {
     ...providerOptions,
@@ -89,10 +91,10 @@ function declare(tool: ModelToolDefinition): object {
  * Returns the messages. Neighbours of one role are one content: a content with calls must follow one of the other role. All results
  * of a turn must be in one content that holds nothing else, so the text of a user begins another one. A content needs parts.
  */
-function contentsOf(modelName: string, provider: string, { messages }: ModelRequest): readonly Content[] {
+function contentsOf(origin: Origin, { messages }: ModelRequest): readonly Content[] {
   const contents: { role: Content["role"]; from: ModelMessage["role"]; parts: object[] }[] = [];
   for (const message of messages) {
-    const parts = partsOf(modelName, provider, message);
+    const parts = partsOf(origin, message);
     const last = contents.at(-1);
     if (last?.from === message.role) {
       last.parts.push(...parts);
@@ -103,13 +105,13 @@ function contentsOf(modelName: string, provider: string, { messages }: ModelRequ
   return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
-function partsOf(modelName: string, provider: string, message: ModelMessage): readonly object[] {
+function partsOf(origin: Origin, message: ModelMessage): readonly object[] {
   switch (message.role) {
     case "user":
       return message.parts?.flatMap(contentPart) ?? textPart(message.text);
     case "assistant": {
-      const parts = readState(provider, message) ?? [...textPart(message.text), ...message.toolCalls.map(callPart)];
-      return isGemini3(modelName) ? withSignatures(parts) : parts;
+      const parts = readState(origin, message) ?? [...textPart(message.text), ...message.toolCalls.map(callPart)];
+      return isGemini3(origin.model) ? withSignatures(parts) : parts;
     }
     case "tool": {
       const { toolCallId: id, toolName: name, text, isError } = message;

@@ -38,8 +38,9 @@ async function* stream(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  const body = contentBody(model, account.name, request);
-  const reader = new ContentReader(account.name);
+  const origin = { provider: account.name, model };
+  const body = contentBody(origin, request);
+  const reader = new ContentReader(origin);
   let continuationToken: string | undefined;
   do {
     const sent = continuationToken === undefined ? body : { ...body, continuationToken };

@@ -8,6 +8,7 @@ import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { addUsage, asArray, type Fields, readContinuation, readError, readFinish, readUsage } from "./frames.ts";
 import { FunctionCalls } from "./function-calls.ts";
@@ -20,6 +21,7 @@ const continuationsMax = 64;
 /** Reads the events of one response. */
 export class ContentReader implements ResponseReader {
   readonly #provider: string;
+  readonly #origin: Origin;
   readonly #calls = new FunctionCalls();
   readonly #citations = new Citations();
   readonly #tools = new ProviderTools();
@@ -34,8 +36,9 @@ export class ContentReader implements ResponseReader {
   #continuations = 0;
   #hasLost = false;
 
-  constructor(provider: string) {
-    this.#provider = provider;
+  constructor(origin: Origin) {
+    this.#provider = origin.provider;
+    this.#origin = origin;
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
@@ -77,7 +80,7 @@ export class ContentReader implements ResponseReader {
       hasLost: this.#hasLost || calls.some(({ isOpen }) => isOpen),
       hasBegunCall: calls.length > 0,
       citations: this.#citations.all(),
-      state: this.#state.print(this.#provider, this.#finish?.reason === "length"),
+      state: this.#state.print(this.#origin, this.#finish?.reason === "length"),
     });
     return ended.at(-1)?.type === "finish" ? [...this.#tools.end(), ...ended] : ended;
   }

@@ -4,6 +4,8 @@
 import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord, WrittenValue } from "../wire/frame.ts";
+import { withoutMember } from "../wire/members.ts";
+import { isOfOtherModel, type Origin } from "../wire/origin.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { argumentsObject } from "./arguments.ts";
 import type { Fields } from "./frames.ts";
@@ -54,7 +56,7 @@ export class ResponseState {
    * Returns the state as JSON text, or undefined when the text and the calls say everything. The calls of a cut response lose their
    * arguments, which may be cut too.
    */
-  print(provider: string, isCut: boolean): string | undefined {
+  print({ provider, model }: Origin, isCut: boolean): string | undefined {
     const isSigned = this.#parts.some((part) => part instanceof FunctionCall && part.signature !== undefined);
     if (!this.#isNeeded && !isSigned) {
       return undefined;
@@ -62,7 +64,7 @@ export class ResponseState {
     const parts = this.#parts.map((part) =>
       part instanceof FunctionCall ? callPart(part, isCut ? "{}" : part.argumentsJson) : part,
     );
-    return printJson({ provider, kind, parts });
+    return printJson({ provider, model, kind, parts });
   }
 
   #push(part: TextPart | FunctionCall | RawJson): void {
@@ -83,36 +85,54 @@ function callPart({ id, name, signature }: FunctionCall, argumentsJson: string):
  * would then end it. Returns undefined when the message has no state of this provider.
  */
 export function readState(
-  provider: string,
+  origin: Origin,
   { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
 ): readonly object[] | undefined {
   if (state === undefined) {
     return undefined;
   }
   try {
-    const { provider: owner, kind: format, parts } = asRecord(JSON.parse(state));
-    return owner === provider && format === kind && Array.isArray(parts)
-      ? keepCalls(parts, new WrittenValue(state).at("parts"), toolCalls)
-      : undefined;
+    const { provider, model, kind: format, parts } = asRecord(JSON.parse(state));
+    if (provider !== origin.provider || format !== kind || !Array.isArray(parts)) {
+      return undefined;
+    }
+    const written = new WrittenValue(state).at("parts");
+    const all = parts.map((part, place): KnownPart => ({ fields: asRecord(part), written: written.at(place) }));
+    return keepCalls(isOfOtherModel(model, origin) ? all.flatMap(unsigned) : all, toolCalls);
   } catch {
     return undefined;
   }
 }
 
-function keepCalls(
-  parts: readonly unknown[],
-  written: WrittenValue,
-  made: readonly ModelToolCall[],
-): readonly object[] {
+interface KnownPart {
+  readonly fields: Fields;
+  readonly written: WrittenValue;
+}
+
+/**
+ * Returns the part for another model. Signatures are encrypted for the model that wrote them, and thoughts and calls of tools such as
+ * `toolCall` are nothing without theirs. Code that Google has run is plain.
+ */
+function unsigned({ fields, written }: KnownPart): readonly KnownPart[] {
+  const { thoughtSignature, ...others } = fields;
+  if (others.thought === true || others.text === "" || "toolCall" in others || "toolResponse" in others) {
+    return [];
+  }
+  const json = thoughtSignature === undefined ? undefined : written.text();
+  const plain = json === undefined ? written : new WrittenValue(withoutMember(json, "thoughtSignature"));
+  return [{ fields: others, written: plain }];
+}
+
+function keepCalls(parts: readonly KnownPart[], made: readonly ModelToolCall[]): readonly object[] {
   const find = sameCalls(made);
-  const kept = parts.flatMap((part, place): object[] => {
-    const { functionCall, ...others } = asRecord(part);
+  const kept = parts.flatMap(({ fields, written }): object[] => {
+    const { functionCall, ...others } = fields;
     if (functionCall === undefined) {
-      return [partAsWritten(others, () => written.at(place))];
+      return [partAsWritten(others, written)];
     }
     const { id, name } = asRecord(functionCall);
     const call = find({ id: typeof id === "string" ? id : "", name: String(name) });
-    const args = written.at(place).at("functionCall").at("args").text();
+    const args = written.at("functionCall").at("args").text();
     return call === undefined ? [] : [{ functionCall: callOf(call, args), ...others }];
   });
   return kept.length === parts.length ? kept : kept.slice(0, kept.findLastIndex((part) => !isThought(part)) + 1);
@@ -123,8 +143,8 @@ function callOf({ id, name, argumentsJson }: ModelToolCall, args: string | undef
 }
 
 /** Returns a part without a call. Only a text has no numbers that JSON.parse would round. */
-function partAsWritten(part: Fields, written: () => WrittenValue): object {
-  const json = typeof part.text === "string" ? undefined : written().text();
+function partAsWritten(part: Fields, written: WrittenValue): object {
+  const json = typeof part.text === "string" ? undefined : written.text();
   return json === undefined ? part : new RawJson(json);
 }
 

@@ -12,6 +12,7 @@ import type {
   ResponseFormat,
 } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
+import type { Origin } from "../wire/origin.ts";
 import type { SafeIds } from "../wire/safe-id.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { idsOf } from "./ids.ts";
@@ -20,12 +21,13 @@ import { writeSettings } from "./settings.ts";
 import { readState } from "./state.ts";
 
 /** Returns the body for a streamed response. `reasons` says that the model reasons although its name does not show it. */
-export function chatBody(model: string, provider: string, request: ModelRequest, reasons: boolean): object {
+export function chatBody(origin: Origin, request: ModelRequest, reasons: boolean): object {
+  const { provider, model } = origin;
   const { system, messages, tools, providerTools = [], maxTokens, temperature, settings = {} } = request;
   const { responseFormat, reasoningEffort, providerOptions } = request;
   const allTools = [...tools.map(chatTool), ...ownTools(provider, providerTools)];
   const idOf = idsOf(model, messages);
-  const said = messages.map((message) => chatMessage(message, provider, idOf));
+  const said = messages.map((message) => chatMessage(message, origin, idOf));
   const body = {
     ...providerOptions,
     model,
@@ -47,12 +49,12 @@ function ownTools(provider: string, tools: readonly string[]): readonly RawJson[
   return provider === "openai" ? [] : tools.map((tool) => new RawJson(tool));
 }
 
-function chatMessage(message: ModelMessage, provider: string, idOf: SafeIds): object {
+function chatMessage(message: ModelMessage, origin: Origin, idOf: SafeIds): object {
   switch (message.role) {
     case "user":
       return { role: "user", content: message.parts?.map(chatPart) ?? message.text };
     case "assistant": {
-      const { thoughts, extras, details } = readState(provider, message);
+      const { thoughts, extras, details } = readState(origin, message);
       return {
         role: "assistant",
         content: message.text === "" && message.toolCalls.length > 0 ? null : message.text,

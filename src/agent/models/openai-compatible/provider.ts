@@ -37,7 +37,11 @@ function createModel(name: string, account: Connected): Model {
     settings: settingsOf(account.name),
     stream: (request, signal) => {
       const post = (): Promise<IncomingMessage> => send(name, account, request, signal);
-      return streamResponse({ account, post, reader: new ChatReader(account.name) }, request, signal);
+      return streamResponse(
+        { account, post, reader: new ChatReader({ provider: account.name, model: name }) },
+        request,
+        signal,
+      );
     },
   };
 }
@@ -54,7 +58,7 @@ async function send(
   const post = (reasons: boolean): Promise<IncomingMessage> =>
     transport.post("/chat/completions", {
       headers,
-      body: printJson(chatBody(model, name, request, reasons)),
+      body: printJson(chatBody({ provider: name, model }, request, reasons)),
       signal,
     });
   const reasons = isReasoningModel(model) || reasoning.has(model);

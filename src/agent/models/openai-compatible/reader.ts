@@ -17,6 +17,7 @@ import {
   textOf,
   WrittenValue,
 } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { readContent } from "./content.ts";
 import { ExecutedTools } from "./executed-tools.ts";
@@ -28,6 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Reads the events of one response. */
 export class ChatReader implements ResponseReader {
   readonly #provider: string;
+  readonly #origin: Origin;
   readonly #calls = new CallPieces();
   readonly #details = new ReasoningDetails();
   readonly #citations = new Citations();
@@ -40,8 +42,9 @@ export class ChatReader implements ResponseReader {
   #hasSpoken = false;
   #hasLost = false;
 
-  constructor(provider: string) {
-    this.#provider = provider;
+  constructor(origin: Origin) {
+    this.#provider = origin.provider;
+    this.#origin = origin;
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
@@ -94,7 +97,7 @@ export class ChatReader implements ResponseReader {
       hasLost: this.#hasLost,
       hasBegunCall: calls.length > 0,
       citations: this.#citations.all(),
-      state: writeState(this.#provider, { thoughts, calls, details: this.#details.all() }),
+      state: writeState(this.#origin, { thoughts, calls, details: this.#details.all() }),
     });
     return ended.at(-1)?.type === "finish" ? [...this.#executed.end(), ...ended] : ended;
   }

@@ -3,6 +3,7 @@
 
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
+import { isOfOtherModel, type Origin } from "../wire/origin.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 
 /** The thoughts and extra data of a response. */
@@ -29,32 +30,36 @@ const none: KnownState = { thoughts: undefined, extras: new Map(), details: [] }
 const kind = "chat";
 
 /** Returns the state as JSON text, or undefined when there is nothing to send back. */
-export function writeState(provider: string, { thoughts, calls, details }: NewState): string | undefined {
+export function writeState({ provider, model }: Origin, { thoughts, calls, details }: NewState): string | undefined {
   const hasExtras = calls.some(({ extra }) => extra !== undefined);
   if (thoughts === undefined && !hasExtras && details.length === 0) {
     return undefined;
   }
   const extras = hasExtras ? calls.map(({ id, name, extra }) => ({ id, name, extra })) : undefined;
-  return JSON.stringify({ provider, kind, thoughts, extras, ...(details.length > 0 && { details }) });
+  return JSON.stringify({ provider, model, kind, thoughts, extras, ...(details.length > 0 && { details }) });
 }
 
-/** Reads the state of a message. Returns an empty state for text of another provider or format, or invalid text. */
+/**
+ * Reads the state of a message. Returns an empty state for text of another provider or format, or invalid text. `reasoning_details`
+ * and `extra_content` may be signed or encrypted, so another model of the account does not get them. `reasoning_content` is plain
+ * text, which some servers require beside every call of a history.
+ */
 export function readState(
-  provider: string,
+  origin: Origin,
   { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
 ): KnownState {
   if (state === undefined) {
     return none;
   }
   try {
-    const { provider: owner, kind: format, thoughts, extras, details } = asRecord(JSON.parse(state));
-    return owner === provider && format === kind
-      ? {
-          thoughts: typeof thoughts === "string" ? thoughts : undefined,
-          extras: extrasOf(extras, toolCalls),
-          details: Array.isArray(details) ? details : [],
-        }
-      : none;
+    const { provider, model, kind: format, thoughts: text, extras, details } = asRecord(JSON.parse(state));
+    if (provider !== origin.provider || format !== kind) {
+      return none;
+    }
+    const thoughts = typeof text === "string" ? text : undefined;
+    return isOfOtherModel(model, origin)
+      ? { ...none, thoughts }
+      : { thoughts, extras: extrasOf(extras, toolCalls), details: Array.isArray(details) ? details : [] };
   } catch {
     return none;
   }

@@ -14,12 +14,14 @@ import type {
 } from "../model.ts";
 import { isReasoningModel } from "../openai-compatible/parameters.ts";
 import { asRecord } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { printSettings } from "./settings.ts";
 import { printCall, readState } from "./state.ts";
 
 /** Returns the body for a streamed response. It may hold `RawJson`. */
-export function responsesBody(model: string, provider: string, request: ModelRequest): object {
+export function responsesBody(origin: Origin, request: ModelRequest): object {
+  const { model } = origin;
   const {
     system,
     messages,
@@ -36,7 +38,7 @@ export function responsesBody(model: string, provider: string, request: ModelReq
   return {
     ...providerOptions,
     model,
-    input: [...instructions, ...messages.flatMap((message) => inputItems(message, provider))],
+    input: [...instructions, ...messages.flatMap((message) => inputItems(message, origin))],
     max_output_tokens: maxTokens,
     ...(temperature !== undefined && !reasons && { temperature }),
     ...(allTools.length > 0 && { tools: allTools }),
@@ -87,12 +89,12 @@ function functionTool(tool: ModelToolDefinition): object {
   return { type: "function", name, description, parameters, strict: false };
 }
 
-function inputItems(message: ModelMessage, provider: string): readonly unknown[] {
+function inputItems(message: ModelMessage, origin: Origin): readonly unknown[] {
   switch (message.role) {
     case "user":
       return [{ role: "user", content: message.parts?.map(inputPart) ?? [{ type: "input_text", text: message.text }] }];
     case "assistant":
-      return readState(provider, message) ?? plainItems(message);
+      return readState(origin, message) ?? plainItems(message);
     case "tool": {
       // The format has no failed results; the text itself says that the call failed.
       const output = message.parts?.map(inputPart) ?? message.text;

@@ -19,6 +19,7 @@ export function createOpenAiResponses(account: Account): ModelProvider {
 
 function createModel(name: string, account: Account, transport: Transport): Model {
   const headers: Record<string, string> = account.apiKey === "" ? {} : { authorization: `Bearer ${account.apiKey}` };
+  const origin = { provider: account.name, model: name };
   return {
     provider: account.name,
     name,
@@ -26,11 +27,11 @@ function createModel(name: string, account: Account, transport: Transport): Mode
     settings: responsesSettings,
     stream: (request, signal) => {
       const post: Parameters<typeof streamResponse>[0]["post"] = () => {
-        const body = printJson(responsesBody(name, account.name, request));
+        const body = printJson(responsesBody(origin, request));
         return transport.post("/responses", { headers, body, signal });
       };
       const offered = new Set(request.tools.map((tool) => tool.name));
-      const reader = new ResponsesReader(account.name, offered, openProgramsOf(request.messages, account.name));
+      const reader = new ResponsesReader(origin, offered, openProgramsOf(request.messages, origin));
       return streamResponse({ account, post, reader }, request, signal);
     },
   };

@@ -7,6 +7,7 @@ import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, readFrame } from "../wire/frame.ts";
+import type { Origin } from "../wire/origin.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { callsOf, isCall } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
@@ -19,6 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Reads the events of one response. */
 export class ResponsesReader implements ResponseReader {
   readonly #provider: string;
+  readonly #origin: Origin;
   readonly #offered: ReadonlySet<string>;
   readonly #items = new OutputItems();
   readonly #providerCalls: ProviderCalls;
@@ -29,8 +31,9 @@ export class ResponsesReader implements ResponseReader {
   #hasLost = false;
 
   /** `offered` has the names of the tools of the request. `earlier` are the programs of the turn that have no output yet. */
-  constructor(provider: string, offered: ReadonlySet<string>, earlier: readonly WaitingCall[]) {
-    this.#provider = provider;
+  constructor(origin: Origin, offered: ReadonlySet<string>, earlier: readonly WaitingCall[]) {
+    this.#provider = origin.provider;
+    this.#origin = origin;
     this.#offered = offered;
     this.#providerCalls = new ProviderCalls(earlier);
   }
@@ -93,7 +96,7 @@ export class ResponsesReader implements ResponseReader {
       hasLost: this.#hasLost,
       hasBegunCall: calls.length > 0,
       citations: citationsOf(items),
-      state: writeState(this.#provider, {
+      state: writeState(this.#origin, {
         items,
         callsOf: (item) => this.#callsOf(item, items),
         isCut: finish?.reason === "length",

@@ -4,12 +4,14 @@
 // S1  Nothing is stored at the service, so a reference to an item is useless: thoughts go back encrypted, and only then.
 // S2  Items of tools that the provider runs go back whole, where the service takes them without its own store.
 // S3  Annotations go back with their text.
+// S4  Another model of the account gets the items of tools, which are plain, and nothing that is encrypted.
 
 import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { asRecord, textOf, WrittenValue } from "../wire/frame.ts";
 import { withoutMember } from "../wire/members.ts";
+import { isOfOtherModel, type Origin } from "../wire/origin.ts";
 import { sameCalls } from "../wire/same-calls.ts";
 import { isCall } from "./calls.ts";
 import { type ItemValue, type OutputItem, textOfMessage } from "./items.ts";
@@ -38,6 +40,9 @@ const returned: ReadonlySet<string> = new Set([
   "web_search_call",
 ]);
 
+/** Items that are encrypted for the model that wrote them. Another one refuses them, and the history says the same without them. */
+const encrypted: ReadonlySet<string> = new Set(["compaction", "reasoning"]);
+
 /** Items that are refused without the other one of the same `call_id`. */
 const pairs = new Map([
   ["shell_call", "shell_call_output"],
@@ -60,10 +65,10 @@ export interface ResponseItems {
 }
 
 /** Returns the state as JSON text, or undefined when the text and the calls say everything. */
-export function writeState(provider: string, response: ResponseItems): string | undefined {
+export function writeState({ provider, model }: Origin, response: ResponseItems): string | undefined {
   const kept = response.items.flatMap((item) => keepItem(item, response));
   return kept.some(({ isNeeded }) => isNeeded)
-    ? printJson({ provider, kind, items: kept.map(({ json }) => json) })
+    ? printJson({ provider, model, kind, items: kept.map(({ json }) => json) })
     : undefined;
 }
 
@@ -73,10 +78,10 @@ export function writeState(provider: string, response: ResponseItems): string | 
  * or is unreadable.
  */
 export function readState(
-  provider: string,
+  origin: Origin,
   { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
 ): readonly unknown[] | undefined {
-  const items = keptItems(provider, state);
+  const items = keptItems(origin, state);
   if (items === undefined) {
     return undefined;
   }
@@ -93,17 +98,25 @@ export function readState(
   return kept.slice(0, end).map(({ json }) => json);
 }
 
-/** Returns the items of a state as they were sent; undefined when it belongs to another provider or format, or is unreadable. */
-export function keptItems(provider: string, state: string | undefined): readonly ItemValue[] | undefined {
+/**
+ * Returns the items of a state as they were sent, without those that only their own model can decrypt. Returns undefined when it
+ * belongs to another provider or format, or is unreadable.
+ */
+export function keptItems(origin: Origin, state: string | undefined): readonly ItemValue[] | undefined {
   if (state === undefined) {
     return undefined;
   }
   try {
-    const { provider: owner, kind: format, items } = asRecord(JSON.parse(state));
+    const { provider, model, kind: format, items } = asRecord(JSON.parse(state));
+    if (provider !== origin.provider || format !== kind || !Array.isArray(items)) {
+      return undefined;
+    }
     const written = new WrittenValue(state).at("items");
-    return owner === provider && format === kind && Array.isArray(items)
-      ? items.map(asRecord).map((fields, place) => ({ type: textOf(fields.type), fields, written: written.at(place) }))
-      : undefined;
+    const all = items.map((item, place) => {
+      const fields = asRecord(item);
+      return { type: textOf(fields.type), fields, written: written.at(place) };
+    });
+    return isOfOtherModel(model, origin) ? all.filter(({ type }) => !encrypted.has(type)) : all;
   } catch {
     return undefined;
   }
@@ -153,10 +166,10 @@ function isAnnotated({ annotations }: Fields): boolean {
 }
 
 function keepThoughts({ fields }: OutputItem): readonly KeptItem[] {
-  const { id, encrypted_content: encrypted, summary = [] } = fields;
-  return textOf(encrypted) === ""
+  const { id, encrypted_content: content, summary = [] } = fields;
+  return textOf(content) === ""
     ? []
-    : [{ json: { type: "reasoning", id, encrypted_content: encrypted, summary }, isNeeded: true }];
+    : [{ json: { type: "reasoning", id, encrypted_content: content, summary }, isNeeded: true }];
 }
 
 /** Members of a call besides its arguments that the service wants back. */

@@ -971,10 +971,20 @@ describe("a tool that the provider runs", () => {
     expect(sent).toContain(`${item},{"role":"assistant","content":"Hello."}`);
   });
 
-  test("has not run while the provider waits for an approval", async () => {
-    const asked = '{"id":"x","type":"mcp_approval_request","name":"find","arguments":"{\\"q\\":1}"}';
-    const parts = await collect(rawItems(JSON.stringify(message), asked));
-    expect(parts).toMatchObject([{ type: "text" }, { type: "finish", reason: "stop", state: undefined }]);
+  test.each([
+    ["alone", [], []],
+    ["after a text", [JSON.stringify(message)], ["text"]],
+    ["beside calls of ours and of the provider", [webSearch, JSON.stringify(functionCall)], ["provider-call"]],
+  ])("that waits for an approval, %s, fails the response for good, with what to set", async (_, others, before) => {
+    const asked = '{"id":"x","type":"mcp_approval_request","name":"find","server_label":"s","arguments":"{}"}';
+    const parts = await collect(rawItems(...others, asked));
+    expect(parts.map(({ type }) => type)).toEqual([...before, "failure"]);
+    expect(parts.at(-1)).toMatchObject({
+      cause: "invalid_request",
+      providerCode: "mcp_approval_request",
+      retryable: false,
+      message: expect.stringMatching(/MCP tool "find".*set "require_approval": "never"/),
+    });
   });
 
   test("gives its call with the item of its output", async () => {
@@ -1109,7 +1119,6 @@ describe("a tool that the provider runs", () => {
   test.each([
     ["code_interpreter_call", '{"id":"ci_1","type":"code_interpreter_call","code":"1","container_id":"c"}'],
     ["image_generation_call", '{"id":"ig_1","type":"image_generation_call","result":"aGk="}'],
-    ["mcp_approval_request", '{"id":"r_1","type":"mcp_approval_request","arguments":"{}"}'],
     ["shell_call", '{"id":"sh_1","type":"shell_call","call_id":"call_1","action":{}}'],
     ["new_thing_call", '{"id":"n_1","type":"new_thing_call"}'],
   ])("is not sent back as %s, which the service refuses alone or later", async (type, item) => {

@@ -1,7 +1,8 @@
 // A tool that the model's provider runs itself, in the middle of an answer, by the official Node client.
 
-import type OpenAI from "openai";
+import OpenAI from "openai";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { onResponses } from "../fakes/responses-provider.ts";
 import { type WebSearch, webSearches } from "../fakes/web-search.ts";
 import { startWireServer } from "../fakes/wire-server.ts";
 import { startService } from "../harness/service.ts";
@@ -101,4 +102,57 @@ test("a tool that OpenAI runs reaches OpenAI alone, as it is written", async () 
     const { body } = await server.request(0);
     expect(body.tools).toEqual(search.tool.provider === "openai" ? [tool] : undefined);
   }
+});
+
+describe("a provider that waits for an approval of its MCP tool", () => {
+  const asked = {
+    type: "mcp_approval_request",
+    id: "mcpr_1",
+    server_label: "crm",
+    name: "delete_all",
+    arguments: "{}",
+  };
+  const said = expect.stringMatching(/MCP tool "delete_all".*"require_approval": "never"/);
+
+  async function setApprovalStage(text: string) {
+    const search = webSearches.find(({ tool }) => tool.provider === "openai") as WebSearch;
+    const { server, client } = await setStage(search);
+    const wait = onResponses((wire) => {
+      if (text !== "") {
+        wire.text(text);
+      }
+      wire.item(asked);
+      wire.completed();
+    });
+    server.respond(wait);
+    return { server, client, model: search.model };
+  }
+
+  test.each([
+    [
+      "a chat",
+      (client: OpenAI, model: string) =>
+        client.chat.completions.create({ model, messages: [{ role: "user", content: "go" }] }),
+    ],
+    ["a response", (client: OpenAI, model: string) => client.responses.create({ model, input: "go" })],
+  ])("fails %s, and is asked once", async (_, call) => {
+    const { server, client, model } = await setApprovalStage("");
+    const error = await call(client, model).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    expect(error).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(error).toMatchObject({ code: "invalid_request", message: said });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("fails a stream after its text", async () => {
+    const { server, client, model } = await setApprovalStage("I will delete all.");
+    const events: OpenAI.Responses.ResponseStreamEvent[] = await Array.fromAsync(
+      client.responses.stream({ model, input: "go" }),
+    );
+    expect(textOfEvents(events)).toBe("I will delete all.");
+    expect(lastResponse(events)).toMatchObject({ status: "failed", error: { message: said } });
+    expect(server.requests).toHaveLength(1);
+  });
 });

@@ -22,9 +22,12 @@ const answered: ReadonlySet<string> = new Set([
   "tool_search_call",
 ]);
 
+/** Asks the caller to allow a call of an MCP tool. It ends the response. */
+export const approvalType = "mcp_approval_request";
+
 const programType = "program";
 const outputSuffix = "_output";
-const notCalls: ReadonlySet<string> = new Set(["compaction", "mcp_approval_request", "mcp_list_tools"]);
+const notCalls: ReadonlySet<string> = new Set(["compaction", approvalType, "mcp_list_tools"]);
 
 /** A call that waits for the item of its output. */
 export interface WaitingCall {

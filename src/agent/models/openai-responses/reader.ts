@@ -5,14 +5,20 @@
 import type { ModelCitation, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
-import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, isLostFrame, mergeUsage, readFrame } from "../wire/frame.ts";
+import { describeApproval, describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
+import { asRecord, type FrameFinish, isLostFrame, mergeUsage, readFrame, textOf } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { callsOf, isCall } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
 import { type OutputItem, OutputItems, textOfMessage } from "./items.ts";
-import { finishedProviderCall, openProviderCall, ProviderCalls, type WaitingCall } from "./provider-calls.ts";
+import {
+  approvalType,
+  finishedProviderCall,
+  openProviderCall,
+  ProviderCalls,
+  type WaitingCall,
+} from "./provider-calls.ts";
 import { writeState } from "./state.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -76,6 +82,10 @@ export class ResponsesReader implements ResponseReader {
   /** A server that marks the end without a last event has sent a whole response when every call in it is complete. */
   end(isMarked: boolean): readonly ModelPart[] {
     const items = this.#items.all();
+    const waiting = items.find(({ type }) => type === approvalType);
+    if (waiting !== undefined) {
+      return [describeApproval(this.#provider, textOf(waiting.fields.name))];
+    }
     const calls = items.flatMap((item) => this.#callsOf(item, items));
     if (calls.some(({ name }) => name === "")) {
       return [

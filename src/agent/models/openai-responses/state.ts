@@ -23,8 +23,7 @@ const kind = "responses";
 
 /**
  * Items of tools that the service takes back. Others stay out: a `code_interpreter_call` whose container has expired would make every
- * later request fail, an `image_generation_call` needs the store, a request for an approval wants an answer, and a call that the
- * provider left to its caller wants an output.
+ * later request fail, an `image_generation_call` needs the store, and a call that the provider left to its caller wants an output.
  */
 const returned: ReadonlySet<string> = new Set([
   "compaction",

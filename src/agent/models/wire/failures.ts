@@ -111,6 +111,20 @@ export function describeBadFinish(provider: string, reason: string): ModelFailur
   return failed("finish", `provider ${provider} ended the response with finish reason "${boundText(reason)}"`, true);
 }
 
+/**
+ * Describes a response that waits until a person allows a tool that the provider runs. `tool` is the model's own text. A retry would
+ * wait again.
+ */
+export function describeApproval(provider: string, tool: string): ModelFailure {
+  const asked = `provider ${provider} waits for an approval of its MCP tool ${JSON.stringify(boundText(tool))}`;
+  const message = `${asked}, which Runnel cannot give: set "require_approval": "never" in this tool of the agent's tools.provider`;
+  const providerCode = "mcp_approval_request";
+  return {
+    ...{ type: "failure", cause: "invalid_request", code: "approval", message, providerCode },
+    ...{ retryable: false, retryAfterMs: undefined },
+  };
+}
+
 /** The longest wait that is believed. The log and the wake-up of a parked run take no number without a limit. */
 const retryAfterMsMax = 7 * 24 * 3_600_000;
 

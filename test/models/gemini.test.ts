@@ -1155,7 +1155,12 @@ describe("the frames of Gemini", () => {
     });
     expect(parts.filter(({ type }) => type !== "usage")).toEqual([
       { type: "text", text: "Here:" },
-      { type: "finish", reason: "stop", detail: undefined, usage: earlyUsage, state: undefined },
+      {
+        type: "finish",
+        reason: "stop",
+        usage: earlyUsage,
+        skipped: { events: 0, items: 0, parts: 3, type: "inlineData" },
+      },
     ]);
   });
 

@@ -47,6 +47,7 @@ const expected: Readonly<Record<string, string>> = {
   runnel_llm_tokens_total: "counter",
   runnel_llm_time_to_first_part_seconds: "histogram",
   runnel_llm_request_duration_seconds: "histogram",
+  runnel_llm_frames_skipped_total: "counter",
   runnel_circuit_state: "gauge",
   runnel_budget_stops_total: "counter",
   runnel_loop_interventions_total: "counter",

@@ -186,6 +186,8 @@ export interface ModelFinish {
   readonly citations?: readonly ModelCitation[] | undefined;
   /** JSON that the provider wants back with this response in later requests, such as signatures of thoughts. */
   readonly state?: string | undefined;
+  /** What the response had that its reader does not know. Undefined means nothing. */
+  readonly skipped?: Skipped | undefined;
 }
 
 /** Why a response ended. With `paused` the provider goes on when it gets the response back, without a message of the user. */
@@ -225,6 +227,19 @@ export interface ModelFailure {
   readonly retryable: boolean;
   /** The wait that the provider asked for (Retry-After). */
   readonly retryAfterMs: number | undefined;
+  /** What the response had that its reader does not know. Undefined means nothing. */
+  readonly skipped?: Skipped | undefined;
+}
+
+/** What a reader has skipped: how many of each kind, and the type of the first one. */
+export interface Skipped {
+  readonly events: number;
+  /** Items or blocks of the answer. */
+  readonly items: number;
+  /** Parts of an item. */
+  readonly parts: number;
+  /** Empty when it had none. At most 64 characters, without control characters. */
+  readonly type: string;
 }
 
 /** A language model of one provider. */

@@ -1,8 +1,8 @@
-// Emits one event for every request to a model, whether it completes, fails or is abandoned.
+// Emits one event for every request to a model, whether it completes, fails or is abandoned, and one for what was skipped of it.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import type { Model, ModelPart, ModelRequest, ModelUsage } from "./model.ts";
+import type { Model, ModelPart, ModelRequest, ModelUsage, Skipped } from "./model.ts";
 
 /** The clock and the target of the events. */
 export interface WatchOptions {
@@ -25,6 +25,7 @@ async function* watch(
   let firstPartMs: number | undefined;
   let [code, cause]: [code: string, cause: string | undefined] = ["left", undefined];
   let usage: ModelUsage | undefined;
+  let skipped: Skipped | undefined;
   try {
     for await (const part of model.stream(request, signal)) {
       firstPartMs ??= clock.monotonicMs() - startMs;
@@ -32,9 +33,9 @@ async function* watch(
         usage = part.usage ?? usage;
       }
       if (part.type === "finish") {
-        code = "ok";
+        [code, skipped] = ["ok", part.skipped];
       } else if (part.type === "failure") {
-        [code, cause] = [part.code, part.cause];
+        [code, cause, skipped] = [part.code, part.cause, part.skipped];
       }
       yield part;
     }
@@ -49,5 +50,8 @@ async function* watch(
       promptTokens: usage?.promptTokens,
       completionTokens: usage?.completionTokens,
     });
+    if (skipped !== undefined) {
+      events.modelFramesSkipped({ provider: model.provider, model: model.name, ...skipped });
+    }
   }
 }

@@ -51,6 +51,15 @@ export interface ModelFields {
   readonly completionTokens?: number | undefined;
 }
 
+interface SkippedFields {
+  readonly provider: string;
+  readonly model: string;
+  readonly events: number;
+  readonly items: number;
+  readonly parts: number;
+  readonly type: string;
+}
+
 interface CircuitFields {
   readonly provider: string;
   readonly model: string;
@@ -188,6 +197,11 @@ export const coreEvents = {
   logDamaged: row<OnRun<unknown>>("log.damaged", "error", "The stored log of a run was changed after it was written."),
   budgetReached: row<OnRun<{ budget: string }>>("budget.reached", "warn", "A budget stopped a run."),
   modelResponded: row<ModelFields>("model.responded", "debug", "A model's answer is over, or failed with this code."),
+  modelFramesSkipped: row<SkippedFields>(
+    "model.frames_skipped",
+    "debug",
+    "A model's answer had events, items or parts of unknown types, which were skipped; `type` names the first one.",
+  ),
   circuitOpened: row<CircuitFields & { failures: number; retryInMs: number }>(
     "circuit.opened",
     "warn",

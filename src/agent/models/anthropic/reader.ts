@@ -9,6 +9,7 @@ import type { ModelPart, ModelToolCall } from "../model.ts";
 import { describeCut, describeStreamError } from "../wire/failures.ts";
 import { asRecord, readFrame, WrittenValue } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
+import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { ResponseMessage } from "./response-message.ts";
 
@@ -16,6 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the events of one response. */
 export class MessagesReader implements ResponseReader {
+  readonly skipped = new SkippedFrames();
   readonly #origin: Origin;
   readonly #earlier: readonly ModelToolCall[];
   #message: ResponseMessage;
@@ -25,7 +27,7 @@ export class MessagesReader implements ResponseReader {
   constructor(origin: Origin, earlier: readonly ModelToolCall[]) {
     this.#origin = origin;
     this.#earlier = earlier;
-    this.#message = new ResponseMessage(origin, earlier);
+    this.#message = new ResponseMessage(origin, earlier, this.skipped);
   }
 
   /** True after the last event. */
@@ -60,14 +62,25 @@ export class MessagesReader implements ResponseReader {
         return nothing;
       case "error":
         return [describeStreamError(frame.error ?? frame)];
+      case "content_block_stop":
+      case "ping":
+        return nothing;
       default:
-        // Gateways send their own errors without a type.
-        return frame.error === undefined || frame.error === null ? nothing : [describeStreamError(frame.error)];
+        return this.#readOther(frame);
     }
   }
 
   end(isMarked: boolean): readonly ModelPart[] {
     return this.#message.end(isMarked || this.#isOver);
+  }
+
+  /** Gateways send their own errors without a type. */
+  #readOther({ type, error }: Fields): readonly ModelPart[] {
+    if (error !== undefined && error !== null) {
+      return [describeStreamError(error)];
+    }
+    this.skipped.add("event", type);
+    return nothing;
   }
 
   #start(head: Fields, data: string): readonly ModelPart[] {
@@ -80,7 +93,7 @@ export class MessagesReader implements ResponseReader {
       if (this.#message.hasSpoken) {
         return [describeCut(this.#origin.provider)];
       }
-      this.#message = new ResponseMessage(this.#origin, this.#earlier);
+      this.#message = new ResponseMessage(this.#origin, this.#earlier, this.skipped);
     }
     return this.#message.begin(head, data);
   }

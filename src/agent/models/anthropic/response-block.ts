@@ -48,7 +48,12 @@ export class ResponseBlock {
 
   /** Notes an unknown delta. A block of an unknown type then lacks something. */
   addUnknown(): void {
-    this.#hasGap = !this.#isKnown();
+    this.#hasGap = !this.isKnown;
+  }
+
+  /** Whether the deltas of its type are known. */
+  get isKnown(): boolean {
+    return this.type === "text" || isThought(this.type) || this.type === "compaction" || this.#isCall();
   }
 
   /** Returns the text of a member so far. */
@@ -99,10 +104,6 @@ export class ResponseBlock {
   /** The service refuses thoughts without a signature, which gateways of other models send. */
   #isReturnable(): boolean {
     return !this.#hasGap && this.type !== "" && (this.type !== "thinking" || this.text("signature") !== "");
-  }
-
-  #isKnown(): boolean {
-    return this.type === "text" || isThought(this.type) || this.type === "compaction" || this.#isCall();
   }
 
   #isCall(): boolean {

@@ -6,6 +6,7 @@ import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, isTextOrNothing, textOf, WrittenValue } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
+import type { SkippedFrames } from "../wire/skipped.ts";
 import { isProviderCall, isProviderResult } from "./block.ts";
 import { type Counts, readCounts, readFinish, usageOf } from "./frames.ts";
 import { ProviderCalls } from "./provider-calls.ts";
@@ -18,6 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export class ResponseMessage {
   readonly #provider: string;
   readonly #origin: Origin;
+  readonly #skipped: SkippedFrames;
   readonly #providerCalls: ProviderCalls;
   readonly #blocks: ResponseBlock[] = [];
   readonly #byIndex = new Map<unknown, ResponseBlock>();
@@ -30,9 +32,10 @@ export class ResponseMessage {
   #hasLost = false;
   #hasLostCall = false;
 
-  constructor(origin: Origin, earlier: readonly ModelToolCall[]) {
+  constructor(origin: Origin, earlier: readonly ModelToolCall[], skipped: SkippedFrames) {
     this.#provider = origin.provider;
     this.#origin = origin;
+    this.#skipped = skipped;
     this.#providerCalls = new ProviderCalls(earlier);
   }
 
@@ -97,6 +100,9 @@ export class ResponseMessage {
       this.#hasSpoken = true;
       return [this.#providerCalls.answer(start, written)];
     }
+    if (!block.isKnown) {
+      this.#skipped.add("item", block.type);
+    }
     return isCall(block.type) && block.argumentsJson !== ""
       ? [{ type: "call-piece", text: block.argumentsJson }]
       : nothing;
@@ -122,6 +128,7 @@ export class ResponseMessage {
         return nothing;
       }
       default:
+        this.#skipped.add("part", delta.type);
         this.#byIndex.get(index)?.addUnknown();
         return nothing;
     }

@@ -9,6 +9,7 @@ import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
+import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { addUsage, asArray, type Fields, readContinuation, readError, readFinish, readUsage } from "./frames.ts";
 import { FunctionCalls } from "./function-calls.ts";
@@ -20,6 +21,7 @@ const continuationsMax = 64;
 
 /** Reads the events of one response. */
 export class ContentReader implements ResponseReader {
+  readonly skipped = new SkippedFrames();
   readonly #provider: string;
   readonly #origin: Origin;
   readonly #calls = new FunctionCalls();
@@ -61,6 +63,8 @@ export class ContentReader implements ResponseReader {
     const error = readError(frame.error);
     if (error !== undefined) {
       parts.push(describeStreamError(error));
+    } else if (frame.candidates === undefined && value !== undefined && !knownMembers.some((name) => name in frame)) {
+      this.skipped.add("event", event ?? Object.keys(frame)[0]);
     }
     return parts;
   }
@@ -129,6 +133,11 @@ export class ContentReader implements ResponseReader {
       this.#addText(typeof text === "string" ? text : "", part.thought === true, signature, parts);
     } else if (text !== undefined && text !== null) {
       parts.push(this.#unreadable("a frame has an unknown form"));
+    } else {
+      this.skipped.add(
+        "part",
+        Object.keys(part).find((key) => !describing.has(key)),
+      );
     }
   }
 
@@ -173,6 +182,12 @@ export class ContentReader implements ResponseReader {
     return describeUnreadable(this.#provider, why);
   }
 }
+
+/** Members of frames beside their candidates. */
+const knownMembers = ["usageMetadata", "promptFeedback", "modelVersion", "responseId"] as const;
+
+/** Members that say something about the rest of their part. */
+const describing: ReadonlySet<string> = new Set(["thought", "thoughtSignature", "partMetadata", "videoMetadata"]);
 
 /** Whether a part has nothing but a signature, as if its text were empty. */
 function isOnlySignature({ thoughtSignature, thought: _, ...others }: Fields): boolean {

@@ -18,6 +18,7 @@ import {
   WrittenValue,
 } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
+import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { readContent } from "./content.ts";
 import { ExecutedTools } from "./executed-tools.ts";
@@ -28,6 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the events of one response. */
 export class ChatReader implements ResponseReader {
+  readonly skipped = new SkippedFrames();
   readonly #provider: string;
   readonly #origin: Origin;
   readonly #calls = new CallPieces();
@@ -71,6 +73,8 @@ export class ChatReader implements ResponseReader {
       parts.push(describeStreamError(error));
     } else if (frame.object === "error") {
       parts.push(describeStreamError(frame));
+    } else if (choices === undefined && parts.length === 0) {
+      this.skipped.add("event", event ?? frame.type ?? frame.object);
     }
     this.#hasSpoken ||= parts.some(({ type }) => type === "text" || type === "reasoning");
     return parts;
@@ -130,7 +134,7 @@ export class ChatReader implements ResponseReader {
     this.#thoughts += textOf(thought);
     this.#details.add(delta.reasoning_details);
     parts.push(...this.#executed.add(delta.executed_tools, () => written().at("executed_tools")));
-    parts.push(...readContent(content));
+    parts.push(...readContent(content, this.skipped));
     this.#refusal += textOf(refusal);
     if (Array.isArray(calls) && calls.length > 0) {
       const all = written().at("tool_calls");

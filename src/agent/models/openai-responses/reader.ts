@@ -8,6 +8,7 @@ import { endResponse } from "../wire/end.ts";
 import { describeApproval, describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, readFrame, textOf } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
+import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
 import { callsOf, isCall } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
@@ -25,6 +26,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the events of one response. */
 export class ResponsesReader implements ResponseReader {
+  readonly skipped = new SkippedFrames();
   readonly #provider: string;
   readonly #origin: Origin;
   readonly #offered: ReadonlySet<string>;
@@ -145,7 +147,9 @@ export class ResponsesReader implements ResponseReader {
           : nothing;
       case "function_call":
       case "custom_tool_call":
+        return nothing;
       case "":
+        this.skipped.add("item", "");
         return nothing;
       default:
         return this.#providerCalls.add(item);
@@ -155,6 +159,12 @@ export class ResponsesReader implements ResponseReader {
   #readMessage(item: OutputItem): readonly ModelPart[] {
     if (item.refusal === "") {
       this.#refusal += textsOf(item.fields.content, "refusal").join("");
+    }
+    for (const part of asArray(item.fields.content)) {
+      const { type } = asRecord(part);
+      if (typeof part === "object" && !knownParts.has(type)) {
+        this.skipped.add("part", type);
+      }
     }
     const rest = textOfMessage(item).slice(item.text.length);
     this.#hasSpoken ||= rest !== "";
@@ -188,7 +198,13 @@ export class ResponsesReader implements ResponseReader {
     if (type === "error" || object === "error") {
       return [describeStreamError(frame)];
     }
-    return Array.isArray(choices) ? [this.#unknownForm()] : nothing;
+    if (Array.isArray(choices)) {
+      return [this.#unknownForm()];
+    }
+    if (!isRepetition(type)) {
+      this.skipped.add("event", type);
+    }
+    return nothing;
   }
 
   #callsOf(item: OutputItem, items: readonly OutputItem[]): readonly ModelToolCall[] {
@@ -232,14 +248,50 @@ const pieces = {
   "response.mcp_call_arguments.delta": { of: "mcp_call", part: "call-piece" },
 } as const;
 
+/** Types of the parts of a message. */
+const knownParts: ReadonlySet<unknown> = new Set(["output_text", "text", "refusal"]);
+
+/** Events that repeat what others say, or what the item says that they belong to. */
+const repetitions: ReadonlySet<unknown> = new Set([
+  "keepalive",
+  "ping",
+  "response.content_part.added",
+  "response.content_part.done",
+  "response.created",
+  "response.code_interpreter_call_code.done",
+  "response.custom_tool_call_input.done",
+  "response.function_call_arguments.done",
+  "response.in_progress",
+  "response.mcp_call_arguments.done",
+  "response.output_text.annotation.added",
+  "response.output_text.done",
+  "response.queued",
+  "response.reasoning_summary_part.added",
+  "response.reasoning_summary_part.done",
+  "response.reasoning_summary_text.done",
+  "response.reasoning_text.done",
+  "response.refusal.done",
+]);
+
+/** Such as `response.web_search_call.searching`. */
+function isRepetition(type: unknown): boolean {
+  return (
+    repetitions.has(type) || (typeof type === "string" && /^response\.(?:\w+_call|mcp_list_tools)\.\w+$/.test(type))
+  );
+}
+
 function citationsOf(items: readonly OutputItem[]): readonly ModelCitation[] | undefined {
   const citations = new Citations();
   for (const { type, fields } of items) {
-    for (const part of type === "message" && Array.isArray(fields.content) ? fields.content : []) {
+    for (const part of type === "message" ? asArray(fields.content) : []) {
       citations.add(asRecord(part).annotations);
     }
   }
   return citations.all();
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function reasoning(text: string): ModelPart {
@@ -248,6 +300,6 @@ function reasoning(text: string): ModelPart {
 
 /** Returns the texts of a list of parts, without the empty ones. */
 function textsOf(parts: unknown, member: "text" | "refusal" = "text"): readonly string[] {
-  const texts = Array.isArray(parts) ? parts.map((part) => asRecord(part)[member]) : [];
+  const texts = asArray(parts).map((part) => asRecord(part)[member]);
   return texts.filter((text): text is string => typeof text === "string" && text !== "");
 }

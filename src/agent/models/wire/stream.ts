@@ -7,11 +7,14 @@ import type { ModelFailure, ModelPart, ModelRequest } from "../model.ts";
 import { EventStream } from "./events.ts";
 import { describeCut, findFailure, hideKey } from "./failures.ts";
 import { joinTexts, splitTexts } from "./join.ts";
+import type { SkippedFrames } from "./skipped.ts";
 
 /** Reads the events of one response. */
 export interface ResponseReader {
   /** True after the event that ends the response; later events are not read. Undefined for formats without such an event. */
   readonly isOver?: boolean;
+  /** What the reader has skipped. */
+  readonly skipped: SkippedFrames;
   /** Returns the parts of one event, given its data and its name. It is not called again after a failure. */
   read(data: string, event?: string): readonly ModelPart[];
   /**
@@ -58,19 +61,24 @@ export async function* streamResponse(
         if (signal.aborted) {
           return;
         }
-        yield hideKey(apiKey, part);
+        yield hideKey(apiKey, withSkipped(part, reader));
         if (part.type === "failure") {
           return;
         }
         spoke ||= part.type === "text" || part.type === "reasoning";
       }
     }
-    yield* signal.aborted ? [] : reader.end(events.isMarked).map((part) => hideKey(apiKey, part));
+    yield* signal.aborted ? [] : reader.end(events.isMarked).map((part) => hideKey(apiKey, withSkipped(part, reader)));
   } catch (error) {
     if (!signal.aborted) {
       yield hideKey(apiKey, describeTrouble(name, error));
     }
   }
+}
+
+/** The last part of a response says what was skipped. */
+function withSkipped(part: ModelPart, { skipped }: ResponseReader): ModelPart {
+  return part.type === "finish" || part.type === "failure" ? { ...part, skipped: skipped.all() } : part;
 }
 
 /** Gives parts to the caller without a pull. Returns the parts from the first one on that it has not taken. */

@@ -14,7 +14,7 @@ export function countModels(
   { toolNames, sources }: { readonly toolNames: readonly string[]; readonly sources: Partial<FigureSources> },
 ): EventListeners {
   countCircuits(figures, sources);
-  return { ...countResponses(figures), ...countTools(figures, toolNames) };
+  return { ...countResponses(figures), ...countSkipped(figures), ...countTools(figures, toolNames) };
 }
 
 function countResponses(figures: Figures): Pick<EventListeners, "modelResponded"> {
@@ -62,6 +62,21 @@ function countResponses(figures: Figures): Pick<EventListeners, "modelResponded"
       if (firstPartMs !== undefined) {
         firstParts.observe({ provider }, firstPartMs / 1_000);
       }
+    },
+  };
+}
+
+function countSkipped(figures: Figures): Pick<EventListeners, "modelFramesSkipped"> {
+  const skipped = figures.counter(
+    "llm_frames_skipped_total",
+    "Events, items and parts of models' answers that were skipped because their type is unknown.",
+    ["provider", "kind"],
+  );
+  return {
+    modelFramesSkipped: ({ provider, events, items, parts }) => {
+      skipped.inc({ provider, kind: "event" }, events);
+      skipped.inc({ provider, kind: "item" }, items);
+      skipped.inc({ provider, kind: "part" }, parts);
     },
   };
 }

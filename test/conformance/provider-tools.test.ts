@@ -94,6 +94,27 @@ describe.each(webSearches)("a search that $name runs", (search) => {
   });
 });
 
+describe.each(webSearches)("a search that $name runs", (search) => {
+  test("costs its price beside the tokens, and counts for the budget of its run", async () => {
+    const { server, api } = await setStage(search);
+    server.respond(search.search("", "It is sunny."), search.say("It is sunny."), search.search("", "It is sunny."));
+    const costs: number[] = [];
+    for (const budget of [{}, {}, { costMicroUsd: 10_000n }]) {
+      const { runId, sessionId } = await startConversation(api, { tools: { provider: [search.tool] }, budget });
+      await readSession(api, sessionId);
+      const run = await api.getRun(runId);
+      costs.push(Number((run.usage as Plain).cost_micro_usd));
+      const isOver = "costMicroUsd" in budget;
+      expect(run).toMatchObject(isOver ? { failure_code: "runner.budget_exceeded" } : { state: "completed" });
+    }
+    const [searched = 0, said = 0, stopped = 0] = costs;
+    expect(said).toBeLessThan(1_000);
+    expect(searched - said).toBeGreaterThanOrEqual(10_000);
+    expect(searched - said).toBeLessThan(11_000);
+    expect(stopped).toBeGreaterThanOrEqual(10_000);
+  });
+});
+
 describe("a turn that pauses", () => {
   const [anthropic] = webSearches as readonly [WebSearch];
 

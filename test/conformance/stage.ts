@@ -35,7 +35,11 @@ export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {
 /** Creates a session and sends its first message. */
 export async function startConversation(
   api: Surface,
-  agent: { readonly maxTurns?: number; readonly tools?: object } = {},
+  agent: {
+    readonly maxTurns?: number;
+    readonly tools?: object;
+    readonly budget?: object;
+  } = {},
 ): Promise<{ sessionId: string; runId: string }> {
   const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", ...agent } });
   const { run_id: runId } = await api.sendMessage({ sessionId, message: "hello" });

@@ -2,7 +2,14 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
-import { costOf, estimateMediaTokens, estimateTokens, type Price, priceTable } from "../models/catalogue.ts";
+import {
+  costOf,
+  costOfCall,
+  estimateMediaTokens,
+  estimateTokens,
+  type Price,
+  priceTable,
+} from "../models/catalogue.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelUsage } from "../models/model.ts";
 
 /** The usage of a run or a response. Figures that were not counted are missing. Plain data that fits into a checkpoint. */
@@ -64,6 +71,8 @@ export class Meter {
   #saidTokens = 0;
   #callTokens = 0;
   #wholeCallTokens = 0;
+  /** The cost of the calls that the provider has run. */
+  #callMicroUsd = 0;
   #began = false;
 
   constructor(request: ModelRequest, price: Price | undefined) {
@@ -86,6 +95,8 @@ export class Meter {
     } else if (part.type === "tool-call") {
       // A whole call arrives after its pieces, if the provider sends pieces.
       this.#wholeCallTokens += estimateTokens(part.call.name + part.call.argumentsJson);
+    } else if (part.type === "provider-call") {
+      this.#callMicroUsd += this.#price === undefined ? 0 : costOfCall(this.#price, part);
     } else if (part.type === "usage") {
       this.#counted = part.usage;
     }
@@ -111,7 +122,7 @@ export class Meter {
 
   #priced(usage: ModelUsage, estimated: boolean): UsageTotals {
     const counts = Object.entries(usage).filter(([, count]) => count !== undefined);
-    const cost = this.#price === undefined ? {} : { costMicroUsd: costOf(this.#price, usage) };
+    const cost = this.#price === undefined ? {} : { costMicroUsd: costOf(this.#price, usage) + this.#callMicroUsd };
     return { ...Object.fromEntries(counts), ...cost, ...(estimated && { estimated }) };
   }
 }

@@ -2,7 +2,8 @@
 // Schema. `priceTable` is the version of the prices and is recorded beside every cost. Models that are not in the tables work
 // as well; only their cost is unknown.
 
-import type { MediaKind, ModelUsage } from "./model.ts";
+import { parseObject } from "../../platform/base/json/parse-object.ts";
+import type { MediaKind, ModelPart, ModelUsage } from "./model.ts";
 
 /** The month of the list prices. Update it with every changed row. */
 export const priceTable = "2026-11";
@@ -13,7 +14,15 @@ export interface Price {
   /** The price of input that the provider read from its cache. */
   readonly cached: number;
   readonly output: number;
+  /** Millionths of a dollar per call of a tool that the provider runs, by its name. Other tools cost their tokens alone. */
+  readonly calls?: Readonly<Record<string, number>> | undefined;
 }
+
+/** Google has no row: its searches are free up to a number a day. Code is charged by the time of its container. */
+const callPrices: Readonly<Record<string, Price["calls"]>> = {
+  openai: { web_search: 10_000, file_search: 2_500 },
+  anthropic: { web_search: 10_000 },
+};
 
 interface Family {
   readonly provider: string;
@@ -111,6 +120,20 @@ export function costOf(price: Price, usage: ModelUsage): number {
   return Math.ceil((promptTokens - cached) * price.input + cached * price.cached + completionTokens * price.output);
 }
 
+/**
+ * Returns the cost of a call that the provider has run, in millionths of a dollar. A call that failed is free, and so is a page that a
+ * search of OpenAI opens.
+ */
+export function costOfCall({ calls }: Price, { call, outcome }: Extract<ModelPart, { type: "provider-call" }>): number {
+  const price = "error" in outcome ? 0 : (calls?.[call.name] ?? 0);
+  return price > 0 && isOfPage(call.argumentsJson) ? 0 : price;
+}
+
+function isOfPage(argumentsJson: string): boolean {
+  const { type }: { readonly type?: unknown } = parseObject(argumentsJson) ?? {};
+  return type === "open_page" || type === "find_in_page";
+}
+
 /** Estimates the tokens of a text. Four bytes are about one token, in every script that models are trained on. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
@@ -187,5 +210,5 @@ function anthropic(contextTokens: number, ...rows: readonly Row[]): Family[] {
 }
 
 function family(provider: string, contextTokens: number, [prefix, input, cached, output]: Row): Family {
-  return { provider, prefix, contextTokens, price: { input, cached, output } };
+  return { provider, prefix, contextTokens, price: { input, cached, output, calls: callPrices[provider] } };
 }

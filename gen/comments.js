@@ -6426,6 +6426,10 @@ export const comments = new Map(
   "How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred."
  ],
  [
+  "runnel.v1.Agent.max_provider_calls",
+  "Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool."
+ ],
+ [
   "runnel.v1.Agent.max_tokens",
   "Maximum number of tokens of one model response; 0 or less means the service's default."
  ],

@@ -113,6 +113,16 @@ describe.each(webSearches)("a search that $name runs", (search) => {
     expect(searched - said).toBeLessThan(11_000);
     expect(stopped).toBeGreaterThanOrEqual(10_000);
   });
+
+  test("is limited where the provider has the limit", async () => {
+    const { server, api } = await setStage(search);
+    server.respond(search.say("Yes."));
+    const { sessionId } = await startConversation(api, { tools: { provider: [search.tool] }, maxProviderCalls: 2 });
+    await readSession(api, sessionId);
+    const isOpenAi = search.tool.provider === "openai";
+    const { body } = await server.request(0);
+    expect(body).toMatchObject(isOpenAi ? { max_tool_calls: 2 } : { tools: [{ name: "web_search", max_uses: 2 }] });
+  });
 });
 
 describe("a turn that pauses", () => {

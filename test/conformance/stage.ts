@@ -39,6 +39,7 @@ export async function startConversation(
     readonly maxTurns?: number;
     readonly tools?: object;
     readonly budget?: object;
+    readonly maxProviderCalls?: number;
   } = {},
 ): Promise<{ sessionId: string; runId: string }> {
   const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", ...agent } });

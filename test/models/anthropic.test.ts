@@ -319,6 +319,7 @@ describe("a setting", () => {
 
   test("of this provider is named", () => {
     expect([...anthropicSettings].toSorted()).toEqual([
+      "maxProviderCalls",
       "parallelToolCalls",
       "serviceTier",
       "stop",
@@ -1001,6 +1002,19 @@ describe("a tool that the service runs itself", () => {
     expect(stateOf(parts)).toContain('"container":"container_1"');
     expect(blocksOf(parts)).toMatchObject([{ caller }]);
   });
+});
+
+test.each([
+  [
+    '{"type":"web_search_20250305","name":"web_search"}',
+    '{"type":"web_search_20250305","name":"web_search","max_uses":2}',
+  ],
+  ['{"type":"web_fetch_20250910","n":1.0} ', '{"type":"web_fetch_20250910","n":1.0,"max_uses":2}'],
+  ['{"type":"web_search_20250305","max_uses":5}', '{"type":"web_search_20250305","max_uses":5}'],
+  ['{"type":"code_execution_20250825"}', '{"type":"code_execution_20250825"}'],
+])("a maximum of calls makes %s %s", async (tool, sent) => {
+  await send({ providerTools: [tool], settings: { maxProviderCalls: 2 } });
+  expect((await server.request(0)).text).toContain(`"tools":[${sent}]`);
 });
 
 describe("thoughts", () => {

@@ -37,7 +37,13 @@ const named = columns.map((stage, index) => ({ stage, index, name: settingsByPro
 const tools = [{ name: "search", description: "", parameters: { type: "object", properties: {} } }];
 const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name]> } = {
   ...{ toolChoice: { name: "search" }, parallelToolCalls: false, topP: 0.5, topK: 7, stop: ["END"], seed: 3 },
-  ...{ frequencyPenalty: 0.5, presencePenalty: 0.5, verbosity: "low", serviceTier: "standard_only" },
+  ...{
+    frequencyPenalty: 0.5,
+    presencePenalty: 0.5,
+    verbosity: "low",
+    serviceTier: "standard_only",
+    maxProviderCalls: 3,
+  },
 };
 
 /** Returns the cells of a row, one for each stage. */
@@ -70,8 +76,9 @@ describe.each(named)("$name", ({ stage, index }) => {
   test.each(Object.entries(settings))("%s", async (setting, value) => {
     const name = setting as SettingName;
     const cells = columnsOf(`\`${AgentSchema.field[name].name}\``);
-    const plain = await bodyOf(stage, { tools });
-    const set = await bodyOf(stage, { tools, settings: { [name]: value } });
+    const providerTools = ['{"type":"web_search_20250305","name":"web_search"}'];
+    const plain = await bodyOf(stage, { tools, providerTools });
+    const set = await bodyOf(stage, { tools, providerTools, settings: { [name]: value } });
     expect(set !== plain, set).toBe(cells?.[index] === "yes");
   });
 

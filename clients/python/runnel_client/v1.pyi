@@ -738,8 +738,13 @@ class Agent(_Message):
     """How long the answers are; unset leaves it to the provider."""
     service_tier: _str
     """The provider's own name of a tier of service, such as `flex` or `priority`. A hint."""
-    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty"]) -> _bool: ...
+    max_provider_calls: _int
+    """
+    Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
+    the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
+    """
+    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., max_provider_calls: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "max_provider_calls"]) -> _bool: ...
 
 class ToolChoice(_Message):
     """

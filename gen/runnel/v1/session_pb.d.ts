@@ -366,6 +366,14 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: string service_tier = 21;
    */
   serviceTier: string;
+
+  /**
+   * Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
+   * the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
+   *
+   * @generated from field: optional int32 max_provider_calls = 23;
+   */
+  maxProviderCalls?: number | undefined;
 };
 
 /**

@@ -100,6 +100,8 @@ export interface ModelSettings {
   readonly presencePenalty?: number | undefined;
   readonly verbosity?: "low" | "medium" | "high" | undefined;
   readonly serviceTier?: string | undefined;
+  /** The maximum number of calls of the provider's own tools in a response. */
+  readonly maxProviderCalls?: number | undefined;
 }
 
 /** The name of a setting. */

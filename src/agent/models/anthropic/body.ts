@@ -7,7 +7,7 @@ import { asRecord } from "../wire/frame.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { openTurnOf } from "./open-turn.ts";
 import { adaptOutputSchema } from "./output-schema.ts";
-import { samplingFields, settingFields } from "./settings.ts";
+import { limitCalls, samplingFields, settingFields } from "./settings.ts";
 import { type Abilities, abilitiesOf, type Thinking, thinkingOf } from "./thinking.ts";
 import { cacheMark, type Turn, wireMessages } from "./turns.ts";
 
@@ -18,8 +18,8 @@ type Fields = Readonly<Record<string, unknown>>;
  * itself sets nothing.
  */
 export function messagesBody(model: string, request: ModelRequest, turns: readonly Turn[]): object {
-  const { system, tools, providerTools = [], reasoningEffort, providerOptions = {} } = request;
-  const allTools = [...tools.map(wireTool), ...providerTools.map((tool) => new RawJson(tool))];
+  const { system, tools, providerTools = [], settings = {}, reasoningEffort, providerOptions = {} } = request;
+  const allTools = [...tools.map(wireTool), ...providerTools.map((tool) => new RawJson(limitCalls(tool, settings)))];
   const { betas: _header, ...options } = providerOptions;
   const abilities = abilitiesOf(model);
   const asked = reasoningEffort && thinkingOf(reasoningEffort, abilities);

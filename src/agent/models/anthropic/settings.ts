@@ -1,6 +1,8 @@
 // The settings of a request that the Messages format has, and their fields.
 
+import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelRequest, ModelSettings, SettingName, ToolChoice } from "../model.ts";
+import { asRecord, textOf } from "../wire/frame.ts";
 import type { Abilities } from "./thinking.ts";
 
 /** The settings that the format has. It has no seed, no penalties and no verbosity. */
@@ -11,6 +13,7 @@ export const anthropicSettings: ReadonlySet<SettingName> = new Set([
   "topK",
   "stop",
   "serviceTier",
+  "maxProviderCalls",
 ]);
 
 /** Returns the fields of all settings but those of the sampling. */
@@ -23,6 +26,18 @@ export function settingFields({ settings = {}, tools, providerTools = [] }: Mode
     ...(tiers.has(serviceTier) && { service_tier: serviceTier }),
   };
 }
+
+/**
+ * Returns a tool that the service runs, with the maximum number of its calls. The service limits searches and fetches, and refuses the
+ * field in other tools. A maximum that the tool has itself stays.
+ */
+export function limitCalls(tool: string, { maxProviderCalls }: ModelSettings): string {
+  const { type, max_uses: own } = asRecord(parseObject(tool));
+  const isLimited = maxProviderCalls !== undefined && own === undefined && limited.test(textOf(type));
+  return isLimited ? `${tool.slice(0, tool.lastIndexOf("}"))},"max_uses":${maxProviderCalls}}` : tool;
+}
+
+const limited = /^web_(?:search|fetch)_/;
 
 /** The tiers of the service, which refuses all other names. A tier is a hint, so one of another provider is left out. */
 const tiers: ReadonlySet<string | undefined> = new Set(["auto", "standard_only"]);

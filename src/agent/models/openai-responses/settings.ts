@@ -9,6 +9,7 @@ export const responsesSettings: ReadonlySet<SettingName> = new Set([
   "topP",
   "verbosity",
   "serviceTier",
+  "maxProviderCalls",
 ]);
 
 /** Facts of a request that decide which settings it may have. */
@@ -21,12 +22,13 @@ export interface SettingsContext {
 
 /** Returns the fields of the body for the settings. `verbosity` is not among them: it stands beside the format of the text. */
 export function printSettings(
-  { toolChoice, parallelToolCalls, topP, serviceTier }: ModelSettings,
+  { toolChoice, parallelToolCalls, topP, serviceTier, maxProviderCalls }: ModelSettings,
   { hasTools, reasons }: SettingsContext,
 ): Readonly<Record<string, unknown>> {
   return {
     ...(hasTools && toolChoice !== undefined && { tool_choice: printChoice(toolChoice) }),
     ...(hasTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+    ...(hasTools && maxProviderCalls !== undefined && { max_tool_calls: maxProviderCalls }),
     ...(!reasons && topP !== undefined && { top_p: topP }),
     ...(serviceTier !== undefined && { service_tier: serviceTier }),
   };

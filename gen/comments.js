@@ -9227,7 +9227,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.TurnRestarted",
-  "`turn.restarted`: the replica that ran a turn died or stopped, and the turn begins again. Every entry from `from_sequence` up to this one is void for each reader that received it. The entries of the repeated turn follow this entry."
+  "`turn.restarted`: a turn begins again, because its replica died or stopped, or because the model's provider began its response again. Every entry from `from_sequence` up to this one is void for each reader that received it. The entries of the repeated turn follow this entry."
  ],
  [
   "runnel.v1.TurnRestarted.from_sequence",

@@ -782,6 +782,31 @@ describe("a stream", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
   });
 
+  test("that begins another message after text begins again, for a caller that can void the text, three times", async () => {
+    const again = async (times: number): Promise<ModelPart[]> => {
+      respond((wire) => {
+        for (let time = 0; time <= times; time += 1) {
+          wire.frame(another(`msg_${time}`));
+          wire.thinking("b2xk", "so");
+          wire.text(`text ${time}`);
+          wire.toolUse(`toolu_${time}`, "alpha", "{}");
+        }
+        wire.stop("tool_use");
+        wire.done();
+      });
+      return await Array.fromAsync(stream({ takesRestart: true }));
+    };
+    const parts = await again(3);
+    expect(parts.filter(({ type }) => type === "restart")).toHaveLength(3);
+    const last = parts.slice(parts.findLastIndex(({ type }) => type === "restart"));
+    expect(textOf(last)).toBe("text 3");
+    expect(last.slice(-2)).toMatchObject([
+      { type: "tool-call", call: { id: "toolu_3" } },
+      { type: "finish", reason: "tool-calls", state: expect.not.stringContaining("toolu_2") },
+    ]);
+    expect((await again(4)).at(-1)).toMatchObject({ type: "failure", code: "cut" });
+  });
+
   test("that begins another message after text is a cut", async () => {
     const parts = await collect((wire) => {
       wire.start();

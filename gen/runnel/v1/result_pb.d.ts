@@ -807,8 +807,9 @@ export declare type TurnStarted = Message<"runnel.v1.TurnStarted"> & {
 export declare const TurnStartedSchema: GenMessage<TurnStarted>;
 
 /**
- * `turn.restarted`: the replica that ran a turn died or stopped, and the turn begins again. Every entry from `from_sequence` up
- * to this one is void for each reader that received it. The entries of the repeated turn follow this entry.
+ * `turn.restarted`: a turn begins again, because its replica died or stopped, or because the model's provider began its response
+ * again. Every entry from `from_sequence` up to this one is void for each reader that received it. The entries of the repeated turn
+ * follow this entry.
  *
  * @generated from message runnel.v1.TurnRestarted
  */

@@ -8,6 +8,7 @@
 
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
+import type { ResultInit } from "../../engine/log/result.ts";
 import type {
   CompletedEnd,
   Driver,
@@ -169,11 +170,18 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
     return { ...failed(enough), code: invalidCallsCode, turns: progress.turns, usage: usageMessage(progress.usage) };
   }
   const turn = progress.turns + 1;
-  if (!progress.announced) {
-    yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
-  }
+  const opening: ResultInit[] = progress.announced ? [] : [{ payload: { case: "turnStarted", value: { turn } } }];
   const request = modelRequest(loop, progress);
-  const response = yield* respond({ context, model, request, turn, before: progress.usage, runMax, dayBudget });
+  const response = yield* respond({
+    context,
+    model,
+    request,
+    turn,
+    opening,
+    before: progress.usage,
+    runMax,
+    dayBudget,
+  });
   const usage = addUsage(progress.usage, response.usage);
   if ("why" in response) {
     const reached = { ...progress, usage };

@@ -133,6 +133,8 @@ export interface ModelRequest {
    * after the caller has pulled a first text or reasoning. Returns false when it has not taken the part; the part is then pulled.
    */
   readonly takePart?: (part: ModelPart) => boolean;
+  /** Whether the caller can void what it has got, so that a response that begins again goes on. Otherwise such a response is cut. */
+  readonly takesRestart?: boolean;
 }
 
 /** The tokens of one response. A figure that the provider did not give is undefined, never 0. */
@@ -156,6 +158,8 @@ export type ModelPart =
   | { readonly type: "tool-call"; readonly call: ModelToolCall }
   /** A call of a response that its token limit has cut. It must not run: its arguments may be incomplete. */
   | { readonly type: "cut-call"; readonly id: string; readonly name: string }
+  /** The response begins again: all earlier text, reasoning and calls are void. Given only to a caller that takes it. */
+  | { readonly type: "restart" }
   /** A call of a tool that the provider has run itself. */
   | { readonly type: "provider-call"; readonly call: ModelToolCall; readonly outcome: ProviderOutcome }
   /** The provider's counts of this response so far; each one replaces the previous one. */

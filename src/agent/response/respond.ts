@@ -59,6 +59,11 @@ export interface ResponseOptions {
   readonly model: Model;
   readonly request: ModelRequest;
   readonly turn: number;
+  /**
+   * The results that begin the turn. They are written first, and again when the response begins again, which voids everything since
+   * the last checkpoint. Undefined when the turn may not begin again.
+   */
+  readonly opening?: readonly ResultInit[];
   /** The usage of the run before this response. */
   readonly before: UsageTotals;
   readonly runMax: Amount;
@@ -82,6 +87,7 @@ export async function* respond(options: ResponseOptions): AsyncGenerator<DriverS
   });
   let outcome: Response | NoResponse | undefined;
   try {
+    yield* (options.opening ?? []).map(append);
     const reached = await spending.open();
     outcome =
       reached === undefined
@@ -107,6 +113,7 @@ async function* read({
   model,
   request,
   turn,
+  opening,
   meter,
   spending,
   span,
@@ -123,14 +130,15 @@ async function* read({
     }
     return isTaken;
   };
-  for await (const part of model.stream({ ...request, client, isPiecewise: spending.isLimited, takePart }, signal)) {
+  const asked = { ...request, client, isPiecewise: spending.isLimited, takePart, takesRestart: opening !== undefined };
+  for await (const part of model.stream(asked, signal)) {
     if (!began) {
       began = true;
       failpoint("model.first-part");
       span.firstPart();
     }
     meter.read(part);
-    yield* parts.add(part);
+    yield* part.type === "restart" ? parts.restart(opening ?? []) : parts.add(part);
     if (part.type === "finish") {
       failpoint("model.finished");
       return parts.whole(part, meter);
@@ -166,6 +174,14 @@ class ResponseParts {
     return this.#spoke;
   }
 
+  /** Drops all parts. Returns the steps that void them in the log, and begin the turn again. */
+  restart(opening: readonly ResultInit[]): DriverStep[] {
+    [this.#text, this.#half, this.#providerCalls] = ["", "", 0];
+    this.#toolCalls.length = 0;
+    this.#cutCalls.length = 0;
+    return [{ kind: "restart", turn: this.#turn }, ...opening.map(append)];
+  }
+
   /** Takes text or reasoning and appends it. Returns false when it has taken nothing. */
   take(part: ModelPart, append: (result: ResultInit) => boolean): boolean {
     const isTaken =
@@ -177,7 +193,7 @@ class ResponseParts {
   }
 
   /** Returns the steps that write the part into the log. */
-  add(part: ModelPart): DriverStep[] {
+  add(part: Exclude<ModelPart, { type: "restart" }>): DriverStep[] {
     switch (part.type) {
       case "text":
       case "reasoning": {
@@ -264,6 +280,10 @@ export function contentJsonOf(result: string): string {
 }
 
 const contentStart = '{"content":';
+
+function append(result: ResultInit): DriverStep {
+  return { kind: "append", result };
+}
 
 function textDelta(content: string, turn: number): ResultInit {
   const value = { chunk: { role: "assistant", content, msgSequence: turn } };

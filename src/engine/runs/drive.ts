@@ -9,6 +9,12 @@ import { applyEffects, type EffectTarget } from "./effects.ts";
 /** How long a driver may take to stop; steps that it yields until then are written. */
 const stopGraceDefaultMs = 5_000;
 
+/** What the steps of a driver change. */
+export interface DriveTarget extends EffectTarget {
+  /** The sequence of the last result that the newest checkpoint covers. */
+  coveredSequence: number;
+}
+
 /**
  * Runs a driver and writes its steps. Returns its end; undefined when it did not stop in time. Throws when the driver throws or
  * the run is lost.
@@ -16,7 +22,7 @@ const stopGraceDefaultMs = 5_000;
 export async function drive(args: {
   run: (tryAppend: RunContext["tryAppend"]) => AsyncGenerator<DriverStep, DriverEnd>;
   writer: RunWriter;
-  target: EffectTarget;
+  target: DriveTarget;
   signal: AbortSignal;
   stopGraceMs?: number | undefined;
   clock: Clock;
@@ -63,13 +69,31 @@ async function waitGrace(clock: Clock, graceMs: number, graceOver: Interrupt, do
   }
 }
 
-async function write(writer: RunWriter, target: EffectTarget, step: DriverStep): Promise<void> {
+/** Tells readers to discard the output of a turn that begins again. */
+export async function announceRestart(
+  writer: RunWriter,
+  { coveredSequence }: DriveTarget,
+  turn: number,
+): Promise<void> {
+  const value = { turn, fromSequence: BigInt(coveredSequence + 1) };
+  await writer.append({ payload: { case: "turnRestarted", value } });
+}
+
+async function write(writer: RunWriter, target: DriveTarget, step: DriverStep): Promise<void> {
   if (step.kind === "append") {
     return await writer.append(step.result);
   }
   if (step.kind === "flush") {
     return await writer.flush();
   }
-  await writer.commit(step.results, (trx, written) => applyEffects(trx, target, step.effects, written));
+  if (step.kind === "restart") {
+    return await announceRestart(writer, target, step.turn);
+  }
+  let { coveredSequence } = target;
+  await writer.commit(step.results, async (trx, written) => {
+    await applyEffects(trx, target, step.effects, written);
+    coveredSequence = step.effects.checkpoint === undefined ? coveredSequence : written.chain.count;
+  });
+  target.coveredSequence = coveredSequence;
   target.transcriptLength += step.effects.transcript?.length ?? 0;
 }

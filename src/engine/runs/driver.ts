@@ -102,7 +102,7 @@ export interface CallApproval {
 }
 
 /** A step that a driver yields. */
-export type DriverStep = AppendStep | CommitStep | FlushStep;
+export type DriverStep = AppendStep | CommitStep | FlushStep | RestartStep;
 
 /** A result without side effects. The driver is resumed before it is durable. */
 export interface AppendStep {
@@ -120,6 +120,13 @@ export interface CommitStep {
 /** Waits: the driver is resumed when everything that it yielded before is durable. */
 export interface FlushStep {
   readonly kind: "flush";
+}
+
+/** Voids every result since the last checkpoint, as a takeover does. The turn begins again. */
+export interface RestartStep {
+  readonly kind: "restart";
+  /** Counted from 1. */
+  readonly turn: number;
 }
 
 /** The effects of a step, written in the transaction of its results. */

@@ -19,9 +19,9 @@ import type { WorkDirs } from "../sessions/work-dirs.ts";
 import { parkForApprovals, parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import { announceCallback } from "./callback.ts";
-import { drive } from "./drive.ts";
+import { announceRestart, type DriveTarget, drive } from "./drive.ts";
 import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, RunContext, StepEffects } from "./driver.ts";
-import { applyEffects, type EffectTarget } from "./effects.ts";
+import { applyEffects } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
 import { cancelled, completeRun, endRun, endStatus, timedOut } from "./terminal.ts";
@@ -48,7 +48,7 @@ interface Task {
   readonly run: StartedRun;
   readonly loaded: LoadedRun;
   readonly writer: RunWriter;
-  readonly target: EffectTarget;
+  readonly target: DriveTarget;
   readonly span: RunSpan;
   readonly stop: Stop;
   /** When this replica began to work on it, on the monotonic clock. */
@@ -64,7 +64,8 @@ export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps
     failpoint("run.loaded");
     const writer = openWriter(run, loaded, stop, deps);
     const { transcriptLength } = loaded;
-    const target = { runId: run.id, session: run.session, transcriptLength };
+    const coveredSequence = loaded.checkpoint?.sequence ?? 0;
+    const target = { runId: run.id, session: run.session, transcriptLength, coveredSequence };
     const span = openSpan(run, loaded, deps);
     const task: Task = { run, loaded, writer, target, span, stop, startedMs, deps };
     // Ends the span if nothing else has: only the first end of a span counts.
@@ -147,8 +148,9 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
     return failed("runner.unavailable", `this replica has no driver named ${run.driver}`);
   }
   try {
-    if (driver.recovery === "resume") {
-      await announceRestart(loaded, writer);
+    // The output of a turn that another replica has lost.
+    if (driver.recovery === "resume" && loaded.chain.count > target.coveredSequence) {
+      await announceRestart(writer, target, (loaded.checkpoint?.turn ?? 0) + 1);
     }
     const openWorkPlace = () =>
       throughOutages(() => deps.workDirs.open(loaded.session, loaded.workDir), signal, stop, deps);
@@ -177,16 +179,6 @@ function openSpan(run: StartedRun, { context, session }: LoadedRun, { traces }: 
     model: agent.model,
     traceParent: run.trace_parent ?? undefined,
   });
-}
-
-/** Tells readers to discard the output of a lost turn. */
-async function announceRestart({ checkpoint, chain }: LoadedRun, writer: RunWriter): Promise<void> {
-  const covered = checkpoint?.sequence ?? 0;
-  if (chain.count <= covered) {
-    return;
-  }
-  const value = { turn: (checkpoint?.turn ?? 0) + 1, fromSequence: BigInt(covered + 1) };
-  await writer.append({ payload: { case: "turnRestarted", value } });
 }
 
 /** Ends, parks or hands on the run. A driver's own completion counts even after a stop; otherwise the stop decides. */

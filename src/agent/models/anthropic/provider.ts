@@ -34,7 +34,7 @@ function createModel(name: string, account: Account, transport: Transport): Mode
           body: printJson(messagesBody(name, request, turns)),
           signal,
         });
-      const reader = new MessagesReader(origin, openTurnOf(turns).calls);
+      const reader = new MessagesReader(origin, openTurnOf(turns).calls, request.takesRestart);
       return streamResponse({ account, post, reader }, request, signal);
     },
   };

@@ -2,8 +2,8 @@
 // response is complete. A line that is invalid JSON, and an unknown event, block or delta are skipped, unless a call may have lost a
 // piece. A known delta of unknown form is a failure, because it would lose a piece of the answer.
 //
-// R1  A second message before the first has ended replaces it, as when a proxy has tried again. Text that was given cannot be taken
-//     back, so the response is then cut. The same message may begin twice.
+// R1  A second message before the first has ended replaces it, as when a proxy has tried again. Text that was given is void for a
+//     caller that takes a restart, three times; for any other one the response is cut. The same message may begin twice.
 
 import type { ModelPart, ModelToolCall } from "../model.ts";
 import { describeCut, describeStreamError } from "../wire/failures.ts";
@@ -15,18 +15,23 @@ import { ResponseMessage } from "./response-message.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** As often as Runnel itself asks again. */
+const restartsMax = 3;
+
 /** Reads the events of one response. */
 export class MessagesReader implements ResponseReader {
   readonly skipped = new SkippedFrames();
   readonly #origin: Origin;
   readonly #earlier: readonly ModelToolCall[];
+  #restartsLeft: number;
   #message: ResponseMessage;
   #isOver = false;
 
   /** `earlier` are the provider calls of the turn that have no result yet. */
-  constructor(origin: Origin, earlier: readonly ModelToolCall[]) {
+  constructor(origin: Origin, earlier: readonly ModelToolCall[], takesRestart = false) {
     this.#origin = origin;
     this.#earlier = earlier;
+    this.#restartsLeft = takesRestart ? restartsMax : 0;
     this.#message = new ResponseMessage(origin, earlier, this.skipped);
   }
 
@@ -89,13 +94,19 @@ export class MessagesReader implements ResponseReader {
       this.#isOver = true;
       return nothing;
     }
-    if (this.#message.isOther(head)) {
-      if (this.#message.hasSpoken) {
+    if (!this.#message.isOther(head)) {
+      return this.#message.begin(head, data);
+    }
+    const { hasSpoken } = this.#message;
+    if (hasSpoken) {
+      if (this.#restartsLeft === 0) {
         return [describeCut(this.#origin.provider)];
       }
-      this.#message = new ResponseMessage(this.#origin, this.#earlier, this.skipped);
+      this.#restartsLeft -= 1;
     }
-    return this.#message.begin(head, data);
+    this.#message = new ResponseMessage(this.#origin, this.#earlier, this.skipped);
+    const begun = this.#message.begin(head, data);
+    return hasSpoken ? [{ type: "restart" }, ...begun] : begun;
   }
 }
 

@@ -305,6 +305,7 @@ class Pieces {
       case "call-piece":
       case "cut-call":
       case "provider-call":
+      case "restart":
       case "usage":
         return [];
       default:

@@ -1391,8 +1391,9 @@ func (x *TurnStarted) GetTurn() int32 {
 	return 0
 }
 
-// `turn.restarted`: the replica that ran a turn died or stopped, and the turn begins again. Every entry from `from_sequence` up
-// to this one is void for each reader that received it. The entries of the repeated turn follow this entry.
+// `turn.restarted`: a turn begins again, because its replica died or stopped, or because the model's provider began its response
+// again. Every entry from `from_sequence` up to this one is void for each reader that received it. The entries of the repeated turn
+// follow this entry.
 type TurnRestarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the turn that begins again.

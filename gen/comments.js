@@ -6498,6 +6498,10 @@ export const comments = new Map(
   "The number of likeliest tokens among which the model chooses, at least 1."
  ],
  [
+  "runnel.v1.Agent.top_logprobs",
+  "Asks for the log probabilities of the answer's tokens, and sets how many of the likeliest tokens each place of the text lists: 0 to 20; 0 means the chosen tokens alone. Unset asks for none. `Message.logprobs` has them."
+ ],
+ [
   "runnel.v1.Agent.top_p",
   "Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1."
  ],
@@ -7866,6 +7870,10 @@ export const comments = new Map(
   "True when the tool call that a `tool` message answers failed."
  ],
  [
+  "runnel.v1.Message.logprobs",
+  "Log probabilities of the tokens of a model's text, in its order. Set in `message.completed` alone, when the provider sent them; see `Agent.top_logprobs`. The service keeps about 1 MiB of them here, those of the first tokens. The chunks of a longer text have all."
+ ],
+ [
   "runnel.v1.Message.name",
   "Name of the speaker."
  ],
@@ -7916,6 +7924,10 @@ export const comments = new Map(
  [
   "runnel.v1.MessageChunk.is_final",
   "True on the last chunk of a message."
+ ],
+ [
+  "runnel.v1.MessageChunk.logprobs",
+  "Log probabilities of tokens that arrived with the chunk. Joined over the chunks of a message, they are those of its text; a chunk may have some whose text came in another chunk, or no text at all."
  ],
  [
   "runnel.v1.MessageChunk.msg_sequence",
@@ -9098,6 +9110,26 @@ export const comments = new Map(
   "The session or run to stream."
  ],
  [
+  "runnel.v1.TokenLogprob",
+  "How likely a model held a token of its text to be."
+ ],
+ [
+  "runnel.v1.TokenLogprob.bytes",
+  "The bytes of the token in UTF-8; a character may have several tokens. Unset where the provider gives none."
+ ],
+ [
+  "runnel.v1.TokenLogprob.logprob",
+  "Natural logarithm of its probability."
+ ],
+ [
+  "runnel.v1.TokenLogprob.token",
+  "The token as text."
+ ],
+ [
+  "runnel.v1.TokenLogprob.top",
+  "The likeliest tokens of this place, the likeliest first: at most 20. The chosen token may be absent."
+ ],
+ [
   "runnel.v1.ToolCall",
   "A tool call that a model requests."
  ],
@@ -9224,6 +9256,22 @@ export const comments = new Map(
  [
   "runnel.v1.ToolResultEvent.tool",
   "Name of the tool."
+ ],
+ [
+  "runnel.v1.TopLogprob",
+  "One of the likeliest tokens of a place in a text."
+ ],
+ [
+  "runnel.v1.TopLogprob.bytes",
+  "The bytes of the token in UTF-8. Unset where the provider gives none."
+ ],
+ [
+  "runnel.v1.TopLogprob.logprob",
+  "Natural logarithm of its probability."
+ ],
+ [
+  "runnel.v1.TopLogprob.token",
+  "The token as text."
  ],
  [
   "runnel.v1.TurnRestarted",

@@ -48,7 +48,7 @@ const everywhere = ["text, tools", "`response_format`", "`reasoning_effort`", "`
 /** In the order of the contract. */
 const settingNames: readonly SettingName[] = [
   ...(["toolChoice", "parallelToolCalls", "topP", "topK", "stop", "seed"] as const),
-  ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "maxProviderCalls"] as const),
+  ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "topLogprobs", "maxProviderCalls"] as const),
 ];
 
 function readsOf({ provider }: { readonly provider: string }, kind: MediaKind): string {

@@ -3,10 +3,12 @@
 
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
+import { likelyText, likelyTexts, likelyTokens } from "../fakes/log-probabilities.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { startWireServer } from "../fakes/wire-server.ts";
 import { startService } from "../harness/service.ts";
 import { expectRefused, modelFlags, readSession, setStage } from "./stage.ts";
-import type { Surface } from "./surface.ts";
+import type { Plain, Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
 const kinds = ["gRPC", "REST", "Connect, HTTP/1.1, JSON"].map(findSurface);
@@ -19,6 +21,19 @@ async function send(api: Surface, agent: Agent): Promise<string> {
   const { run_id: runId } = await api.sendMessage({ sessionId, message: "hello", agent });
   await readSession(api, sessionId);
   return runId;
+}
+
+/** Returns a value whose bytes are texts, as REST writes them. */
+function withBase64(value: unknown): unknown {
+  if (value instanceof Uint8Array) {
+    return Buffer.from(value).toString("base64");
+  }
+  if (Array.isArray(value)) {
+    return value.map(withBase64);
+  }
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withBase64(member)]))
+    : value;
 }
 
 describe.each(kinds)("over $name", (kind) => {
@@ -40,6 +55,39 @@ describe.each(kinds)("over $name", (kind) => {
     expect(agent).toMatchObject({ ...settings, tool_choice: { name: "list_dir" } });
   });
 
+  test("the log has the log probabilities of a text, in its deltas and in its message; the transcript has none", async () => {
+    const server = await startWireServer();
+    onTestFinished(() => server.close());
+    const [chat = expect.fail("no provider")] = likelyTexts;
+    const api = kind.connect(await startService(chat.flags(server.origin)));
+    server.respond(chat.say);
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", topLogprobs: 5 } });
+    const { run_id: runId } = await api.sendMessage({ sessionId, message: "Hi", agent: { topLogprobs: 2 } });
+    const log = await Array.fromAsync(api.followRun(runId));
+    expect((await server.request(0)).body).toMatchObject({ logprobs: true, top_logprobs: 2 });
+    expect((await api.getRunInput(runId)).agent).toMatchObject({ top_logprobs: 2 });
+    const payloads = (type: string) =>
+      log.flatMap((each) => (each.type === type ? [withBase64(each.payload) as Plain] : []));
+    const chunks = payloads("message.delta").map(({ chunk }) => chunk as { content: string; logprobs?: unknown[] });
+    expect(chunks.map(({ content }) => content).join("")).toBe(likelyText);
+    const base64 = ({ bytes, ...token }: { readonly bytes: readonly number[] }) => ({
+      ...token,
+      bytes: Buffer.from(bytes).toString("base64"),
+    });
+    const expected = likelyTokens.map(({ top_logprobs, ...token }) => ({
+      ...base64(token),
+      ...(top_logprobs.length > 0 && { top: top_logprobs.map(base64) }),
+    }));
+    expect(chunks.flatMap(({ logprobs = [] }) => logprobs)).toEqual(expected);
+    expect(payloads("message.completed")).toEqual([
+      { message: { role: "assistant", text: likelyText, logprobs: expected } },
+    ]);
+    expect((await api.listMessages({ sessionId })).messages.at(-1)?.message).toEqual({
+      role: "assistant",
+      text: likelyText,
+    });
+  });
+
   test("what cannot work is refused by name, and starts nothing", async () => {
     const { provider, api } = await setStage(kind);
     const refuse = (agent: Agent, text: string | RegExp) =>
@@ -52,6 +100,10 @@ describe.each(kinds)("over $name", (kind) => {
     await refuse(
       { topK: 5 },
       /^invalid agent\.top_k: openai has no such setting: leave it out, or use a model of .*compatible/,
+    );
+    await refuse(
+      { topLogprobs: 21 },
+      "invalid agent.top_logprobs: must be greater than or equal to 0 and less than or equal to 20",
     );
     await refuse({ topP: 3 }, "invalid agent.top_p: must be greater than 0 and less than or equal to 1");
     await refuse(

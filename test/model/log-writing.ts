@@ -135,6 +135,7 @@ const completed: CompletedEnd = {
     content: { case: "text", value: "" },
     toolCalls: [],
     citations: [],
+    logprobs: [],
   },
   turns: 0,
 };

@@ -85,6 +85,7 @@ function endOf(kind: "park" | "complete" | "fail", { checkpoint }: RunContext): 
           content: { case: "text", value: "done" },
           toolCalls: [],
           citations: [],
+          logprobs: [],
         },
         turns: 1,
       };

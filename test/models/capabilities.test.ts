@@ -42,6 +42,7 @@ const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name
     presencePenalty: 0.5,
     verbosity: "low",
     serviceTier: "standard_only",
+    topLogprobs: 3,
     maxProviderCalls: 3,
   },
 };

@@ -59,11 +59,19 @@ const searched: Script = (wire) => {
   wire.done();
 };
 
+const likely: Script = (wire) => {
+  const tokens = [{ token: "One", logprob: -0.5, bytes: [79, 110, 101], top_logprobs: [{ token: "A", logprob: -1 }] }];
+  wire.frame({ choices: [{ index: 0, delta: { content: "One" }, logprobs: { content: tokens } }] });
+  wire.finish("stop");
+  wire.done();
+};
+
 describe("the same log comes out of", () => {
   test.each<[string, readonly Script[]]>([
     ["a text with its usage and its cost", [withUsage]],
     ["a text whose usage is estimated", [answer("estimated")]],
     ["a tool that the provider runs, and the sources of the text", [searched]],
+    ["a text with its log probabilities", [likely]],
     [
       "a response that reached its limit",
       [

@@ -29,6 +29,7 @@ const chunk = fc.record(
     providerSpecificFields: fc.constant("{}"),
     source: fc.constant("{}"),
     toolCalls: fc.array(fc.record({ id: fc.string() }), { maxLength: 1 }),
+    logprobs: fc.array(fc.record({ token: fc.string(), logprob: fc.double() }), { maxLength: 2 }),
   },
   { requiredKeys: [] },
 );

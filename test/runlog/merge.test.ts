@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mergeCharsMax, mergeResults } from "../../src/engine/log/merge.ts";
+import { mergeCharsMax, mergeResults, textLength } from "../../src/engine/log/merge.ts";
 import type { ResultInit } from "../../src/engine/log/result.ts";
 
 const content = fc.oneof(
@@ -56,6 +56,24 @@ test.each([
 ])("a chunk with %s is not merged, before or after", (_, fields) => {
   expect(mergeResults(chunk({}), chunk(fields))).toBeUndefined();
   expect(mergeResults(chunk(fields), chunk({}))).toBeUndefined();
+});
+
+test("log probabilities merge with their texts, in order, up to a limit", () => {
+  const likely = (...tokens: readonly string[]) => ({ logprobs: tokens.map((token) => ({ token, logprob: -1 })) });
+  const merge = (first: object, second: object) => mergeResults(chunk(first), chunk(second));
+  expect(merge(likely("a"), likely("b"))).toEqual(chunk({ content: "texttext", ...likely("a", "b") }));
+  expect(merge(likely("a"), {})).toEqual(chunk({ content: "texttext", ...likely("a") }));
+  expect(merge({}, likely("b"))).toEqual(chunk({ content: "texttext", ...likely("b") }));
+  const many = likely(...Array.from({ length: 255 }, String));
+  expect(merge(many, likely("b"))).toBeDefined();
+  expect(merge(many, likely("b", "c"))).toBeUndefined();
+});
+
+test("tokens with log probabilities weigh more than their texts, merged or not", () => {
+  const likely = chunk({ content: "", logprobs: [{ token: "a", logprob: -1 }] });
+  const merged = mergeResults(likely, chunk({})) ?? expect.fail("not merged");
+  expect(textLength(likely)).toBe(512);
+  expect(textLength(merged)).toBe(textLength(likely) + textLength(chunk({})));
 });
 
 test("a result with usage is not merged", () => {

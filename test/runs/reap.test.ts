@@ -33,6 +33,7 @@ const completed: DriverEnd = {
     content: { case: "text", value: "done" },
     toolCalls: [],
     citations: [],
+    logprobs: [],
   },
   turns: 1,
 };

@@ -738,13 +738,18 @@ class Agent(_Message):
     """How long the answers are; unset leaves it to the provider."""
     service_tier: _str
     """The provider's own name of a tier of service, such as `flex` or `priority`. A hint."""
+    top_logprobs: _int
+    """
+    Asks for the log probabilities of the answer's tokens, and sets how many of the likeliest tokens each place of the text lists: 0
+    to 20; 0 means the chosen tokens alone. Unset asks for none. `Message.logprobs` has them.
+    """
     max_provider_calls: _int
     """
     Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
     the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
     """
-    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., max_provider_calls: _int | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "max_provider_calls"]) -> _bool: ...
+    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., top_logprobs: _int | None = ..., max_provider_calls: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "top_logprobs", "max_provider_calls"]) -> _bool: ...
 
 class ToolChoice(_Message):
     """
@@ -1042,9 +1047,38 @@ class Message(_Message):
     """Id of the message, chosen by its sender; the service only keeps it."""
     citations: _Messages[Citation]
     """Sources that a model cites in its text, in the order of the provider: at most 256."""
-    def __init__(self, *, role: _str | None = ..., name: _str | None = ..., text: _str | None = ..., parts: ContentParts | _Mapping[_str, _Any] | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., tool_call_id: _str | None = ..., resp_message_id: _str | None = ..., provider_specific_fields: _str | None = ..., is_error: _bool | None = ..., source: _str | None = ..., id: _str | None = ..., citations: _Iterable[Citation | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    logprobs: _Messages[TokenLogprob]
+    """
+    Log probabilities of the tokens of a model's text, in its order. Set in `message.completed` alone, when the provider sent them; see
+    `Agent.top_logprobs`. The service keeps about 1 MiB of them here, those of the first tokens. The chunks of a longer text have all.
+    """
+    def __init__(self, *, role: _str | None = ..., name: _str | None = ..., text: _str | None = ..., parts: ContentParts | _Mapping[_str, _Any] | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., tool_call_id: _str | None = ..., resp_message_id: _str | None = ..., provider_specific_fields: _str | None = ..., is_error: _bool | None = ..., source: _str | None = ..., id: _str | None = ..., citations: _Iterable[Citation | _Mapping[_str, _Any]] | None = ..., logprobs: _Iterable[TokenLogprob | _Mapping[_str, _Any]] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["name", "text", "parts", "tool_call_id", "resp_message_id", "provider_specific_fields", "is_error", "source", "id", "content"]) -> _bool: ...
     def WhichOneof(self, oneof_group: _Literal["content"]) -> _Literal["text", "parts"] | None: ...
+
+class TokenLogprob(_Message):
+    """How likely a model held a token of its text to be."""
+    token: _str
+    """The token as text."""
+    logprob: _float
+    """Natural logarithm of its probability."""
+    bytes: _bytes
+    """The bytes of the token in UTF-8; a character may have several tokens. Unset where the provider gives none."""
+    top: _Messages[TopLogprob]
+    """The likeliest tokens of this place, the likeliest first: at most 20. The chosen token may be absent."""
+    def __init__(self, *, token: _str | None = ..., logprob: _float | None = ..., bytes: _bytes | None = ..., top: _Iterable[TopLogprob | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["bytes"]) -> _bool: ...
+
+class TopLogprob(_Message):
+    """One of the likeliest tokens of a place in a text."""
+    token: _str
+    """The token as text."""
+    logprob: _float
+    """Natural logarithm of its probability."""
+    bytes: _bytes
+    """The bytes of the token in UTF-8. Unset where the provider gives none."""
+    def __init__(self, *, token: _str | None = ..., logprob: _float | None = ..., bytes: _bytes | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["bytes"]) -> _bool: ...
 
 class Citation(_Message):
     """A source that a model cites."""
@@ -1100,7 +1134,12 @@ class MessageChunk(_Message):
     True when the runner revised its text: `content` replaces the text of all chunks since the last `message.completed`, or
     since the start of the run.
     """
-    def __init__(self, *, role: _str | None = ..., content: _str | None = ..., all_content: _str | None = ..., is_final: _bool | None = ..., msg_sequence: _int | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., provider_specific_fields: _str | None = ..., source: _str | None = ..., replaces_text: _bool | None = ...) -> None: ...
+    logprobs: _Messages[TokenLogprob]
+    """
+    Log probabilities of tokens that arrived with the chunk. Joined over the chunks of a message, they are those of its text; a chunk
+    may have some whose text came in another chunk, or no text at all.
+    """
+    def __init__(self, *, role: _str | None = ..., content: _str | None = ..., all_content: _str | None = ..., is_final: _bool | None = ..., msg_sequence: _int | None = ..., tool_calls: _Iterable[ToolCall | _Mapping[_str, _Any]] | None = ..., provider_specific_fields: _str | None = ..., source: _str | None = ..., replaces_text: _bool | None = ..., logprobs: _Iterable[TokenLogprob | _Mapping[_str, _Any]] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["all_content", "provider_specific_fields", "source"]) -> _bool: ...
 
 class ContentParts(_Message):

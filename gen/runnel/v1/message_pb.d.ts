@@ -109,6 +109,14 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
    * @generated from field: repeated runnel.v1.Citation citations = 12;
    */
   citations: Citation[];
+
+  /**
+   * Log probabilities of the tokens of a model's text, in its order. Set in `message.completed` alone, when the provider sent them; see
+   * `Agent.top_logprobs`. The service keeps about 1 MiB of them here, those of the first tokens. The chunks of a longer text have all.
+   *
+   * @generated from field: repeated runnel.v1.TokenLogprob logprobs = 13;
+   */
+  logprobs: TokenLogprob[];
 };
 
 /**
@@ -116,6 +124,81 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
  * Use `create(MessageSchema)` to create a new message.
  */
 export declare const MessageSchema: GenMessage<Message>;
+
+/**
+ * How likely a model held a token of its text to be.
+ *
+ * @generated from message runnel.v1.TokenLogprob
+ */
+export declare type TokenLogprob = Message$1<"runnel.v1.TokenLogprob"> & {
+  /**
+   * The token as text.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * Natural logarithm of its probability.
+   *
+   * @generated from field: double logprob = 2;
+   */
+  logprob: number;
+
+  /**
+   * The bytes of the token in UTF-8; a character may have several tokens. Unset where the provider gives none.
+   *
+   * @generated from field: optional bytes bytes = 3;
+   */
+  bytes?: Uint8Array | undefined;
+
+  /**
+   * The likeliest tokens of this place, the likeliest first: at most 20. The chosen token may be absent.
+   *
+   * @generated from field: repeated runnel.v1.TopLogprob top = 4;
+   */
+  top: TopLogprob[];
+};
+
+/**
+ * Describes the message runnel.v1.TokenLogprob.
+ * Use `create(TokenLogprobSchema)` to create a new message.
+ */
+export declare const TokenLogprobSchema: GenMessage<TokenLogprob>;
+
+/**
+ * One of the likeliest tokens of a place in a text.
+ *
+ * @generated from message runnel.v1.TopLogprob
+ */
+export declare type TopLogprob = Message$1<"runnel.v1.TopLogprob"> & {
+  /**
+   * The token as text.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * Natural logarithm of its probability.
+   *
+   * @generated from field: double logprob = 2;
+   */
+  logprob: number;
+
+  /**
+   * The bytes of the token in UTF-8. Unset where the provider gives none.
+   *
+   * @generated from field: optional bytes bytes = 3;
+   */
+  bytes?: Uint8Array | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.TopLogprob.
+ * Use `create(TopLogprobSchema)` to create a new message.
+ */
+export declare const TopLogprobSchema: GenMessage<TopLogprob>;
 
 /**
  * A source that a model cites.
@@ -248,6 +331,14 @@ export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
    * @generated from field: bool replaces_text = 9;
    */
   replacesText: boolean;
+
+  /**
+   * Log probabilities of tokens that arrived with the chunk. Joined over the chunks of a message, they are those of its text; a chunk
+   * may have some whose text came in another chunk, or no text at all.
+   *
+   * @generated from field: repeated runnel.v1.TokenLogprob logprobs = 10;
+   */
+  logprobs: TokenLogprob[];
 };
 
 /**

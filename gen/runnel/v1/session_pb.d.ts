@@ -368,6 +368,14 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
   serviceTier: string;
 
   /**
+   * Asks for the log probabilities of the answer's tokens, and sets how many of the likeliest tokens each place of the text lists: 0
+   * to 20; 0 means the chosen tokens alone. Unset asks for none. `Message.logprobs` has them.
+   *
+   * @generated from field: optional int32 top_logprobs = 22;
+   */
+  topLogprobs?: number | undefined;
+
+  /**
    * Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
    * the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
    *

@@ -6,7 +6,8 @@
 //     └───────results──────┘ ↑
 //                            └── parked, while calls wait for a person
 
-import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { type Message, TokenLogprobSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../../engine/log/result.ts";
 import type {
@@ -372,6 +373,8 @@ function endWithPending({ transcript }: Loop, { turns, usage, pending }: Progres
   };
 }
 
-function completedMessage(message: Message, { usage }: Response) {
-  return { usage: usageMessage(usage), payload: { case: "messageCompleted", value: { message } } } as const;
+/** Only the log has the log probabilities: no model reads them, and every run of the session reads its transcript. */
+function completedMessage(message: Message, { usage, logprobs }: Response) {
+  const whole = { ...message, logprobs: logprobs.map((each) => create(TokenLogprobSchema, each)) };
+  return { usage: usageMessage(usage), payload: { case: "messageCompleted", value: { message: whole } } } as const;
 }

@@ -100,6 +100,8 @@ export interface ModelSettings {
   readonly presencePenalty?: number | undefined;
   readonly verbosity?: "low" | "medium" | "high" | undefined;
   readonly serviceTier?: string | undefined;
+  /** Asks for log probabilities, and for this many of the likeliest tokens at each place: 0 to 20. */
+  readonly topLogprobs?: number | undefined;
   /** The maximum number of calls of the provider's own tools in a response. */
   readonly maxProviderCalls?: number | undefined;
 }
@@ -151,7 +153,7 @@ export interface ModelUsage {
  * by their index. An aborted stream ends without either.
  */
 export type ModelPart =
-  | { readonly type: "text"; readonly text: string }
+  | ModelSpeech
   | { readonly type: "reasoning"; readonly text: string }
   /** A piece of an incomplete call. It shows only that the model continues. */
   | { readonly type: "call-piece"; readonly text: string }
@@ -166,6 +168,30 @@ export type ModelPart =
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | ModelFinish
   | ModelFailure;
+
+/**
+ * A piece of the text. Its log probabilities need not be those of this piece: joined over a response, they are those of its text. The
+ * text is empty when they came alone.
+ */
+export interface ModelSpeech {
+  readonly type: "text";
+  readonly text: string;
+  /** Undefined means none. */
+  readonly logprobs?: readonly ModelLogprob[] | undefined;
+}
+
+/** A token that a model could write, with the natural logarithm of its probability. */
+export interface ModelToken {
+  readonly token: string;
+  readonly logprob: number;
+  /** Its bytes in UTF-8. Undefined means that the provider gave none. */
+  readonly bytes?: Uint8Array | undefined;
+}
+
+/** A token that a model wrote, and the likeliest tokens of its place. */
+export interface ModelLogprob extends ModelToken {
+  readonly top: ModelToken[];
+}
 
 /** The result of a provider's own tool, as JSON of its own form, or why it failed. */
 export type ProviderOutcome = { readonly json: string } | { readonly error: string };

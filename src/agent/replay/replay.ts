@@ -157,7 +157,8 @@ function* partsOf(turn: readonly RecordedEntry[], entries: readonly RecordedEntr
     } else if (payload.case === "reasoningDelta") {
       yield { type: "reasoning", text: payload.value.content };
     } else if (payload.case === "messageDelta") {
-      yield { type: "text", text: payload.value.chunk?.content ?? "" };
+      const { content = "", logprobs = [] } = payload.value.chunk ?? {};
+      yield { type: "text", text: content, logprobs: logprobs.length === 0 ? undefined : logprobs };
     } else if (payload.case === "messageCompleted") {
       const { toolCalls = [], providerSpecificFields: state, citations = [] } = payload.value.message ?? {};
       for (const { id, name, arguments: argumentsJson } of toolCalls) {

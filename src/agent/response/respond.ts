@@ -20,11 +20,14 @@ import type {
   ModelCitation,
   ModelFailure,
   ModelFinish,
+  ModelLogprob,
   ModelPart,
   ModelRequest,
+  ModelSpeech,
   ModelToolCall,
   ProviderOutcome,
 } from "../models/model.ts";
+import { KeptLogprobs } from "./logprobs.ts";
 import { printMessages, printResponse } from "./span-content.ts";
 
 /** A complete response of a model. */
@@ -38,6 +41,8 @@ export interface Response {
   readonly detail: string | undefined;
   readonly state: string | undefined;
   readonly citations: readonly ModelCitation[];
+  /** Those that a message may have. The log has the others with their text. */
+  readonly logprobs: readonly ModelLogprob[];
   readonly usage: UsageTotals;
 }
 
@@ -160,6 +165,7 @@ class ResponseParts {
   readonly #turn: number;
   readonly #toolCalls: ToolCall[] = [];
   readonly #cutCalls: ToolCall[] = [];
+  readonly #logprobs = new KeptLogprobs();
   #providerCalls = 0;
   #text = "";
   #half = "";
@@ -186,7 +192,7 @@ class ResponseParts {
   take(part: ModelPart, append: (result: ResultInit) => boolean): boolean {
     const isTaken =
       part.type === "text"
-        ? this.#takeText(part.text, append)
+        ? this.#takeText(part, append)
         : part.type === "reasoning" && append({ payload: { case: "reasoningDelta", value: { content: part.text } } });
     this.#spoke ||= isTaken;
     return isTaken;
@@ -232,6 +238,7 @@ class ResponseParts {
       detail,
       state,
       citations,
+      logprobs: this.#logprobs.all,
       usage: meter.total(usage),
     };
   }
@@ -248,13 +255,16 @@ class ResponseParts {
     return create(ToolCallSchema, { id: id || callIdOf([this.#runId, this.#turn], place), name, arguments: json });
   }
 
-  #takeText(piece: string, append: (result: ResultInit) => boolean): boolean {
+  #takeText({ text: piece, logprobs }: ModelSpeech, append: (result: ResultInit) => boolean): boolean {
     const [whole, half] = splitHalfCharacter(this.#half + piece);
-    if (whole !== "" && !append(textDelta(whole, this.#turn))) {
+    if ((whole !== "" || logprobs !== undefined) && !append(textDelta(whole, this.#turn, logprobs))) {
       return false;
     }
     this.#half = half;
     this.#text += piece;
+    if (logprobs !== undefined) {
+      this.#logprobs.add(logprobs);
+    }
     return true;
   }
 }
@@ -285,8 +295,9 @@ function append(result: ResultInit): DriverStep {
   return { kind: "append", result };
 }
 
-function textDelta(content: string, turn: number): ResultInit {
-  const value = { chunk: { role: "assistant", content, msgSequence: turn } };
+function textDelta(content: string, turn: number, logprobs?: readonly ModelLogprob[]): ResultInit {
+  const chunk = { role: "assistant", content, msgSequence: turn };
+  const value = { chunk: logprobs === undefined ? chunk : { ...chunk, logprobs: [...logprobs] } };
   return { payload: { case: "messageDelta", value } };
 }
 

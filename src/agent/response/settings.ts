@@ -19,6 +19,7 @@ export function settingsOf(agent: Agent): ModelSettings {
     presencePenalty: otherThan(0, agent.presencePenalty),
     verbosity: verbosities[agent.verbosity],
     serviceTier: agent.serviceTier || undefined,
+    topLogprobs: agent.topLogprobs,
     maxProviderCalls: agent.maxProviderCalls,
   };
 }
@@ -55,7 +56,7 @@ export function assertSettings(agent: Agent, model: Model, toolNames: readonly s
 /** All settings, in the order of the contract. Each is a field of an agent. */
 const agentSettings = [
   ...(["toolChoice", "parallelToolCalls", "topP", "topK", "stop", "seed"] as const),
-  ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "maxProviderCalls"] as const),
+  ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "topLogprobs", "maxProviderCalls"] as const),
 ] as const satisfies readonly SettingName[];
 
 function choiceOf({ mode, name }: ToolChoice): ModelChoice | undefined {

@@ -89,7 +89,8 @@ function plainDeltaOf(init: ResultInit): Delta | undefined {
   const { payload } = init;
   if (payload?.case === "messageDelta") {
     const { chunk } = payload.value;
-    return isPlainText(chunk) && isKnown(chunk) && isKnown(payload.value) ? payload : undefined;
+    const isWritten = isPlainText(chunk) && (chunk.logprobs?.length ?? 0) === 0;
+    return isWritten && isKnown(chunk) && isKnown(payload.value) ? payload : undefined;
   }
   return payload?.case === "reasoningDelta" && isKnown(payload.value) ? payload : undefined;
 }

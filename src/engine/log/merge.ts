@@ -7,6 +7,10 @@ import type { ResultInit } from "./result.ts";
 export const mergeAgeMaxMs = 50;
 /** The maximum length of a merged piece in characters, so that readers still see text flow. */
 export const mergeCharsMax = 4096;
+/** The maximum number of tokens in a merged piece. Each may list twenty others, so these have 150 KiB, and 3 MiB at worst. */
+const mergeTokensMax = 256;
+/** How many characters of text a token with its log probabilities weighs. */
+const tokenChars = 512;
 
 /** Returns both as one result; undefined when they must stay apart. */
 export function mergeResults(first: ResultInit, second: ResultInit): ResultInit | undefined {
@@ -31,11 +35,14 @@ export function isCounted({ usage, runnerSequence }: ResultInit): boolean {
   return usage !== undefined || runnerSequence !== undefined;
 }
 
-/** Returns how many characters of text a result carries; 0 for other results, which are small and few. */
+/** Returns how many characters of text a result carries, or weighs; 0 for other results, which are small and few. */
 export function textLength({ payload }: ResultInit): number {
   switch (payload?.case) {
-    case "messageDelta":
-      return payload.value.chunk?.content?.length ?? 0;
+    case "messageDelta": {
+      const { chunk } = payload.value;
+      const chars = chunk?.content?.length ?? 0;
+      return chunk?.logprobs === undefined ? chars : chars + chunk.logprobs.length * tokenChars;
+    }
     case "reasoningDelta":
       return payload.value.content?.length ?? 0;
     default:
@@ -54,10 +61,18 @@ function mergeDeltas(a: Chunk, b: Chunk): ResultInit | undefined {
     return undefined;
   }
   const content = joinText(a.content, b.content);
-  return content === undefined ? undefined : { payload: { case: "messageDelta", value: { chunk: { ...b, content } } } };
+  const logprobs = joinLogprobs(a.logprobs, b.logprobs);
+  if (content === undefined || (logprobs?.length ?? 0) > mergeTokensMax) {
+    return undefined;
+  }
+  if (logprobs === undefined) {
+    return { payload: { case: "messageDelta", value: { chunk: { ...b, content } } } };
+  }
+  const chunk = { role: b.role ?? "", content, msgSequence: b.msgSequence ?? 0, logprobs };
+  return { payload: { case: "messageDelta", value: { chunk } } };
 }
 
-/** Returns whether a chunk is only text: it has no tool call, is not final, and has no fields of a provider. */
+/** Returns whether a chunk is only text with its log probabilities: it has no tool call, is not final, and has no fields of a provider. */
 export function isPlainText(chunk: Chunk): chunk is PlainChunk {
   return (
     chunk !== undefined &&
@@ -68,6 +83,10 @@ export function isPlainText(chunk: Chunk): chunk is PlainChunk {
     chunk.source === undefined &&
     (chunk.toolCalls ?? []).length === 0
   );
+}
+
+function joinLogprobs(a: PlainChunk["logprobs"], b: PlainChunk["logprobs"]): PlainChunk["logprobs"] {
+  return a === undefined || b === undefined ? (a ?? b) : [...a, ...b];
 }
 
 function joinText(a = "", b = ""): string | undefined {

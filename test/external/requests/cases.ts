@@ -165,6 +165,7 @@ const settings: { readonly [Name in SettingName]: readonly NonNullable<ModelSett
   verbosity: ["low", "medium", "high"],
   // Callers of OpenAI's API name its tiers for models of every provider.
   serviceTier: ["flex", "priority"],
+  topLogprobs: [5, 0],
   maxProviderCalls: [3],
 };
 

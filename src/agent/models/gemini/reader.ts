@@ -3,11 +3,12 @@
 // requests, which one reader reads. A line that is invalid JSON and a part of an unknown kind are skipped; a text or a call of an
 // unknown form is a failure, because it would lose a piece of the answer.
 
-import type { ModelPart, ModelUsage } from "../model.ts";
+import type { ModelLogprob, ModelPart, ModelUsage } from "../model.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, mergeUsage, WrittenValue } from "../wire/frame.ts";
+import { addLogprobs, readLogprobs } from "../wire/logprobs.ts";
 import type { Origin } from "../wire/origin.ts";
 import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
@@ -58,7 +59,12 @@ export class ContentReader implements ResponseReader {
     this.#count(asRecord(frame.usageMetadata), parts);
     this.#tools.note(candidate, written);
     this.#citations.add(asRecord(candidate.groundingMetadata).groundingChunks);
-    this.#addContent(candidate, written, parts);
+    const said: ModelPart[] = [];
+    this.#addContent(candidate, written, said);
+    if (candidate.logprobsResult !== undefined) {
+      addLogprobs(said, logprobsOf(candidate), { hasCalls: !hasOnlyText(candidate) });
+    }
+    parts.push(...said);
     this.#note(frame, candidate);
     const error = readError(frame.error);
     if (error !== undefined) {
@@ -192,6 +198,16 @@ const describing: ReadonlySet<string> = new Set(["thought", "thoughtSignature", 
 /** Whether a part has nothing but a signature, as if its text were empty. */
 function isOnlySignature({ thoughtSignature, thought: _, ...others }: Fields): boolean {
   return typeof thoughtSignature === "string" && Object.keys(others).length === 0;
+}
+
+/** The likeliest tokens are in a list of their own, at the places of the chosen ones. */
+function logprobsOf({ logprobsResult }: Fields): readonly ModelLogprob[] | undefined {
+  const { chosenCandidates, topCandidates } = asRecord(logprobsResult);
+  return readLogprobs(chosenCandidates, (_, place) => asRecord(asArray(topCandidates)[place]).candidates);
+}
+
+function hasOnlyText({ content }: Fields): boolean {
+  return asArray(asRecord(content).parts).every((part) => typeof asRecord(part).text === "string");
 }
 
 /** Returns undefined for invalid JSON. */

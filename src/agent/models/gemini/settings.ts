@@ -11,12 +11,18 @@ export const geminiSettings: ReadonlySet<SettingName> = new Set([
   "seed",
   "frequencyPenalty",
   "presencePenalty",
+  "topLogprobs",
 ]);
 
 /** Returns the fields of `generationConfig`; undefined where a setting is. */
 export function samplingOf(settings: ModelSettings | undefined): object {
-  const { topP, topK, stop, seed, frequencyPenalty, presencePenalty } = settings ?? {};
-  return { topP, topK, stopSequences: stop, seed, frequencyPenalty, presencePenalty };
+  const { topP, topK, stop, seed, frequencyPenalty, presencePenalty, topLogprobs } = settings ?? {};
+  return {
+    ...{ topP, topK, stopSequences: stop, seed, frequencyPenalty, presencePenalty },
+    responseLogprobs: topLogprobs === undefined ? undefined : true,
+    // Some models refuse 0. Without a number they give the chosen tokens alone.
+    logprobs: topLogprobs === 0 ? undefined : topLogprobs,
+  };
 }
 
 /** Returns the `functionCallingConfig` for a choice of tools. */

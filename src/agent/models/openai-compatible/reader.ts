@@ -17,6 +17,7 @@ import {
   textOf,
   WrittenValue,
 } from "../wire/frame.ts";
+import { addLogprobs, readLogprobs } from "../wire/logprobs.ts";
 import type { Origin } from "../wire/origin.ts";
 import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
@@ -64,8 +65,12 @@ export class ChatReader implements ResponseReader {
     this.#finish = readFinish(choice.finish_reason) ?? this.#finish;
     // A server that does not stream sends the whole message.
     const place = choice.delta === undefined || choice.delta === null ? "message" : "delta";
-    this.#addDelta(asRecord(choice[place]), parts, () => new WrittenValue(data).at("choices").at(0).at(place));
-    this.#citations.add(asRecord(choice[place]).annotations);
+    const delta = asRecord(choice[place]);
+    this.#addDelta(delta, parts, () => new WrittenValue(data).at("choices").at(0).at(place));
+    if (choice.logprobs !== undefined && choice.logprobs !== null) {
+      addLogprobs(parts, readLogprobs(asRecord(choice.logprobs).content), { hasCalls: hasCalls(delta) });
+    }
+    this.#citations.add(delta.annotations);
     // Perplexity repeats its sources in each frame.
     this.#citations.add(frame.search_results ?? frame.citations);
     this.#count(frame, parts);
@@ -76,7 +81,7 @@ export class ChatReader implements ResponseReader {
     } else if (choices === undefined && parts.length === 0) {
       this.skipped.add("event", event ?? frame.type ?? frame.object);
     }
-    this.#hasSpoken ||= parts.some(({ type }) => type === "text" || type === "reasoning");
+    this.#hasSpoken ||= parts.some((part) => (part.type === "text" || part.type === "reasoning") && part.text !== "");
     return parts;
   }
 
@@ -173,6 +178,10 @@ export class ChatReader implements ResponseReader {
   #unknownForm(): ModelPart {
     return describeUnreadable(this.#provider, "a frame has an unknown form");
   }
+}
+
+function hasCalls({ tool_calls: calls, function_call: old }: Fields): boolean {
+  return (Array.isArray(calls) && calls.length > 0) || (typeof old === "object" && old !== null);
 }
 
 const nothing: readonly ModelPart[] = [];

@@ -5,7 +5,7 @@ import type { ModelSettings, SettingName, ToolChoice } from "../model.ts";
 /** The settings of OpenAI's own service. */
 export const chatSettings: ReadonlySet<SettingName> = new Set([
   ...(["toolChoice", "parallelToolCalls", "topP", "stop", "seed", "frequencyPenalty", "presencePenalty"] as const),
-  ...(["verbosity", "serviceTier"] as const),
+  ...(["verbosity", "serviceTier", "topLogprobs"] as const),
 ]);
 
 /** The settings of compatible servers. Many of them have `top_k` too. */
@@ -33,6 +33,8 @@ export function writeSettings(
     presence_penalty: settings.presencePenalty,
     verbosity: settings.verbosity,
     service_tier: settings.serviceTier,
+    logprobs: settings.topLogprobs === undefined ? undefined : true,
+    top_logprobs: settings.topLogprobs,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

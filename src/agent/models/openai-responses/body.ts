@@ -44,7 +44,8 @@ export function responsesBody(origin: Origin, request: ModelRequest): object {
     ...(allTools.length > 0 && { tools: allTools }),
     ...printSettings(settings, { hasTools: allTools.length > 0, reasons }),
     ...textField(request),
-    ...(reasons && reasoningFields(model, request)),
+    ...includeField(request, reasons),
+    ...(reasons && reasoningField(model, request)),
     store: false,
     stream: true,
   };
@@ -66,15 +67,22 @@ function textFormat(format: ResponseFormat): object {
   return { type: "json_schema", name, description, strict, schema };
 }
 
-/** A model that reasons sends its thoughts encrypted when asked, and a summary of them beside an effort. */
-function reasoningFields(model: string, { reasoningEffort, providerOptions }: ModelRequest): object {
-  const { include, reasoning } = providerOptions ?? {};
+/** Asks for log probabilities, and for the encrypted thoughts of a model that reasons, beside what the caller asks for. */
+function includeField({ settings, providerOptions }: ModelRequest, reasons: boolean): object {
+  const own = [
+    ...(settings?.topLogprobs === undefined ? [] : ["message.output_text.logprobs"]),
+    ...(reasons ? ["reasoning.encrypted_content"] : []),
+  ];
+  const include = providerOptions?.include;
   const included: readonly unknown[] = Array.isArray(include) ? include : [];
+  return own.length === 0 ? {} : { include: [...new Set([...included, ...own])] };
+}
+
+/** Asks for a summary of the thoughts beside an effort. */
+function reasoningField(model: string, { reasoningEffort, providerOptions }: ModelRequest): object {
   const own = { effort: effortOf(model, reasoningEffort), summary: "detailed" };
-  return {
-    include: [...new Set([...included, "reasoning.encrypted_content"])],
-    ...(reasoningEffort !== undefined && { reasoning: { ...own, ...asRecord(reasoning), effort: own.effort } }),
-  };
+  const reasoning = { ...own, ...asRecord(providerOptions?.reasoning), effort: own.effort };
+  return reasoningEffort === undefined ? {} : { reasoning };
 }
 
 /** Families that have no minimal effort. */

@@ -32,6 +32,8 @@ export interface OutputItem extends ItemValue {
   readonly text: string;
   /** The pieces of a refusal. */
   readonly refusal: string;
+  /** How many log probabilities its events have given so far, for each part of its content. */
+  readonly logprobs: Map<number, number>;
 }
 
 /** Returns the text of a message: that of its pieces, unless the complete message continues it. */
@@ -60,11 +62,16 @@ export class OutputItems {
     return this.#hasEvents;
   }
 
-  /** Adds a piece of text to an item. Its type counts only when no event has named another one. */
-  addPiece(frame: Fields, type: string, member: "text" | "refusal", piece: string): void {
-    const item = this.#find(type, frame.output_index, frame.item_id);
-    item.type ||= type;
+  /** Adds a piece of text to an item and returns the item. */
+  addPiece(frame: Fields, type: string, member: "text" | "refusal", piece: string): OutputItem {
+    const item = this.#typed(frame, type);
     item[member] += piece;
+    return item;
+  }
+
+  /** Returns the item of an event about its content. */
+  itemOf(frame: Fields, type: string): OutputItem {
+    return this.#typed(frame, type);
   }
 
   /** Takes the beginning of an item. */
@@ -93,6 +100,13 @@ export class OutputItems {
   /** Returns all items in order. */
   all(): readonly OutputItem[] {
     return this.#items.toSorted((one, other) => one.place - other.place);
+  }
+
+  /** The type counts only when no event has named another one. */
+  #typed({ output_index: index, item_id: id }: Fields, type: string): OpenItem {
+    const item = this.#find(type, index, id);
+    item.type ||= type;
+    return item;
   }
 
   #complete(index: unknown, fields: Fields, written: WrittenValue): OutputItem | undefined {
@@ -140,13 +154,13 @@ export class OutputItems {
 
   #open(index: number | undefined, id: string | undefined): OpenItem {
     const place = index ?? (this.#items.at(-1)?.place ?? -1) + 1;
-    const item = { ...nothing, place, index, id };
+    const item = { ...nothing, logprobs: new Map(), place, index, id };
     this.#items.push(item);
     return item;
   }
 }
 
-const nothing: OutputItem = {
+const nothing: Omit<OutputItem, "logprobs"> = {
   type: "",
   fields: {},
   written: undefined,

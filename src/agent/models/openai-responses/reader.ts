@@ -2,11 +2,21 @@
 // response is complete. Unknown events and items are skipped; a piece of text in an unknown form is a failure, because the answer
 // would lack it.
 
-import type { ModelCitation, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
+import type { ModelCitation, ModelLogprob, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeApproval, describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
-import { asRecord, type FrameFinish, isLostFrame, mergeUsage, readFrame, textOf } from "../wire/frame.ts";
+import {
+  asCount,
+  asRecord,
+  type FrameFinish,
+  isLostFrame,
+  isTextOrNothing,
+  mergeUsage,
+  readFrame,
+  textOf,
+} from "../wire/frame.ts";
+import { readLogprobs } from "../wire/logprobs.ts";
 import type { Origin } from "../wire/origin.ts";
 import { SkippedFrames } from "../wire/skipped.ts";
 import type { ResponseReader } from "../wire/stream.ts";
@@ -65,6 +75,8 @@ export class ResponsesReader implements ResponseReader {
       case "response.code_interpreter_call_code.delta":
       case "response.mcp_call_arguments.delta":
         return this.#readDelta(frame, frame.type);
+      case "response.output_text.done":
+        return this.#readTextEnd(frame);
       case "response.output_item.added":
         this.#items.begin(frame, data);
         return nothing;
@@ -119,21 +131,43 @@ export class ResponsesReader implements ResponseReader {
   }
 
   #readDelta(frame: Fields, type: keyof typeof pieces): readonly ModelPart[] {
-    const { delta } = frame;
-    if (delta === undefined || delta === null || delta === "") {
-      return nothing;
-    }
-    if (typeof delta !== "string") {
+    if (!isTextOrNothing(frame.delta)) {
       return [this.#unknownForm()];
     }
+    const delta = textOf(frame.delta);
     const { of, part } = pieces[type];
-    this.#items.addPiece(frame, of, part === "refusal" ? "refusal" : "text", delta);
-    if (part === "refusal") {
-      this.#refusal += delta;
+    const logprobs = part === "text" ? readLogprobs(frame.logprobs) : undefined;
+    if (delta === "" && logprobs === undefined) {
       return nothing;
     }
-    this.#hasSpoken ||= part === "text";
-    return [{ type: part, text: delta }];
+    const item = this.#items.addPiece(frame, of, part === "refusal" ? "refusal" : "text", delta);
+    switch (part) {
+      case "refusal":
+        this.#refusal += delta;
+        return nothing;
+      case "text":
+        if (logprobs !== undefined) {
+          const place = placeOf(frame);
+          item.logprobs.set(place, (item.logprobs.get(place) ?? 0) + logprobs.length);
+        }
+        return this.#say(delta, logprobs);
+      default:
+        return [{ type: part, text: delta }];
+    }
+  }
+
+  /** Some servers give log probabilities at the end of a text alone. */
+  #readTextEnd(frame: Fields): readonly ModelPart[] {
+    const all = readLogprobs(frame.logprobs);
+    return all === undefined ? nothing : this.#say("", newLogprobs(this.#items.itemOf(frame, "message"), frame, all));
+  }
+
+  #say(text: string, logprobs: readonly ModelLogprob[] | undefined): readonly ModelPart[] {
+    this.#hasSpoken ||= text !== "";
+    if (logprobs === undefined) {
+      return text === "" ? nothing : [{ type: "text", text }];
+    }
+    return [{ type: "text", text, logprobs }];
   }
 
   /** Returns what the pieces of a complete item have not said. */
@@ -166,9 +200,12 @@ export class ResponsesReader implements ResponseReader {
         this.skipped.add("part", type);
       }
     }
+    const logprobs = asArray(item.fields.content).flatMap((part, content_index) => {
+      const all = readLogprobs(asRecord(part).logprobs);
+      return all === undefined ? [] : (newLogprobs(item, { content_index }, all) ?? []);
+    });
     const rest = textOfMessage(item).slice(item.text.length);
-    this.#hasSpoken ||= rest !== "";
-    return rest === "" ? nothing : [{ type: "text", text: rest }];
+    return this.#say(rest, logprobs.length === 0 ? undefined : logprobs);
   }
 
   #readEnd(frame: Fields, data: string): readonly ModelPart[] {
@@ -264,7 +301,6 @@ const repetitions: ReadonlySet<unknown> = new Set([
   "response.in_progress",
   "response.mcp_call_arguments.done",
   "response.output_text.annotation.added",
-  "response.output_text.done",
   "response.queued",
   "response.reasoning_summary_part.added",
   "response.reasoning_summary_part.done",
@@ -278,6 +314,22 @@ function isRepetition(type: unknown): boolean {
   return (
     repetitions.has(type) || (typeof type === "string" && /^response\.(?:\w+_call|mcp_list_tools)\.\w+$/.test(type))
   );
+}
+
+/** Returns those of all log probabilities of a part that no earlier event has given; undefined for none. */
+function newLogprobs(
+  { logprobs: counts }: OutputItem,
+  event: Fields,
+  all: readonly ModelLogprob[],
+): readonly ModelLogprob[] | undefined {
+  const given = counts.get(placeOf(event)) ?? 0;
+  counts.set(placeOf(event), Math.max(given, all.length));
+  return given >= all.length ? undefined : all.slice(given);
+}
+
+/** Returns the place of a part in the content of its item. */
+function placeOf({ content_index: place }: Fields): number {
+  return asCount(place) ?? 0;
 }
 
 function citationsOf(items: readonly OutputItem[]): readonly ModelCitation[] | undefined {

@@ -9,6 +9,7 @@ export const responsesSettings: ReadonlySet<SettingName> = new Set([
   "topP",
   "verbosity",
   "serviceTier",
+  "topLogprobs",
   "maxProviderCalls",
 ]);
 
@@ -20,9 +21,9 @@ export interface SettingsContext {
   readonly reasons: boolean;
 }
 
-/** Returns the fields of the body for the settings. `verbosity` is not among them: it stands beside the format of the text. */
+/** Returns the fields of the body for the settings. `verbosity` is not among them, because it stands beside the format of the text. */
 export function printSettings(
-  { toolChoice, parallelToolCalls, topP, serviceTier, maxProviderCalls }: ModelSettings,
+  { toolChoice, parallelToolCalls, topP, serviceTier, topLogprobs, maxProviderCalls }: ModelSettings,
   { hasTools, reasons }: SettingsContext,
 ): Readonly<Record<string, unknown>> {
   return {
@@ -31,6 +32,7 @@ export function printSettings(
     ...(hasTools && maxProviderCalls !== undefined && { max_tool_calls: maxProviderCalls }),
     ...(!reasons && topP !== undefined && { top_p: topP }),
     ...(serviceTier !== undefined && { service_tier: serviceTier }),
+    ...(topLogprobs !== undefined && { top_logprobs: topLogprobs }),
   };
 }
 

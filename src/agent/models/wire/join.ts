@@ -2,19 +2,24 @@
 // run gain nothing from separate pieces. Splits texts that are too long for one part.
 
 import { splitHalfCharacter } from "../half-character.ts";
-import type { ModelPart } from "../model.ts";
+import type { ModelLogprob, ModelPart } from "../model.ts";
 
 /** The maximum that the log keeps in one result. A single longer piece stays unchanged. */
 const joinedCharsMax = 4_096;
+
+/** The maximum number of log probabilities that the log keeps in one result. */
+const tokensMax = 256;
 
 /** Joins adjacent text parts; other parts stay in place. */
 export function joinTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
   const joined: ModelPart[] = [];
   let text = "";
+  let logprobs: ModelLogprob[] | undefined;
   const flush = (): void => {
-    if (text !== "") {
-      joined.push({ type: "text", text });
+    if (text !== "" || logprobs !== undefined) {
+      joined.push(saying("text", text, logprobs));
       text = "";
+      logprobs = undefined;
     }
   };
   for (const part of parts) {
@@ -22,6 +27,12 @@ export function joinTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
       flush();
     }
     if (part.type === "text") {
+      if (part.logprobs !== undefined) {
+        if ((logprobs?.length ?? 0) + part.logprobs.length > tokensMax) {
+          flush();
+        }
+        logprobs = [...(logprobs ?? []), ...part.logprobs];
+      }
       text += part.text;
     } else {
       joined.push(part);
@@ -34,7 +45,7 @@ export function joinTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
 /** The maximum length of one part. A frame may have a text of megabytes, and readers of the log accept results of a few. */
 export const partCharsMax = 262_144;
 
-/** Splits texts and thoughts that are longer than one part may be, never within a character. */
+/** Splits texts and thoughts that are longer than one part may be, never within a character, and log probabilities. */
 export function splitTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
   return parts.some(isLong) ? parts.flatMap((part) => (isLong(part) ? splitText(part) : [part])) : parts;
 }
@@ -42,16 +53,35 @@ export function splitTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
 type Said = Extract<ModelPart, { type: "text" | "reasoning" }>;
 
 function isLong(part: ModelPart): part is Said {
+  if (part.type === "text" && part.logprobs !== undefined && part.logprobs.length > tokensMax) {
+    return true;
+  }
   return (part.type === "text" || part.type === "reasoning") && part.text.length > partCharsMax;
 }
 
-function splitText({ type, text }: Said): readonly ModelPart[] {
-  const pieces: ModelPart[] = [];
+/** Log probabilities that have no room beside the text follow it alone. */
+function splitText(part: Said): readonly ModelPart[] {
+  const logprobs = part.type === "text" ? (part.logprobs ?? []) : [];
+  const texts = piecesOf(part.text);
+  const count = Math.max(texts.length, Math.ceil(logprobs.length / tokensMax));
+  return Array.from({ length: count }, (_, place) => {
+    const tokens = logprobs.slice(place * tokensMax, (place + 1) * tokensMax);
+    return saying(part.type, texts[place] ?? "", tokens.length === 0 ? undefined : tokens);
+  });
+}
+
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
   let rest = text;
   while (rest.length > partCharsMax) {
     const [piece] = splitHalfCharacter(rest.slice(0, partCharsMax));
-    pieces.push({ type, text: piece });
+    pieces.push(piece);
     rest = rest.slice(piece.length);
   }
-  return [...pieces, { type, text: rest }];
+  return [...pieces, rest];
+}
+
+/** Thoughts have no log probabilities. */
+function saying(type: Said["type"], text: string, logprobs: readonly ModelLogprob[] | undefined): ModelPart {
+  return type === "text" && logprobs !== undefined ? { type, text, logprobs } : { type, text };
 }

@@ -53,7 +53,10 @@ type Message struct {
 	// Id of the message, chosen by its sender; the service only keeps it.
 	Id *string `protobuf:"bytes,11,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// Sources that a model cites in its text, in the order of the provider: at most 256.
-	Citations     []*Citation `protobuf:"bytes,12,rep,name=citations,proto3" json:"citations,omitempty"`
+	Citations []*Citation `protobuf:"bytes,12,rep,name=citations,proto3" json:"citations,omitempty"`
+	// Log probabilities of the tokens of a model's text, in its order. Set in `message.completed` alone, when the provider sent them; see
+	// `Agent.top_logprobs`. The service keeps about 1 MiB of them here, those of the first tokens. The chunks of a longer text have all.
+	Logprobs      []*TokenLogprob `protobuf:"bytes,13,rep,name=logprobs,proto3" json:"logprobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -183,6 +186,13 @@ func (x *Message) GetCitations() []*Citation {
 	return nil
 }
 
+func (x *Message) GetLogprobs() []*TokenLogprob {
+	if x != nil {
+		return x.Logprobs
+	}
+	return nil
+}
+
 type isMessage_Content interface {
 	isMessage_Content()
 }
@@ -200,6 +210,143 @@ type Message_Parts struct {
 func (*Message_Text) isMessage_Content() {}
 
 func (*Message_Parts) isMessage_Content() {}
+
+// How likely a model held a token of its text to be.
+type TokenLogprob struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token as text.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Natural logarithm of its probability.
+	Logprob float64 `protobuf:"fixed64,2,opt,name=logprob,proto3" json:"logprob,omitempty"`
+	// The bytes of the token in UTF-8; a character may have several tokens. Unset where the provider gives none.
+	Bytes []byte `protobuf:"bytes,3,opt,name=bytes,proto3,oneof" json:"bytes,omitempty"`
+	// The likeliest tokens of this place, the likeliest first: at most 20. The chosen token may be absent.
+	Top           []*TopLogprob `protobuf:"bytes,4,rep,name=top,proto3" json:"top,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenLogprob) Reset() {
+	*x = TokenLogprob{}
+	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenLogprob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenLogprob) ProtoMessage() {}
+
+func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
+func (*TokenLogprob) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TokenLogprob) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *TokenLogprob) GetLogprob() float64 {
+	if x != nil {
+		return x.Logprob
+	}
+	return 0
+}
+
+func (x *TokenLogprob) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
+func (x *TokenLogprob) GetTop() []*TopLogprob {
+	if x != nil {
+		return x.Top
+	}
+	return nil
+}
+
+// One of the likeliest tokens of a place in a text.
+type TopLogprob struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token as text.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Natural logarithm of its probability.
+	Logprob float64 `protobuf:"fixed64,2,opt,name=logprob,proto3" json:"logprob,omitempty"`
+	// The bytes of the token in UTF-8. Unset where the provider gives none.
+	Bytes         []byte `protobuf:"bytes,3,opt,name=bytes,proto3,oneof" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TopLogprob) Reset() {
+	*x = TopLogprob{}
+	mi := &file_runnel_v1_message_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TopLogprob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TopLogprob) ProtoMessage() {}
+
+func (x *TopLogprob) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_message_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TopLogprob.ProtoReflect.Descriptor instead.
+func (*TopLogprob) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *TopLogprob) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *TopLogprob) GetLogprob() float64 {
+	if x != nil {
+		return x.Logprob
+	}
+	return 0
+}
+
+func (x *TopLogprob) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
 
 // A source that a model cites.
 type Citation struct {
@@ -220,7 +367,7 @@ type Citation struct {
 
 func (x *Citation) Reset() {
 	*x = Citation{}
-	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	mi := &file_runnel_v1_message_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -232,7 +379,7 @@ func (x *Citation) String() string {
 func (*Citation) ProtoMessage() {}
 
 func (x *Citation) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[1]
+	mi := &file_runnel_v1_message_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -245,7 +392,7 @@ func (x *Citation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Citation.ProtoReflect.Descriptor instead.
 func (*Citation) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{1}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Citation) GetUrl() string {
@@ -318,14 +465,17 @@ type MessageChunk struct {
 	Source *string `protobuf:"bytes,8,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	// True when the runner revised its text: `content` replaces the text of all chunks since the last `message.completed`, or
 	// since the start of the run.
-	ReplacesText  bool `protobuf:"varint,9,opt,name=replaces_text,json=replacesText,proto3" json:"replaces_text,omitempty"`
+	ReplacesText bool `protobuf:"varint,9,opt,name=replaces_text,json=replacesText,proto3" json:"replaces_text,omitempty"`
+	// Log probabilities of tokens that arrived with the chunk. Joined over the chunks of a message, they are those of its text; a chunk
+	// may have some whose text came in another chunk, or no text at all.
+	Logprobs      []*TokenLogprob `protobuf:"bytes,10,rep,name=logprobs,proto3" json:"logprobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MessageChunk) Reset() {
 	*x = MessageChunk{}
-	mi := &file_runnel_v1_message_proto_msgTypes[2]
+	mi := &file_runnel_v1_message_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -337,7 +487,7 @@ func (x *MessageChunk) String() string {
 func (*MessageChunk) ProtoMessage() {}
 
 func (x *MessageChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[2]
+	mi := &file_runnel_v1_message_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -350,7 +500,7 @@ func (x *MessageChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageChunk.ProtoReflect.Descriptor instead.
 func (*MessageChunk) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{2}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MessageChunk) GetRole() string {
@@ -416,6 +566,13 @@ func (x *MessageChunk) GetReplacesText() bool {
 	return false
 }
 
+func (x *MessageChunk) GetLogprobs() []*TokenLogprob {
+	if x != nil {
+		return x.Logprobs
+	}
+	return nil
+}
+
 // The parts of a message, in order.
 type ContentParts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -427,7 +584,7 @@ type ContentParts struct {
 
 func (x *ContentParts) Reset() {
 	*x = ContentParts{}
-	mi := &file_runnel_v1_message_proto_msgTypes[3]
+	mi := &file_runnel_v1_message_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +596,7 @@ func (x *ContentParts) String() string {
 func (*ContentParts) ProtoMessage() {}
 
 func (x *ContentParts) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[3]
+	mi := &file_runnel_v1_message_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +609,7 @@ func (x *ContentParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentParts.ProtoReflect.Descriptor instead.
 func (*ContentParts) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{3}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ContentParts) GetElements() []*ContentElement {
@@ -485,7 +642,7 @@ type ContentElement struct {
 
 func (x *ContentElement) Reset() {
 	*x = ContentElement{}
-	mi := &file_runnel_v1_message_proto_msgTypes[4]
+	mi := &file_runnel_v1_message_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +654,7 @@ func (x *ContentElement) String() string {
 func (*ContentElement) ProtoMessage() {}
 
 func (x *ContentElement) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[4]
+	mi := &file_runnel_v1_message_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +667,7 @@ func (x *ContentElement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentElement.ProtoReflect.Descriptor instead.
 func (*ContentElement) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ContentElement) GetType() string {
@@ -579,7 +736,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_runnel_v1_message_proto_msgTypes[5]
+	mi := &file_runnel_v1_message_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +748,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_message_proto_msgTypes[5]
+	mi := &file_runnel_v1_message_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +761,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_message_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_message_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ToolCall) GetId() string {
@@ -639,7 +796,7 @@ var File_runnel_v1_message_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x17runnel/v1/message.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1frunnel/options/v1/options.proto\"\xe5\x04\n" +
+	"\x17runnel/v1/message.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1frunnel/options/v1/options.proto\"\xa6\x05\n" +
 	"\aMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12\x14\n" +
@@ -655,7 +812,9 @@ const file_runnel_v1_message_proto_rawDesc = "" +
 	"\x06source\x18\n" +
 	" \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01H\x06R\x06source\x88\x01\x01\x12\x1d\n" +
 	"\x02id\x18\v \x01(\tB\b\xbaH\x05r\x03(\x80\x02H\aR\x02id\x88\x01\x01\x12<\n" +
-	"\tcitations\x18\f \x03(\v2\x13.runnel.v1.CitationB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\tcitationsB\t\n" +
+	"\tcitations\x18\f \x03(\v2\x13.runnel.v1.CitationB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\tcitations\x12?\n" +
+	"\blogprobs\x18\r \x03(\v2\x17.runnel.v1.TokenLogprobB\n" +
+	"\xbaH\a\x92\x01\x04\x10\x80\x80\x04R\blogprobsB\t\n" +
 	"\acontentB\a\n" +
 	"\x05_nameB\x0f\n" +
 	"\r_tool_call_idB\x12\n" +
@@ -663,7 +822,19 @@ const file_runnel_v1_message_proto_rawDesc = "" +
 	"\x19_provider_specific_fieldsB\v\n" +
 	"\t_is_errorB\t\n" +
 	"\a_sourceB\x05\n" +
-	"\x03_id\"\xa9\x01\n" +
+	"\x03_id\"\x95\x01\n" +
+	"\fTokenLogprob\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\x12!\n" +
+	"\alogprob\x18\x02 \x01(\x01B\a\xa2\xd9\xf4\a\x02\x10\x01R\alogprob\x12\x19\n" +
+	"\x05bytes\x18\x03 \x01(\fH\x00R\x05bytes\x88\x01\x01\x12'\n" +
+	"\x03top\x18\x04 \x03(\v2\x15.runnel.v1.TopLogprobR\x03topB\b\n" +
+	"\x06_bytes\"j\n" +
+	"\n" +
+	"TopLogprob\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\x12!\n" +
+	"\alogprob\x18\x02 \x01(\x01B\a\xa2\xd9\xf4\a\x02\x10\x01R\alogprob\x12\x19\n" +
+	"\x05bytes\x18\x03 \x01(\fH\x00R\x05bytes\x88\x01\x01B\b\n" +
+	"\x06_bytes\"\xa9\x01\n" +
 	"\bCitation\x12\x1a\n" +
 	"\x03url\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80@R\x03url\x12\x1e\n" +
 	"\x05title\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80@R\x05title\x12\x1d\n" +
@@ -671,7 +842,7 @@ const file_runnel_v1_message_proto_rawDesc = "" +
 	"\x05start\x18\x04 \x01(\x05H\x00R\x05start\x88\x01\x01\x12\x15\n" +
 	"\x03end\x18\x05 \x01(\x05H\x01R\x03end\x88\x01\x01B\b\n" +
 	"\x06_startB\x06\n" +
-	"\x04_end\"\x9f\x03\n" +
+	"\x04_end\"\xd4\x03\n" +
 	"\fMessageChunk\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12$\n" +
@@ -683,7 +854,9 @@ const file_runnel_v1_message_proto_rawDesc = "" +
 	"tool_calls\x18\x06 \x03(\v2\x13.runnel.v1.ToolCallR\ttoolCalls\x12F\n" +
 	"\x18provider_specific_fields\x18\a \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01H\x01R\x16providerSpecificFields\x88\x01\x01\x12$\n" +
 	"\x06source\x18\b \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01H\x02R\x06source\x88\x01\x01\x12#\n" +
-	"\rreplaces_text\x18\t \x01(\bR\freplacesTextB\x0e\n" +
+	"\rreplaces_text\x18\t \x01(\bR\freplacesText\x123\n" +
+	"\blogprobs\x18\n" +
+	" \x03(\v2\x17.runnel.v1.TokenLogprobR\blogprobsB\x0e\n" +
 	"\f_all_contentB\x1b\n" +
 	"\x19_provider_specific_fieldsB\t\n" +
 	"\a_source\"E\n" +
@@ -727,26 +900,31 @@ func file_runnel_v1_message_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_message_proto_rawDescData
 }
 
-var file_runnel_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_runnel_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_runnel_v1_message_proto_goTypes = []any{
 	(*Message)(nil),        // 0: runnel.v1.Message
-	(*Citation)(nil),       // 1: runnel.v1.Citation
-	(*MessageChunk)(nil),   // 2: runnel.v1.MessageChunk
-	(*ContentParts)(nil),   // 3: runnel.v1.ContentParts
-	(*ContentElement)(nil), // 4: runnel.v1.ContentElement
-	(*ToolCall)(nil),       // 5: runnel.v1.ToolCall
+	(*TokenLogprob)(nil),   // 1: runnel.v1.TokenLogprob
+	(*TopLogprob)(nil),     // 2: runnel.v1.TopLogprob
+	(*Citation)(nil),       // 3: runnel.v1.Citation
+	(*MessageChunk)(nil),   // 4: runnel.v1.MessageChunk
+	(*ContentParts)(nil),   // 5: runnel.v1.ContentParts
+	(*ContentElement)(nil), // 6: runnel.v1.ContentElement
+	(*ToolCall)(nil),       // 7: runnel.v1.ToolCall
 }
 var file_runnel_v1_message_proto_depIdxs = []int32{
-	3, // 0: runnel.v1.Message.parts:type_name -> runnel.v1.ContentParts
-	5, // 1: runnel.v1.Message.tool_calls:type_name -> runnel.v1.ToolCall
-	1, // 2: runnel.v1.Message.citations:type_name -> runnel.v1.Citation
-	5, // 3: runnel.v1.MessageChunk.tool_calls:type_name -> runnel.v1.ToolCall
-	4, // 4: runnel.v1.ContentParts.elements:type_name -> runnel.v1.ContentElement
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	5, // 0: runnel.v1.Message.parts:type_name -> runnel.v1.ContentParts
+	7, // 1: runnel.v1.Message.tool_calls:type_name -> runnel.v1.ToolCall
+	3, // 2: runnel.v1.Message.citations:type_name -> runnel.v1.Citation
+	1, // 3: runnel.v1.Message.logprobs:type_name -> runnel.v1.TokenLogprob
+	2, // 4: runnel.v1.TokenLogprob.top:type_name -> runnel.v1.TopLogprob
+	7, // 5: runnel.v1.MessageChunk.tool_calls:type_name -> runnel.v1.ToolCall
+	1, // 6: runnel.v1.MessageChunk.logprobs:type_name -> runnel.v1.TokenLogprob
+	6, // 7: runnel.v1.ContentParts.elements:type_name -> runnel.v1.ContentElement
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_message_proto_init() }
@@ -760,15 +938,17 @@ func file_runnel_v1_message_proto_init() {
 	}
 	file_runnel_v1_message_proto_msgTypes[1].OneofWrappers = []any{}
 	file_runnel_v1_message_proto_msgTypes[2].OneofWrappers = []any{}
+	file_runnel_v1_message_proto_msgTypes[3].OneofWrappers = []any{}
 	file_runnel_v1_message_proto_msgTypes[4].OneofWrappers = []any{}
-	file_runnel_v1_message_proto_msgTypes[5].OneofWrappers = []any{}
+	file_runnel_v1_message_proto_msgTypes[6].OneofWrappers = []any{}
+	file_runnel_v1_message_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_message_proto_rawDesc), len(file_runnel_v1_message_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

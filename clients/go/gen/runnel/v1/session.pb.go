@@ -538,6 +538,9 @@ type Agent struct {
 	Verbosity Verbosity `protobuf:"varint,20,opt,name=verbosity,proto3,enum=runnel.v1.Verbosity" json:"verbosity,omitempty"`
 	// The provider's own name of a tier of service, such as `flex` or `priority`. A hint.
 	ServiceTier string `protobuf:"bytes,21,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	// Asks for the log probabilities of the answer's tokens, and sets how many of the likeliest tokens each place of the text lists: 0
+	// to 20; 0 means the chosen tokens alone. Unset asks for none. `Message.logprobs` has them.
+	TopLogprobs *int32 `protobuf:"varint,22,opt,name=top_logprobs,json=topLogprobs,proto3,oneof" json:"top_logprobs,omitempty"`
 	// Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
 	// the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
 	MaxProviderCalls *int32 `protobuf:"varint,23,opt,name=max_provider_calls,json=maxProviderCalls,proto3,oneof" json:"max_provider_calls,omitempty"`
@@ -720,6 +723,13 @@ func (x *Agent) GetServiceTier() string {
 		return x.ServiceTier
 	}
 	return ""
+}
+
+func (x *Agent) GetTopLogprobs() int32 {
+	if x != nil && x.TopLogprobs != nil {
+		return *x.TopLogprobs
+	}
+	return 0
 }
 
 func (x *Agent) GetMaxProviderCalls() int32 {
@@ -1297,7 +1307,8 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\"\n" +
 	"\x06run_id\x18\x02 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xe1\t\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xa5\n" +
+	"\n" +
 	"\x05Agent\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x04name\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12.\n" +
@@ -1322,15 +1333,17 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x11frequency_penalty\x18\x12 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\x00@)\x00\x00\x00\x00\x00\x00\x00\xc0H\x05R\x10frequencyPenalty\x88\x01\x01\x12G\n" +
 	"\x10presence_penalty\x18\x13 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\x00@)\x00\x00\x00\x00\x00\x00\x00\xc0H\x06R\x0fpresencePenalty\x88\x01\x01\x12<\n" +
 	"\tverbosity\x18\x14 \x01(\x0e2\x14.runnel.v1.VerbosityB\b\xbaH\x05\x82\x01\x02\x10\x01R\tverbosity\x12*\n" +
-	"\fservice_tier\x18\x15 \x01(\tB\a\xbaH\x04r\x02(@R\vserviceTier\x12:\n" +
-	"\x12max_provider_calls\x18\x17 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\aR\x10maxProviderCalls\x88\x01\x01B\x0e\n" +
+	"\fservice_tier\x18\x15 \x01(\tB\a\xbaH\x04r\x02(@R\vserviceTier\x121\n" +
+	"\ftop_logprobs\x18\x16 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x00H\aR\vtopLogprobs\x88\x01\x01\x12:\n" +
+	"\x12max_provider_calls\x18\x17 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\bR\x10maxProviderCalls\x88\x01\x01B\x0e\n" +
 	"\f_temperatureB\x16\n" +
 	"\x14_parallel_tool_callsB\b\n" +
 	"\x06_top_pB\b\n" +
 	"\x06_top_kB\a\n" +
 	"\x05_seedB\x14\n" +
 	"\x12_frequency_penaltyB\x13\n" +
-	"\x11_presence_penaltyB\x15\n" +
+	"\x11_presence_penaltyB\x0f\n" +
+	"\r_top_logprobsB\x15\n" +
 	"\x13_max_provider_calls\"\xc4\x02\n" +
 	"\n" +
 	"ToolChoice\x128\n" +

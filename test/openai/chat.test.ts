@@ -150,8 +150,6 @@ test("a caller that leaves cancels its run", async () => {
 
 test.each<[object, string]>([
   [{ n: 2 }, "n"],
-  [{ logprobs: true }, "logprobs"],
-  [{ top_logprobs: 2 }, "top_logprobs"],
   [{ logit_bias: { 1: 1 } }, "logit_bias"],
   [{ response_format: { type: "grammar" } }, "response_format.type"],
   [{ tool_choice: { type: "custom", custom: { name: "x" } } }, "tool_choice.type"],

@@ -415,7 +415,6 @@ describe("refusals", () => {
     [{ input: [{ type: "item_reference", id: "x" }] }, "input[0].type"],
     [{ text: { format: { type: "grammar" } } }, "text.format.type"],
     [{ tool_choice: { type: "file_search" } }, "tool_choice.type"],
-    [{ top_logprobs: 2 }, "top_logprobs"],
     [{ prompt: { id: "x" } }, "prompt"],
     [{ max_tool_calls: 2 }, "max_tool_calls"],
     [{ include: ["reasoning.encrypted_content"] }, "include"],

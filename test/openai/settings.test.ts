@@ -38,7 +38,16 @@ test("one stop text is a list of one", async () => {
 
 test("values that change nothing are not sent", async () => {
   const body = await bodyOf({
-    ...{ top_p: 1, frequency_penalty: 0, presence_penalty: 0, stop: [], n: 1, logprobs: false, logit_bias: {} },
+    ...{
+      top_p: 1,
+      frequency_penalty: 0,
+      presence_penalty: 0,
+      stop: [],
+      n: 1,
+      logprobs: false,
+      top_logprobs: 0,
+      logit_bias: {},
+    },
     ...{ tools: [weather], tool_choice: "auto", parallel_tool_calls: true, service_tier: "auto", seed: null },
     ...{ response_format: { type: "text" }, modalities: ["text"] },
   });

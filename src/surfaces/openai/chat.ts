@@ -1,6 +1,7 @@
 // The Chat Completions API: each call is one run, in a session of its own that lasts as long as the call. Tools of the service
 // stay unseen. A caller that leaves cancels its run: no other caller can read the answer.
 
+import type { TokenLogprob } from "#gen/runnel/v1/message_pb.js";
 import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
@@ -13,6 +14,7 @@ import { chatAnnotationsOf } from "./citations.ts";
 import { ApiError, failureOf, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { plain, secondsOf } from "./ids.ts";
+import { chatLogprobsOf } from "./logprobs.ts";
 import { readChatMessages } from "./messages.ts";
 import { chatUsageObject } from "./response.ts";
 import { readEffort, readMetadata } from "./response-request.ts";
@@ -94,18 +96,28 @@ function checkIgnored(request: Fields): void {
 
 /** Fields that libraries send with values that change nothing. */
 const neutralValues: readonly (readonly [name: string, changesNothing: (value: unknown) => boolean])[] = [
-  ["logprobs", (value) => value === false],
-  ["top_logprobs", (value) => value === 0],
   ["logit_bias", (value) => JSON.stringify(value) === "{}"],
   ["modalities", (value) => JSON.stringify(value) === '["text"]'],
 ];
 
+/** A delta of the message, and the log probabilities beside it. */
+interface Piece {
+  readonly delta: object;
+  readonly logprobs?: object | null;
+}
+
+function say(content: string, logprobs: readonly TokenLogprob[]): Piece[] {
+  return content === "" && logprobs.length === 0 ? [] : [{ delta: { content }, logprobs: chatLogprobsOf(logprobs) }];
+}
+
 /** What a log has said so far. */
 class ChatFold {
   #streamed = "";
+  #streamedLogprobs: TokenLogprob[] = [];
   #whole = "";
   #reasoning = "";
   readonly #annotations: object[] = [];
+  #logprobs: readonly TokenLogprob[] = [];
   #isVoid = false;
   end: RunCompleted | RunFailed | undefined;
   usage: Usage | undefined;
@@ -120,32 +132,40 @@ class ChatFold {
     return this.#annotations;
   }
 
+  /** The log probabilities of the text; null for none. */
+  get logprobs(): object | null {
+    return chatLogprobsOf([...this.#logprobs, ...this.#streamedLogprobs]);
+  }
+
   get reasoning(): string {
     return this.#reasoning;
   }
 
-  /** Returns the deltas of the next result. Throws an ApiError when text that was sent is void. */
-  take({ payload, usage }: RunResult): object[] {
+  /** Returns the pieces of the next result. */
+  take({ payload, usage }: RunResult): Piece[] {
     switch (payload.case) {
       case "reasoningDelta":
         this.#reasoning += payload.value.content;
-        return [{ reasoning_content: payload.value.content }];
+        return [{ delta: { reasoning_content: payload.value.content } }];
       case "messageDelta": {
-        const content = payload.value.chunk?.content ?? "";
+        const { content = "", logprobs = [] } = payload.value.chunk ?? {};
         this.#streamed += content;
-        return content === "" ? [] : [{ content }];
+        this.#streamedLogprobs.push(...logprobs);
+        return say(content, logprobs);
       }
       case "messageCompleted": {
-        const content = this.#streamed === "" ? textOf(payload.value.message) : "";
+        const { message } = payload.value;
+        const [content, logprobs] = this.#hasStreamed() ? ["", []] : [textOf(message), message?.logprobs ?? []];
         this.#whole += this.#streamed + content;
-        this.#streamed = "";
-        const annotations = chatAnnotationsOf(payload.value.message);
+        this.#logprobs = [...this.#logprobs, ...this.#streamedLogprobs, ...logprobs];
+        this.#forgetStreamed();
+        const annotations = chatAnnotationsOf(message);
         this.#annotations.push(...annotations);
-        return [...(content === "" ? [] : [{ content }]), ...(annotations.length === 0 ? [] : [{ annotations }])];
+        return [...say(content, logprobs), ...(annotations.length === 0 ? [] : [{ delta: { annotations } }])];
       }
       case "turnRestarted":
-        this.#isVoid ||= this.#streamed !== "";
-        this.#streamed = "";
+        this.#isVoid ||= this.#hasStreamed();
+        this.#forgetStreamed();
         return [];
       case "runCompleted":
       case "runFailed":
@@ -155,6 +175,15 @@ class ChatFold {
       default:
         return [];
     }
+  }
+
+  #hasStreamed(): boolean {
+    return this.#streamed !== "" || this.#streamedLogprobs.length > 0;
+  }
+
+  #forgetStreamed(): void {
+    this.#streamed = "";
+    this.#streamedLogprobs = [];
   }
 
   /** True when text of a turn that began again was given out. */
@@ -194,7 +223,7 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
       fold.take(result);
     }
   }
-  const { failure, text, reasoning, annotations, finishReason } = fold;
+  const { failure, text, reasoning, annotations, logprobs, finishReason } = fold;
   if (failure !== undefined) {
     answer.send(failure.status, { error: failure.body }, failure.headers);
     return;
@@ -210,7 +239,7 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
   };
   answer.send(200, {
     ...head(runId, model, "chat.completion"),
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    choices: [{ index: 0, message, logprobs, finish_reason: finishReason }],
     usage: chatUsageObject(fold.usage),
   });
 }
@@ -218,39 +247,39 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
 async function streamCompletion(visit: Visit, { runId, model }: Completion, includesUsage: boolean): Promise<void> {
   const { calls, response } = visit;
   const fold = new ChatFold();
-  const print = (delta: object, finish_reason: string | null = null): string =>
+  const print = ({ delta, logprobs = null }: Piece, finish_reason: string | null = null): string =>
     printData({
       ...head(runId, model, "chat.completion.chunk"),
-      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      choices: [{ index: 0, delta, logprobs, finish_reason }],
       ...(includesUsage && { usage: null }),
     });
   try {
     let silentBatches = 0;
     for await (const results of followLog(calls, runId)) {
-      const deltas = results.flatMap((result) => fold.take(result));
+      const pieces = results.flatMap((result) => fold.take(result));
       silentBatches += results.length === 0 ? 1 : 0;
       if (response.headersSent) {
         await writeText(visit, results.length === 0 ? keepAlive : "");
-      } else if (deltas.length > 0 || fold.end !== undefined || silentBatches > heldBatches) {
+      } else if (pieces.length > 0 || fold.end !== undefined || silentBatches > heldBatches) {
         // A run that fails before its first word is answered with the status of its failure.
         if (fold.failure !== undefined) {
           throw fold.failure;
         }
         setHead(response, 200, streamHeaders);
-        await writeText(visit, print({ role: "assistant", content: "", refusal: null }));
+        await writeText(visit, print({ delta: { role: "assistant", content: "", refusal: null } }));
       }
       if (fold.hasVoidText) {
         const message = "the run began again after a part of its text was sent: repeat the call";
         throw new ApiError(500, { message, code: "run_restarted" });
       }
-      await writeText(visit, deltas.map((delta) => print(delta)).join(""));
+      await writeText(visit, pieces.map((piece) => print(piece)).join(""));
     }
     if (fold.failure !== undefined) {
       throw fold.failure;
     }
-    const calling = fold.calls.length === 0 ? "" : print({ tool_calls: fold.calls });
+    const calling = fold.calls.length === 0 ? "" : print({ delta: { tool_calls: fold.calls } });
     const usage = { ...head(runId, model, "chat.completion.chunk"), choices: [], usage: chatUsageObject(fold.usage) };
-    const last = `${calling}${print({}, fold.finishReason)}${includesUsage ? printData(usage) : ""}`;
+    const last = `${calling}${print({ delta: {} }, fold.finishReason)}${includesUsage ? printData(usage) : ""}`;
     endStream(response, `${last}data: [DONE]\n\n`);
   } catch (error) {
     if (calls.signal.aborted || !response.headersSent) {

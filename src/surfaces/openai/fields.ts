@@ -45,12 +45,12 @@ export class Fields {
     return this.#typed(name, "a number", (value) => typeof value === "number");
   }
 
-  /** Returns a whole number of at least 1. */
-  count(name: string): number | undefined {
+  /** Returns a whole number, from the lowest one on. */
+  count(name: string, lowest = 1): number | undefined {
     return this.#typed(
       name,
-      "a whole number from 1 on",
-      (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= countMax,
+      `a whole number from ${lowest} on`,
+      (value) => Number.isInteger(value) && Number(value) >= lowest && Number(value) <= countMax,
     );
   }
 

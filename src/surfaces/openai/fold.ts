@@ -6,13 +6,14 @@
 // O3  A call that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
 // O4  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
-import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { Message, TokenLogprob } from "#gen/runnel/v1/message_pb.js";
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { outputOf, textOf } from "../in-process/message-text.ts";
 import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
 import { type ApiError, failureOf } from "./errors.ts";
 import { plain } from "./ids.ts";
+import { logprobsOf } from "./logprobs.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
 import { serverLabel } from "./tools.ts";
 
@@ -31,6 +32,8 @@ interface Item {
   readonly id: string;
   readonly kind: "message" | "reasoning" | "mcp_call" | "function_call";
   text: string;
+  /** Those of its text. */
+  readonly logprobs: object[];
   /** The finished item; undefined while it is open. */
   done?: object;
   isVoid?: boolean;
@@ -98,8 +101,10 @@ export class ResponseFold {
         return [...this.#endThinking(), ...this.#begin(payload.value.turn)];
       case "reasoningDelta":
         return this.#think(sequence, payload.value.content);
-      case "messageDelta":
-        return [...this.#endThinking(), ...this.#speak(sequence, payload.value.chunk?.content ?? "")];
+      case "messageDelta": {
+        const { content = "", logprobs = [] } = payload.value.chunk ?? {};
+        return [...this.#endThinking(), ...this.#speak(sequence, content, logprobs)];
+      }
       case "messageCompleted":
         return [...this.#endThinking(), ...this.#say(sequence, payload.value.message)];
       case "toolCallStarted":
@@ -143,7 +148,7 @@ export class ResponseFold {
   #openItem(kind: Item["kind"], prefix: string, sequence: number, position = 0): Item {
     const place = position === 0 ? `${sequence}` : `${sequence}_${position}`;
     const id = `${prefix}_${plain(this.#origin.runId)}_${place}`;
-    const item: Item = { index: this.#items.length, sequence, id, kind, text: "" };
+    const item: Item = { index: this.#items.length, sequence, id, kind, text: "", logprobs: [] };
     this.#items.push(item);
     return item;
   }
@@ -187,9 +192,9 @@ export class ResponseFold {
     ];
   }
 
-  #speak(sequence: number, delta: string): ResponseEvent[] {
+  #speak(sequence: number, delta: string, given: readonly TokenLogprob[]): ResponseEvent[] {
     const events: ResponseEvent[] = [];
-    if (delta === "") {
+    if (delta === "" && given.length === 0) {
       return events;
     }
     if (this.#speaking === undefined) {
@@ -203,12 +208,17 @@ export class ResponseFold {
     const item = this.#speaking;
     item.text += delta;
     this.#isStreamed = true;
-    return [...events, this.#event("response.output_text.delta", { ...contentPlace(item), delta, logprobs: [] })];
+    const logprobs = logprobsOf(given);
+    // A whole message may have more than fit into the arguments of one call.
+    for (const each of logprobs) {
+      item.logprobs.push(each);
+    }
+    return [...events, this.#event("response.output_text.delta", { ...contentPlace(item), delta, logprobs })];
   }
 
   /** Ends a message. A text that was not streamed is opened first. */
   #say(sequence: number, message: Message | undefined): ResponseEvent[] {
-    const unstreamed = this.#isStreamed ? [] : this.#speak(sequence, textOf(message));
+    const unstreamed = this.#isStreamed ? [] : this.#speak(sequence, textOf(message), message?.logprobs ?? []);
     this.#isStreamed = false;
     return [...unstreamed, ...this.#endSpeaking("completed", annotationsOf(message))];
   }
@@ -219,14 +229,14 @@ export class ResponseFold {
       return [];
     }
     this.#speaking = undefined;
-    const { id, text } = item;
-    const part = textPart(text, annotations);
+    const { id, text, logprobs } = item;
+    const part = { ...textPart(text), annotations, logprobs };
     const added = annotations.map((annotation, annotation_index) =>
       this.#event("response.output_text.annotation.added", { ...contentPlace(item), annotation_index, annotation }),
     );
     return [
       ...added,
-      this.#event("response.output_text.done", { ...contentPlace(item), text, logprobs: [] }),
+      this.#event("response.output_text.done", { ...contentPlace(item), text, logprobs }),
       this.#event("response.content_part.done", { ...contentPlace(item), part }),
       this.#done(item, { id, type: "message", role: "assistant", status, content: [part] }),
     ];
@@ -340,6 +350,6 @@ function summaryPlace({ id, index }: Item) {
   return { item_id: id, output_index: index, summary_index: 0 };
 }
 
-function textPart(text: string, annotations: readonly object[] = []): object {
-  return { type: "output_text", text, annotations, logprobs: [] };
+function textPart(text: string): object {
+  return { type: "output_text", text, annotations: [], logprobs: [] };
 }

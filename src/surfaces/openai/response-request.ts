@@ -4,11 +4,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { type AgentSchema, ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import type { Echo } from "./echo.ts";
-import { ApiError, invalid, notFound, unsupported } from "./errors.ts";
+import { ApiError, invalid, notFound } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { runIdOf, sessionIdOf } from "./ids.ts";
 import { readInput } from "./messages.ts";
-import { readSettings, readTextSettings } from "./settings.ts";
+import { readResponseSettings, readTextSettings } from "./settings.ts";
 import { readTools } from "./tools.ts";
 
 /** A request, read and checked. */
@@ -41,7 +41,7 @@ export function readRequest(request: Fields): Asked {
       model: request.text("model") ?? "",
       systemPrompt: instructions ?? "",
       maxTokens: request.count("max_output_tokens") ?? 0,
-      ...readSettings(request),
+      ...readResponseSettings(request),
       ...readTextSettings(request),
       ...(tools && { tools }),
       reasoningEffort: readEffort(reasoning?.text("effort")),
@@ -64,17 +64,9 @@ export function readRequest(request: Fields): Asked {
       prompt_cache_key: request.text("prompt_cache_key") ?? null,
     },
   };
-  checkIgnored(request);
+  request.ignore("truncation", "stream_options", "prompt_cache_retention");
   request.assertAllRead();
   return asked;
-}
-
-/** Accepts fields whose only supported value is what happens anyway. */
-function checkIgnored(request: Fields): void {
-  request.ignore("truncation", "stream_options", "prompt_cache_retention");
-  if ((request.list("include") ?? []).length > 0) {
-    throw unsupported("include", "leave it empty");
-  }
 }
 
 function readConversation(request: Fields): string | undefined {

@@ -38,7 +38,7 @@ export function responseObject({ runId, sessionId, agent, echo }: Origin, progre
     service_tier: "default",
     temperature: agent?.temperature ?? null,
     text: { format: { type: "text" } },
-    top_logprobs: null,
+    top_logprobs: agent?.topLogprobs ?? null,
     top_p: agent?.topP ?? null,
     truncation: "disabled",
     usage: progress.usage,

@@ -4,12 +4,13 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
+import { readChatLogprobs, readLogprobs } from "./logprobs.ts";
 
 /** Fields of an agent. */
 export type Settings = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
 
 /** Reads the settings that Chat Completions and Responses write alike. */
-export function readSettings(request: Fields): Settings {
+function readSettings(request: Fields): Settings {
   return present({
     temperature: request.number("temperature"),
     topP: request.number("top_p"),
@@ -19,7 +20,7 @@ export function readSettings(request: Fields): Settings {
   });
 }
 
-/** Reads the settings that Chat Completions alone has. */
+/** Reads the settings of a chat completion. */
 export function readChatSettings(request: Fields): Settings {
   return {
     ...readSettings(request),
@@ -31,8 +32,14 @@ export function readChatSettings(request: Fields): Settings {
       presencePenalty: request.number("presence_penalty"),
       verbosity: readVerbosity(request),
       responseFormat: readChatFormat(request),
+      topLogprobs: readChatLogprobs(request),
     }),
   };
+}
+
+/** Reads the settings of a response, without those in its `text`. */
+export function readResponseSettings(request: Fields): Settings {
+  return { ...readSettings(request), ...present({ topLogprobs: readLogprobs(request) }) };
 }
 
 /** Reads `text` of the Responses API: the form of the answer, and how long it is. */

@@ -1,5 +1,5 @@
 // Each protocol can be deleted: without its folders, its packages of the contract and its lines in the two lists, the rest
-// type-checks, starts and completes a run whose call a person approves.
+// type-checks, starts and completes a run whose call a person approves. Nothing in the rest names its words.
 
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -17,6 +17,7 @@ const deletionTimeoutMs = 120_000;
 
 test.each(protocols.map(({ name }) => name))("%s can be deleted", { timeout: deletionTimeoutMs }, async (name) => {
   const copy = await copyWithout(name);
+  expect(await findWords(join(copy, "src"), wordsOf(name))).toEqual([]);
   const { stdout } = await run(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.deletion.json"], {
     cwd: copy,
     timeout: deletionTimeoutMs,
@@ -51,6 +52,39 @@ test("every package of the contract belongs to the core or to one protocol", asy
   const packages = Object.values(partsOf).flatMap((parts) => parts.packages);
   expect((await readdir(join(root, "proto/runnel"))).toSorted()).toEqual([...packages, "options", "v1"].toSorted());
 });
+
+/** The words by which others could name the protocol. */
+function wordsOf(name: string): readonly string[] {
+  const {
+    services,
+    reasons = {},
+    events = {},
+    failpoints = [],
+  } = protocols.find((each) => each.name === name) ?? expect.fail(name);
+  return [
+    ...services.map((service) => service.name),
+    ...Object.keys(reasons),
+    ...Object.keys(events),
+    ...Object.values(events).map((row) => row.name),
+    ...failpoints,
+  ];
+}
+
+/** Returns the lines below a directory that have one of the words. */
+async function findWords(directory: string, words: readonly string[]): Promise<string[]> {
+  const pattern = new RegExp(`(?<![\\w.-])(?:${words.map((word) => RegExp.escape(word)).join("|")})(?![\\w-])`);
+  const paths = (await readdir(directory, { recursive: true })).filter((path) => /\.tsx?$/.test(path));
+  expect(paths.length).toBeGreaterThan(100);
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const lines = (await readFile(join(directory, path), "utf8")).split("\n");
+      return lines.flatMap((line, index) =>
+        words.length > 0 && pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+      );
+    }),
+  );
+  return found.flat();
+}
 
 async function copyWithout(name: string): Promise<string> {
   const parts = partsOf[name];

@@ -68,6 +68,10 @@ const checks: Readonly<Record<string, (check: Check) => string | undefined>> = {
     const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(value));
     return expected === "date-time" && !isTime ? "is no time" : undefined;
   },
+  contentEncoding: ({ expected, value }) => {
+    const isBase64 = Buffer.from(String(value), "base64").toString("base64") === value;
+    return expected === "base64" && isBase64 ? undefined : `is no ${expected}`;
+  },
   exclusiveMinimum: ({ expected, value }) =>
     Number(value) > Number(expected) ? undefined : `is not above ${expected}`,
   minimum: ({ expected, value }) => (Number(value) >= Number(expected) ? undefined : `is less than ${expected}`),

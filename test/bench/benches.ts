@@ -15,6 +15,7 @@ import { longSession } from "./benches/long-session.ts";
 import { pacedTools } from "./benches/paced-tools.ts";
 import { peer } from "./benches/peer.ts";
 import { processes } from "./benches/processes.ts";
+import { providerStreams } from "./benches/provider-streams.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
 import { runQueue } from "./benches/run-queue.ts";
@@ -46,6 +47,7 @@ export const benches: readonly Bench[] = [
   logChain,
   wakeUps,
   runQueue,
+  providerStreams,
   fileTools,
   bashRoundTrip,
   signedSpecs,

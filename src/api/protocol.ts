@@ -4,6 +4,7 @@ import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectError, ServiceImpl } from "@connectrpc/connect";
 import type { Driver } from "../engine/runs/driver.ts";
 import type { Retention } from "../engine/storage/retention.ts";
+import type { ErrorForm } from "../platform/base/error-form.ts";
 import type { Feed } from "../platform/base/feed.ts";
 import type { Reason } from "../platform/base/reasons.ts";
 import type { SettingsTable } from "../platform/config/keys.ts";
@@ -24,6 +25,8 @@ export interface Protocol {
   readonly files?: readonly DescFile[];
   /** The reasons of failure that only this protocol gives. */
   readonly reasons?: Readonly<Record<string, Reason>>;
+  /** The error bodies over REST that a document of the protocol describes. */
+  readonly errorForms?: readonly ErrorForm[];
   /** The events that only this protocol reports. Declaration merging adds their functions to `Events`. */
   readonly events?: EventTable;
   /** The places at which tests make a process crash. Declaration merging adds their names to `Failpoint`. */

@@ -31,7 +31,7 @@ import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
-import { files, reasons, retention, services } from "./protocols.ts";
+import { errorForms, files, reasons, retention, services } from "./protocols.ts";
 
 /** The addresses of an open server, and its switch to draining. */
 export interface OpenServer extends Address {
@@ -103,6 +103,7 @@ export async function openServer(
     methods,
     services,
     feeds,
+    errorForms,
     reportError,
   });
   const metricsPort = await openMetricsPort(config, metrics, closers);
@@ -150,7 +151,10 @@ export async function openServer(
     documents: new Map([
       [
         "/openapi.json",
-        { contentType: "application/json", print: once(() => printOpenApiDocument({ services, reasons, version })) },
+        {
+          contentType: "application/json",
+          print: once(() => printOpenApiDocument({ services, reasons, errorForms, version })),
+        },
       ],
       ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],
     ]),

@@ -1,9 +1,10 @@
-// Joins the services, the files, the reasons, the events, the failpoints and the retention of the core and of all protocols.
+// Joins the parts of the core and of all protocols: services, files, reasons, error bodies, events, failpoints and retention.
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";
 import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
+import type { ErrorForm } from "../platform/base/error-form.ts";
 import { coreFailpoints } from "../platform/base/failpoint.ts";
 import { coreReasons, type Reason } from "../platform/base/reasons.ts";
 import type { EventTable } from "../platform/telemetry/events.ts";
@@ -29,6 +30,9 @@ export const reasons: readonly Reason[] = [
   ...Object.values(coreReasons),
   ...protocols.flatMap((protocol) => Object.values(protocol.reasons ?? {})),
 ];
+
+/** The error bodies of all protocols. */
+export const errorForms: readonly ErrorForm[] = protocols.flatMap((protocol) => protocol.errorForms ?? []);
 
 /** The events of all protocols. */
 export const protocolEvents: EventTable = Object.assign({}, ...protocols.map((protocol) => protocol.events));

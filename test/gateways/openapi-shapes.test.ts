@@ -40,6 +40,7 @@ import {
   text_request,
   text_response,
 } from "#gen/runnel/options/v1/options_pb.js";
+import { errorForms } from "../../src/app/protocols.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "../../src/surfaces/openapi/document.ts";
 import type { Operation } from "../../src/surfaces/openapi/operation.ts";
 
@@ -329,7 +330,7 @@ interface ContractSpec {
 type RuleSpec = Readonly<Record<string, unknown>>;
 
 function documentOf(spec: ContractSpec): OpenApiDocument {
-  return createOpenApiDocument({ services: [buildService(spec)], reasons: [], version: "1.2.3" });
+  return createOpenApiDocument({ services: [buildService(spec)], reasons: [], errorForms, version: "1.2.3" });
 }
 
 function operationOf({ paths }: OpenApiDocument): Operation {

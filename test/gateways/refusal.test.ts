@@ -185,25 +185,29 @@ test("the gateway names the method of a request before it reads the body", () =>
   const gateway = createRestGateway({ methods, services: [RunService, SessionService] });
   expect(gateway.describe("/v1/runs/x:cancel?a=b", "POST")).toEqual({
     method: RunService.method.cancelRun,
-    errorBody: ErrorBody.RUNNEL,
     reader: { kind: "text", takesPlainText: false },
   });
   expect(gateway.describe("/v1/sessions/s/stream", "GET")).toEqual({
     method: SessionService.method.streamSession,
-    errorBody: ErrorBody.BARE,
     reader: { kind: "none" },
   });
   expect(gateway.describe("/v1/runs/x:cancel", "GET")).toEqual({
     method: undefined,
-    errorBody: ErrorBody.RUNNEL,
     reader: { kind: "request" },
   });
   expect(gateway.describe("/v1/runs/%ZZ", "GET").method).toBe(RunService.method.getRun);
   for (const path of ["/", "*", "", "/runnel.v1.RunService/GetRun"]) {
     expect(gateway.describe(path, "GET")).toEqual({
       method: undefined,
-      errorBody: ErrorBody.BARE,
       reader: { kind: "request" },
     });
   }
+});
+
+test("a service whose error body no protocol brings is refused at the start", async () => {
+  const started = startRestServer({ own: { service: things, methods: {} }, gateway: { errorForms: [] } });
+  await expect(started).rejects.toMatchObject({
+    reason: "CONFIG_INVALID",
+    message: "no protocol has the form of the error body JOBSPEC",
+  });
 });

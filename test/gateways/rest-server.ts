@@ -8,6 +8,7 @@ import type { HandlerContext, Interceptor, ServiceImpl } from "@connectrpc/conne
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { part } from "../../src/api/protocol.ts";
+import { errorForms } from "../../src/app/protocols.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import { createLocalMethods } from "../../src/platform/base/local-methods.ts";
 import { Bodies } from "../../src/surfaces/http/request-body.ts";
@@ -54,6 +55,7 @@ export async function startRestServer(spec: RestServerSpec): Promise<RestServer>
   const gateway = createRestGateway({
     methods: createLocalMethods(parts, { assertAccess: () => {}, interceptors: spec.interceptors ?? [] }),
     services: parts.map(({ service }) => service),
+    errorForms,
     ...spec.gateway,
   });
   const listener = (request: RestRequest, response: RestResponse): void => {

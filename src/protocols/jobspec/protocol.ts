@@ -6,6 +6,7 @@ import { runBudgetOfService } from "../../agent/budget/budget.ts";
 import { type Protocol, part } from "../../api/protocol.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { benchmarkName, createBenchmark } from "./benchmark/benchmark.ts";
+import { errorForms } from "./error-forms.ts";
 import { events } from "./events.ts";
 import { failpoints } from "./failpoints.ts";
 import { createJobService } from "./handlers/job-service.ts";
@@ -22,6 +23,7 @@ export const jobspec: Protocol = {
   name: "jobspec",
   settings: jobspecSettings,
   reasons,
+  errorForms,
   failpoints,
   events,
   services: [JobService, TrustService],

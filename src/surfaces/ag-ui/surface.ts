@@ -13,6 +13,7 @@ import { jsonReader, noReader } from "../http/body-weight.ts";
 import { Calls } from "../in-process/calls.ts";
 import { assertUncompressed, decodeBody } from "../rest/body.ts";
 import { signalOf } from "../rest/departure.ts";
+import { errorStyleOf } from "../rest/errors.ts";
 import { isUnexpected } from "../rest/failure.ts";
 import type { RestCall } from "../rest/gateway.ts";
 import { type RestRequest, type RestResponse, sendFailure, sendJson } from "../rest/respond.ts";
@@ -38,7 +39,7 @@ interface Target {
 }
 
 const base = "/v1/ag-ui";
-const profile = create(RestProfileSchema, { errorBody: ErrorBody.RUNNEL });
+const errorStyle = errorStyleOf(create(RestProfileSchema, { errorBody: ErrorBody.RUNNEL }));
 const { sendMessage, listPresets } = SessionService.method;
 const methods: Readonly<Record<Action, DescMethod>> = {
   run: sendMessage,
@@ -72,12 +73,12 @@ export function createAgUiSurface(options: AgUiOptions) {
         if (isUnexpected(error) && !signal.aborted) {
           options.reportError(error);
         }
-        sendFailure(response, error, profile);
+        sendFailure(response, error, errorStyle);
       }
     },
     refuse: (_request: RestRequest, response: RestResponse, fault: Fault): void => {
       response.on("error", () => undefined);
-      sendFailure(response, fault, profile);
+      sendFailure(response, fault, errorStyle);
     },
   };
 }

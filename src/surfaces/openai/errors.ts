@@ -1,9 +1,10 @@
 // Failures as OpenAI's API reports them: `{"error": {message, type, param, code}}`, with the statuses that its clients act on.
 
 import { ModelError_Cause, type RunFailed } from "#gen/runnel/v1/result_pb.js";
+import type { Failure } from "../../platform/base/error-form.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
-import { describeFailure, type Failure, isUnexpected } from "../rest/failure.ts";
+import { describeFailure, isUnexpected } from "../rest/failure.ts";
 
 /** The body of an error. */
 export interface ErrorBody {

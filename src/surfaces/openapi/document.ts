@@ -3,20 +3,17 @@
 
 import type { DescService } from "@bufbuild/protobuf";
 import { Fault } from "../../platform/base/fault.ts";
-import type { Reason } from "../../platform/base/reasons.ts";
 import { compileBindings } from "../rest/rule.ts";
 import { describe } from "./comments.ts";
-import { ErrorResponses } from "./errors.ts";
+import { ErrorResponses, type ErrorSources } from "./errors.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 import { formatPath } from "./parameters.ts";
 import { Schemas } from "./schema.ts";
 import { securitySchemes } from "./security.ts";
 
 /** Options of the document. */
-export interface OpenApiOptions {
+export interface OpenApiOptions extends ErrorSources {
   readonly services: readonly DescService[];
-  /** The reasons that error responses name. */
-  readonly reasons: readonly Reason[];
   /** The version of the service. */
   readonly version: string;
   /** The base URL of the service. Unset means the origin of the document. */
@@ -39,16 +36,16 @@ export interface OpenApiDocument {
 /** Creates the document. Throws Fault CONFIG_INVALID for a method that OpenAPI cannot express. */
 export function createOpenApiDocument({
   services,
-  reasons,
   version,
   serverUrl = "/",
+  ...sources
 }: OpenApiOptions): OpenApiDocument {
   const bindings = services.flatMap(({ methods }) =>
     methods.flatMap((method) => compileBindings(method).map((binding, index) => ({ binding, index }))),
   );
   const schemas = new Schemas(bindings.map(({ binding }) => binding.method.input));
   const served = services.filter((service) => bindings.some(({ binding }) => binding.method.parent === service));
-  const errors = new ErrorResponses(schemas, served, reasons);
+  const errors = new ErrorResponses(schemas, served, sources);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const { binding, index } of bindings) {
     const path = formatPath(binding.template);

@@ -4,24 +4,37 @@ import { STATUS_CODES } from "node:http";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Access, ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../../platform/base/access.ts";
+import type { ErrorForm } from "../../platform/base/error-form.ts";
+import { Fault } from "../../platform/base/fault.ts";
 import type { Reason } from "../../platform/base/reasons.ts";
 import { profileOf } from "../rest/profile.ts";
 import type { Binding } from "../rest/rule.ts";
 import { reference, type Schema } from "./json-schema.ts";
 import type { Schemas } from "./schema.ts";
 
-type ErrorProfile = Exclude<ErrorBody, ErrorBody.UNSPECIFIED>;
+type Body = Pick<ErrorForm, "errorBody" | "name" | "schema">;
+
+/** What the errors of all services consist of. */
+export interface ErrorSources {
+  /** The reasons that error responses name. */
+  readonly reasons: readonly Reason[];
+  /** The error bodies of protocols. */
+  readonly errorForms: readonly ErrorForm[];
+}
 
 /** Collects the error responses that operations refer to. */
 export class ErrorResponses {
   readonly #components = new Map<string, object>();
   readonly #reasons: readonly Reason[];
+  readonly #bodies: readonly Body[];
 
   /** Defines the error bodies before any message, so that they get their names first. */
-  constructor(schemas: Schemas, services: readonly DescService[], reasons: readonly Reason[]) {
+  constructor(schemas: Schemas, services: readonly DescService[], { reasons, errorForms }: ErrorSources) {
     this.#reasons = reasons;
-    for (const profile of new Set(services.flatMap(({ methods }) => methods.map(errorBodyOf)))) {
-      const { name, schema } = bodies[profile];
+    this.#bodies = [...coreBodies, ...errorForms];
+    for (const { name, schema } of new Set(
+      services.flatMap(({ methods }) => methods.map((each) => this.#bodyOf(each))),
+    )) {
       schemas.define(name, schema);
     }
   }
@@ -40,33 +53,41 @@ export class ErrorResponses {
 
   /** Returns a reference to the error body of a method. */
   referBody(method: DescMethod): Schema {
-    return reference(bodies[errorBodyOf(method)].name);
+    return reference(this.#bodyOf(method).name);
+  }
+
+  #bodyOf(method: DescMethod): Body {
+    const errorBody = profileOf(method).errorBody || ErrorBody.RUNNEL;
+    const body = this.#bodies.find((each) => each.errorBody === errorBody);
+    if (body === undefined) {
+      throw new Fault("CONFIG_INVALID", `${method.name} has the error body ${errorBody}, which no protocol describes`);
+    }
+    return body;
   }
 
   #refer(method: DescMethod, status: number | undefined): Schema {
-    const profile = errorBodyOf(method);
-    const name = `${bodies[profile].name}${status === undefined ? "" : `.${status}`}`;
+    const body = this.#bodyOf(method);
+    const name = `${body.name}${status === undefined ? "" : `.${status}`}`;
     if (!this.#components.has(name)) {
       const content = { "application/json": { schema: this.referBody(method) } };
-      this.#components.set(name, { ...describeStatus(profile, status, this.#reasons), content });
+      this.#components.set(name, { ...describeStatus(body, status, this.#reasons), content });
     }
     return { $ref: `#/components/responses/${name}` };
   }
 }
 
-function errorBodyOf(method: DescMethod): ErrorProfile {
-  return profileOf(method).errorBody || ErrorBody.RUNNEL;
-}
-
 const text = { type: "string" };
 const problem = { ...text, description: "What was wrong and what to do, for people." };
 
-const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Schema }> = {
-  [ErrorBody.BARE]: {
+/** The bodies that no protocol brings. */
+const coreBodies: readonly Body[] = [
+  {
+    errorBody: ErrorBody.BARE,
     name: "BareError",
     schema: { type: "object", properties: { error: problem }, required: ["error"] },
   },
-  [ErrorBody.RUNNEL]: {
+  {
+    errorBody: ErrorBody.RUNNEL,
     name: "RunnelError",
     schema: {
       type: "object",
@@ -97,33 +118,7 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
       required: ["error", "code"],
     },
   },
-  [ErrorBody.JOBSPEC]: {
-    name: "JobspecError",
-    schema: {
-      type: "object",
-      properties: {
-        error: { ...text, description: "What was wrong; for a body that could not be read, the code again." },
-        error_code: { ...text, description: "What was wrong, for programs." },
-        message: { ...text, description: "What was wrong with a body that could not be read." },
-        details: { type: "object", description: "Facts about the error code by name.", additionalProperties: text },
-      },
-      required: ["error", "error_code"],
-    },
-  },
-  [ErrorBody.CODE]: {
-    name: "CodeError",
-    schema: {
-      type: "object",
-      properties: {
-        error: { ...text, description: "What was wrong, for programs." },
-        message: problem,
-        details: { ...text, description: "Where the JSON is wrong." },
-        retry_after: { type: "integer", description: "Seconds to wait before the next attempt." },
-      },
-      required: ["error"],
-    },
-  },
-};
+];
 
 /** Returns the error statuses that follow from the descriptors. Other errors are the `default`. */
 function statusesOf({ method, httpMethod, body }: Binding): number[] {
@@ -141,12 +136,12 @@ function statusesOf({ method, httpMethod, body }: Binding): number[] {
 /** The statuses that come with a `Retry-After` header. */
 const retryStatuses: readonly number[] = [429, 503];
 
-function describeStatus(profile: ErrorProfile, status: number | undefined, reasons: readonly Reason[]): object {
+function describeStatus({ errorBody }: Body, status: number | undefined, reasons: readonly Reason[]): object {
   if (status === undefined) {
     return { description: "Any other failure." };
   }
   const names = reasons.flatMap(({ name, httpStatus }) => (httpStatus === status ? [name] : []));
-  const detail = profile === ErrorBody.BARE ? "" : `: ${names.map((name) => `\`${name}\``).join(", ")}`;
+  const detail = errorBody === ErrorBody.BARE ? "" : `: ${names.map((name) => `\`${name}\``).join(", ")}`;
   const description = `${STATUS_CODES[status] ?? status}${detail}.`;
   const retryAfter = { description: "Seconds to wait before the next attempt.", schema: { type: "integer" } };
   return retryStatuses.includes(status) ? { description, headers: { "Retry-After": retryAfter } } : { description };

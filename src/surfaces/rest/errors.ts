@@ -1,31 +1,40 @@
-// Error bodies in each profile, and the status and headers of a failure.
+// How the errors of a method are written: the body, the status and the headers of a failure.
 
 import { Code } from "@connectrpc/connect";
 import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
+import type { ErrorPrinter, Failure } from "../../platform/base/error-form.ts";
+import { Fault } from "../../platform/base/fault.ts";
 import { styleJson } from "../../platform/base/json/print.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
-import type { Failure } from "./failure.ts";
-import { debugFailureBody, debugStatus, jobFailureBody, jobStatus } from "./signing-errors.ts";
+
+/** How errors are written. */
+export interface ErrorStyle extends Pick<RestProfile, "goText"> {
+  readonly printer: ErrorPrinter;
+}
+
+/** Returns the style of a profile. Throws Fault CONFIG_INVALID for an error body that no protocol brings. */
+export function errorStyleOf({ errorBody, goText }: RestProfile, printers: readonly ErrorPrinter[] = []): ErrorStyle {
+  const wanted = errorBody || ErrorBody.RUNNEL;
+  const printer = [runnelPrinter, barePrinter, ...printers].find((each) => each.errorBody === wanted);
+  if (printer === undefined) {
+    throw new Fault("CONFIG_INVALID", `no protocol has the form of the error body ${ErrorBody[errorBody]}`);
+  }
+  return { printer, goText };
+}
 
 /** Returns the JSON of an error body, without the final newline. */
-export function printFailure(failure: Failure, profile: RestProfile): string {
-  return styleJson(JSON.stringify(failureBody(failure, profile.errorBody)), profile);
+export function printFailure(failure: Failure, style: ErrorStyle): string {
+  return styleJson(JSON.stringify(style.printer.print(failure, failure.reason ?? codeNames[failure.code])), style);
 }
 
 /** Whether the body ends in a newline. One text of the Agent Runner document does not, and clients may rely on its length. */
-export function endsInNewline({ reason }: Failure, { errorBody }: RestProfile): boolean {
-  return !(errorBody === ErrorBody.BARE && reason === rateLimited);
+export function endsInNewline({ reason }: Failure, { printer }: ErrorStyle): boolean {
+  return !(printer === barePrinter && reason === rateLimited);
 }
 
-/** Returns the HTTP status of a failure. Some profiles override it. */
-export function statusOfFailure(failure: Failure, { errorBody }: RestProfile): number {
-  const override =
-    errorBody === ErrorBody.JOBSPEC
-      ? jobStatus(failure)
-      : errorBody === ErrorBody.CODE
-        ? debugStatus(failure)
-        : undefined;
-  return override ?? failure.httpStatus;
+/** Returns the HTTP status of a failure. Some forms override it. */
+export function statusOfFailure(failure: Failure, { printer }: ErrorStyle): number {
+  return printer.statusOf?.(failure) ?? failure.httpStatus;
 }
 
 /** Whether the service answers without waiting for the rest of the request. */
@@ -42,22 +51,15 @@ const rateLimited = "RATE_LIMITED" satisfies ReasonName;
 const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
 const overloaded = "OVERLOADED" satisfies ReasonName;
 
-function failureBody(failure: Failure, errorBody: ErrorBody): object {
-  const { message: error, code, reason } = failure;
-  switch (errorBody) {
-    case ErrorBody.BARE:
-      return { error };
-    case ErrorBody.JOBSPEC:
-      return jobFailureBody(failure, reason ?? codeNames[code]);
-    case ErrorBody.CODE:
-      return debugFailureBody(failure, reason ?? codeNames[code]);
-    case ErrorBody.UNSPECIFIED:
-    case ErrorBody.RUNNEL:
-      return { error, code: codeNames[code], reason, details: printableDetails(failure) };
-    default:
-      return errorBody satisfies never;
-  }
-}
+const barePrinter: ErrorPrinter = { errorBody: ErrorBody.BARE, print: ({ message: error }) => ({ error }) };
+
+const runnelPrinter: ErrorPrinter = {
+  errorBody: ErrorBody.RUNNEL,
+  print: (failure) => {
+    const { message: error, code, reason } = failure;
+    return { error, code: codeNames[code], reason, details: printableDetails(failure) };
+  },
+};
 
 /** The names of google.rpc.Code, as gRPC documents write them. */
 const codeNames: Record<Code, string> = {

@@ -3,19 +3,9 @@
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Fault, type FieldViolation } from "../../platform/base/fault.ts";
+import type { Failure } from "../../platform/base/error-form.ts";
+import { Fault } from "../../platform/base/fault.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
-
-/** An error as REST reports it. */
-export interface Failure {
-  readonly httpStatus: number;
-  readonly code: Code;
-  readonly message: string;
-  readonly reason?: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly violations: readonly FieldViolation[];
-  readonly retryAfterSeconds?: number;
-}
 
 /** Converts an error to a failure. An unexpected error becomes INTERNAL. */
 export function describeFailure(error: unknown): Failure {

@@ -3,14 +3,13 @@
 
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
-import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
+import { ErrorBody, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import type { Fault } from "../../platform/base/fault.ts";
-import type { Feed } from "../../platform/base/feed.ts";
-import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import { type BodyReader, noReader } from "../http/body-weight.ts";
 import { signalOf } from "./departure.ts";
+import { type ErrorStyle, errorStyleOf } from "./errors.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
 import {
@@ -23,16 +22,12 @@ import {
 } from "./respond.ts";
 import { createRouter, type RouteMatch, splitRequestTarget } from "./route.ts";
 import { answerStream } from "./stream.ts";
-import { compileRoutes, type Target } from "./target.ts";
+import { compileRoutes, type Target, type TargetOptions } from "./target.ts";
 import { answerUnary } from "./unary.ts";
 
 /** Options of the gateway. */
-export interface RestGatewayOptions {
-  /** The methods of all services. */
-  readonly methods: LocalMethods;
+export interface RestGatewayOptions extends TargetOptions {
   readonly services: readonly DescService[];
-  /** Feeds for streams of these services, which are faster than the handlers. */
-  readonly feeds?: readonly Feed[];
   /** Reports every unexpected error. The caller sees only "internal error". */
   readonly reportError?: (error: unknown) => void;
 }
@@ -51,7 +46,6 @@ export interface RestCall {
 export interface RestDescription {
   /** Undefined when the request fits no route. */
   readonly method: DescMethod | undefined;
-  readonly errorBody: ErrorBody;
   /** What reads the request's body. */
   readonly reader: BodyReader;
 }
@@ -76,7 +70,7 @@ export function createRestGateway(options: RestGatewayOptions): RestGateway {
     describe: (requestTarget, httpMethod) => {
       const match = router.find(httpMethod, splitRequestTarget(requestTarget).path);
       const target = match.kind === "found" ? match.target : undefined;
-      return { method: target?.method, errorBody: profileOf(match).errorBody, reader: readerOf(target) };
+      return { method: target?.method, reader: readerOf(target) };
     },
     handle: async (request, response, call = {}) => {
       ignoreWriteErrors(response);
@@ -94,22 +88,22 @@ export function createRestGateway(options: RestGatewayOptions): RestGateway {
     refuse: (request, response, fault) => {
       ignoreWriteErrors(response);
       const match = router.find(request.method ?? "", splitRequestTarget(request.url ?? "").path);
-      sendFailure(response, fault, profileOf(match));
+      sendFailure(response, fault, errorStyleOfMatch(match));
     },
   };
 }
 
 /** The error format of a request without a route. */
-const profileOfNothing = create(RestProfileSchema, { errorBody: ErrorBody.BARE });
+const styleOfNothing = errorStyleOf(create(RestProfileSchema, { errorBody: ErrorBody.BARE }));
 
-function profileOf(match: RouteMatch<Target>): RestProfile {
+function errorStyleOfMatch(match: RouteMatch<Target>): ErrorStyle {
   switch (match.kind) {
     case "found":
-      return match.target.profile;
+      return match.target.errorStyle;
     case "method_not_allowed":
-      return match.nearest.profile;
+      return match.nearest.errorStyle;
     case "not_found":
-      return profileOfNothing;
+      return styleOfNothing;
     default:
       return match satisfies never;
   }
@@ -159,7 +153,7 @@ async function answer(visit: Visit): Promise<void> {
     if (isUnexpected(error) && !signal.aborted) {
       reportError(error);
     }
-    sendFailure(response, error, target.profile);
+    sendFailure(response, error, target.errorStyle);
   }
 }
 

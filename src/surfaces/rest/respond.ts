@@ -3,8 +3,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Writable } from "node:stream";
-import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import { abandonsRequest, endsInNewline, failureHeaders, printFailure, statusOfFailure } from "./errors.ts";
+import {
+  abandonsRequest,
+  type ErrorStyle,
+  endsInNewline,
+  failureHeaders,
+  printFailure,
+  statusOfFailure,
+} from "./errors.ts";
 import { describeFailure } from "./failure.ts";
 
 /** A request of HTTP/1.1 or HTTP/2. */
@@ -64,7 +70,7 @@ export function sendEmpty(response: RestResponse, { "content-type": _, ...header
 }
 
 /** Sends an error. Does nothing when the head is already sent or the client has left. */
-export function sendFailure(response: RestResponse, error: unknown, profile: RestProfile): void {
+export function sendFailure(response: RestResponse, error: unknown, style: ErrorStyle): void {
   if (response.headersSent || isGone(response)) {
     return;
   }
@@ -72,8 +78,8 @@ export function sendFailure(response: RestResponse, error: unknown, profile: Res
   if (abandonsRequest(failure)) {
     closeAfter(response);
   }
-  const body = `${printFailure(failure, profile)}${endsInNewline(failure, profile) ? "\n" : ""}`;
-  const httpStatus = statusOfFailure(failure, profile);
+  const body = `${printFailure(failure, style)}${endsInNewline(failure, style) ? "\n" : ""}`;
+  const httpStatus = statusOfFailure(failure, style);
   sendBody(response, httpStatus, body, { ...failureHeaders(failure), "content-type": jsonType });
 }
 

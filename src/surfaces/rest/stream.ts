@@ -2,17 +2,16 @@
 // can be refused until then. Never reads ahead of the client.
 
 import type { Message } from "@bufbuild/protobuf";
-import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import type { CallOptions } from "../in-process/call.ts";
-import { printFailure } from "./errors.ts";
+import { type ErrorStyle, printFailure } from "./errors.ts";
 import { describeFailure } from "./failure.ts";
 import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./respond.ts";
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "./sse.ts";
 import { openSource, type SseTarget } from "./sse-source.ts";
 
-/** The stream to serve, and the profile of its errors. */
+/** The stream to serve, and the style of its errors. */
 export interface StreamTarget extends SseTarget {
-  readonly profile: RestProfile;
+  readonly errorStyle: ErrorStyle;
 }
 
 /**
@@ -49,7 +48,7 @@ type Next = IteratorResult<Uint8Array, void> | undefined;
 
 /** Writes pieces until the stream ends or the client leaves, and closes the stream. */
 async function writeEvents(
-  { events, profile }: StreamTarget,
+  { events, errorStyle }: StreamTarget,
   first: IteratorYieldResult<Uint8Array>,
   pieces: AsyncGenerator<Uint8Array, void>,
   response: RestResponse,
@@ -68,7 +67,7 @@ async function writeEvents(
     }
     close("end", "{}");
   } catch (error) {
-    close("error", printFailure(describeFailure(error), profile));
+    close("error", printFailure(describeFailure(error), errorStyle));
     throw error;
   }
 }

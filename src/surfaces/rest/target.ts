@@ -9,10 +9,12 @@ import {
   Validation,
   validation,
 } from "#gen/runnel/options/v1/options_pb.js";
+import type { ErrorForm } from "../../platform/base/error-form.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Feed } from "../../platform/base/feed.ts";
 import { compileBodyShapes } from "../../platform/base/json/shape.ts";
 import type { LocalMethod, LocalMethods } from "../../platform/base/local-methods.ts";
+import { type ErrorStyle, errorStyleOf } from "./errors.ts";
 import { compileEventReader, type EventReader } from "./event.ts";
 import { findHttpBodyPlace, type HttpBodyPlace } from "./http-body.ts";
 import { profileOf } from "./profile.ts";
@@ -24,6 +26,7 @@ import { type SharedText, shareText } from "./sse-source.ts";
 export interface Target extends Binding {
   readonly handler: LocalMethod;
   readonly profile: RestProfile;
+  readonly errorStyle: ErrorStyle;
   /** True when the handler reports an invalid body, after other checks. */
   readonly leavesInputFaults: boolean;
   /** The place of a raw request body. Undefined when the body is JSON or empty. */
@@ -44,25 +47,33 @@ export interface SuccessStatuses {
   readonly allowed: ReadonlySet<number>;
 }
 
+/** What the targets of all services share. */
+export interface TargetOptions {
+  /** The methods of all services. */
+  readonly methods: LocalMethods;
+  /** Feeds for streams of these services, which are faster than the handlers. */
+  readonly feeds?: readonly Feed[];
+  /** The error bodies of protocols. */
+  readonly errorForms?: readonly ErrorForm[];
+}
+
 /**
  * Compiles the routes of a service. Throws Fault CONFIG_INVALID for an invalid rule, a message without a JSON form, or a
  * missing handler.
  */
-export function compileRoutes(
-  service: DescService,
-  { methods, feeds = [] }: { readonly methods: LocalMethods; readonly feeds?: readonly Feed[] },
-): Route<Target>[] {
+export function compileRoutes(service: DescService, options: TargetOptions): Route<Target>[] {
   return service.methods.flatMap((method) => {
     const bindings = compileBindings(method);
     return bindings.map((binding) => {
       const { httpMethod, template } = binding;
-      return { httpMethod, template, target: compileTarget(binding, methods, feeds) };
+      return { httpMethod, template, target: compileTarget(binding, options) };
     });
   });
 }
 
-function compileTarget(binding: Binding, methods: LocalMethods, feeds: readonly Feed[]): Target {
+function compileTarget(binding: Binding, { methods, feeds = [], errorForms = [] }: TargetOptions): Target {
   const { method } = binding;
+  const profile = profileOf(method);
   const answer = compileAnswer(binding);
   const feed = feeds.find((candidate) => candidate.method === method);
   const handler = methods.get(method);
@@ -72,7 +83,8 @@ function compileTarget(binding: Binding, methods: LocalMethods, feeds: readonly 
   return {
     ...binding,
     handler,
-    profile: profileOf(method),
+    profile,
+    errorStyle: errorStyleOf(profile, errorForms),
     leavesInputFaults: getOption(method, validation) === Validation.HANDLER,
     requestBytes: compileRequest(binding),
     ...answer,

@@ -1,10 +1,14 @@
 // Error bodies with the codes of the "Portal ↔ Runner Signing Contract": those of its jobs, and those of its debug call.
 
+import { ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
+import type { ErrorForm, Failure } from "../../platform/base/error-form.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
-import type { Failure } from "./failure.ts";
+import type { reasons } from "./reasons.ts";
+
+type Names = Readonly<Partial<Record<ReasonName | keyof typeof reasons, string>>>;
 
 /** The contract's codes of reasons. Other reasons use their own names in lower case. */
-const codes: Readonly<Record<string, string>> = {
+const codes: Names = {
   RATE_LIMITED: "rate_limit_exceeded",
   BODY_TOO_LARGE: "invalid_body",
   INVALID_ARGUMENT: "validation_error",
@@ -12,7 +16,7 @@ const codes: Readonly<Record<string, string>> = {
 };
 
 /** The codes of the debug call, which takes only one credential. */
-const debugCodes: Readonly<Record<string, string>> = {
+const debugCodes: Names = {
   ...codes,
   ADMIN_NOT_CONFIGURED: "admin_auth_not_configured",
   AUTHORIZATION_MALFORMED: "invalid_auth_format",
@@ -25,10 +29,49 @@ const unauthorized = 401;
 const forbidden = 403;
 const badRequest = 400;
 
+const text = { type: "string" };
+
+const jobErrors: ErrorForm = {
+  errorBody: ErrorBody.JOBSPEC,
+  print: jobFailureBody,
+  statusOf: jobStatus,
+  name: "JobspecError",
+  schema: {
+    type: "object",
+    properties: {
+      error: { ...text, description: "What was wrong; for a body that could not be read, the code again." },
+      error_code: { ...text, description: "What was wrong, for programs." },
+      message: { ...text, description: "What was wrong with a body that could not be read." },
+      details: { type: "object", description: "Facts about the error code by name.", additionalProperties: text },
+    },
+    required: ["error", "error_code"],
+  },
+};
+
+const debugErrors: ErrorForm = {
+  errorBody: ErrorBody.CODE,
+  print: debugFailureBody,
+  statusOf: debugStatus,
+  name: "CodeError",
+  schema: {
+    type: "object",
+    properties: {
+      error: { ...text, description: "What was wrong, for programs." },
+      message: { ...text, description: "What was wrong and what to do, for people." },
+      details: { ...text, description: "Where the JSON is wrong." },
+      retry_after: { type: "integer", description: "Seconds to wait before the next attempt." },
+    },
+    required: ["error"],
+  },
+};
+
+/** The error bodies of the signing contract. */
+export const errorForms: readonly ErrorForm[] = [jobErrors, debugErrors];
+
 /**
  * Returns `{"error", "error_code", "details"}`. For a body that was not parsed yet, `error` is the code instead of the text.
  */
-export function jobFailureBody({ message, metadata }: Failure, reason: string): object {
+function jobFailureBody({ message, metadata }: Failure, reason: string): object {
   const { error_code = codeOf(reason, codes), stage, ...details } = metadata;
   const isOfBody = stage === "body" || reason === bodyTooLarge;
   return {
@@ -38,7 +81,7 @@ export function jobFailureBody({ message, metadata }: Failure, reason: string): 
 }
 
 /** Returns `{"error": code, "message"}`, with the retry delay in seconds if known. */
-export function debugFailureBody(failure: Failure, reason: string): object {
+function debugFailureBody(failure: Failure, reason: string): object {
   const { message, metadata, httpStatus, retryAfterSeconds } = failure;
   const isNameless = httpStatus === unauthorized && !Object.hasOwn(debugCodes, reason);
   const error = isNameless ? "unauthorized" : (metadata.error_code ?? codeOf(reason, debugCodes));
@@ -51,15 +94,15 @@ export function debugFailureBody(failure: Failure, reason: string): object {
 }
 
 /** Returns the status of a job failure, or undefined when the catalogue's own status applies. */
-export function jobStatus({ reason }: Failure): number | undefined {
+function jobStatus({ reason }: Failure): number | undefined {
   return reason === bodyTooLarge ? badRequest : undefined;
 }
 
 /** Returns the status of a debug-call failure, or undefined when the catalogue's own status applies. */
-export function debugStatus(failure: Failure): number | undefined {
+function debugStatus(failure: Failure): number | undefined {
   return failure.reason === "TOKEN_INVALID" ? forbidden : jobStatus(failure);
 }
 
-function codeOf(reason: string, names: Partial<Record<string, string>>): string {
+function codeOf(reason: string, names: Readonly<Record<string, string>>): string {
   return names[reason] ?? reason.toLowerCase();
 }

@@ -23,6 +23,8 @@ export interface Protocol {
   readonly services: readonly DescService[];
   /** The files of the contract that none of these services imports. */
   readonly files?: readonly DescFile[];
+  /** Examples of fields for /openapi.json, by the names of fields that only this protocol has. */
+  readonly examples?: Readonly<Record<string, string | number>>;
   /** The reasons of failure that only this protocol gives. */
   readonly reasons?: Readonly<Record<string, Reason>>;
   /** The error bodies over REST that a document of the protocol describes. */

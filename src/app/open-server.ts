@@ -31,7 +31,7 @@ import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
-import { errorForms, files, reasons, retention, services } from "./protocols.ts";
+import { errorForms, examples, files, reasons, retention, services } from "./protocols.ts";
 
 /** The addresses of an open server, and its switch to draining. */
 export interface OpenServer extends Address {
@@ -153,7 +153,7 @@ export async function openServer(
         "/openapi.json",
         {
           contentType: "application/json",
-          print: once(() => printOpenApiDocument({ services, reasons, errorForms, version })),
+          print: once(() => printOpenApiDocument({ services, reasons, errorForms, examples, version })),
         },
       ],
       ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],

@@ -1,4 +1,4 @@
-// Joins the parts of the core and of all protocols: services, files, reasons, error bodies, events, failpoints and retention.
+// Joins the parts of the core and of all protocols: services, files, reasons, error bodies, examples, events, failpoints and retention.
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";
@@ -33,6 +33,12 @@ export const reasons: readonly Reason[] = [
 
 /** The error bodies of all protocols. */
 export const errorForms: readonly ErrorForm[] = protocols.flatMap((protocol) => protocol.errorForms ?? []);
+
+/** The examples of fields of all protocols. */
+export const examples: Readonly<Record<string, string | number>> = Object.assign(
+  {},
+  ...protocols.map((protocol) => protocol.examples),
+);
 
 /** The events of all protocols. */
 export const protocolEvents: EventTable = Object.assign({}, ...protocols.map((protocol) => protocol.events));

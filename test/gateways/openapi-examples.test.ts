@@ -2,13 +2,13 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { errorForms, reasons, services } from "../../src/app/protocols.ts";
+import { errorForms, examples, reasons, services } from "../../src/app/protocols.ts";
 import { createOpenApiDocument } from "../../src/surfaces/openapi/document.ts";
 import { lookUp } from "./openapi-schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const document = createOpenApiDocument({ services, reasons, errorForms, version: "1.2.3" });
+const document = createOpenApiDocument({ services, reasons, errorForms, examples, version: "1.2.3" });
 
 test("every example fits the schema beside it", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -11,7 +11,7 @@ import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { errorForms } from "../../src/app/protocols.ts";
+import { errorForms, examples } from "../../src/app/protocols.ts";
 import { printMessage } from "../../src/platform/base/json/print.ts";
 import { coreReasons } from "../../src/platform/base/reasons.ts";
 import { createOpenApiDocument, printOpenApiDocument } from "../../src/surfaces/openapi/document.ts";
@@ -26,7 +26,7 @@ function said(name: string, rules = ""): string {
 
 const services = [SessionService, RunService, SystemService, AuthService, ProviderService, ExchangeService];
 const reasons = Object.values(coreReasons);
-const document = createOpenApiDocument({ services, reasons, errorForms, version: "1.2.3" });
+const document = createOpenApiDocument({ services, reasons, errorForms, examples, version: "1.2.3" });
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([httpMethod, operation]) => ({ path, httpMethod, operation })),
 );
@@ -359,7 +359,7 @@ test("a failure is described in the form of its service, with the reasons that a
 });
 
 test("the same descriptors give the same bytes", () => {
-  const options = { services, reasons, errorForms, version: "1.2.3" };
+  const options = { services, reasons, errorForms, examples, version: "1.2.3" };
   const json = printOpenApiDocument(options);
   expect(json).toBe(printOpenApiDocument(options));
   expect(JSON.parse(json)).toEqual(document);

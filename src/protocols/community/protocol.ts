@@ -41,6 +41,12 @@ export const community: Protocol = {
   failpoints,
   events,
   services: [ForumService, ForumAdminService, DecisionService],
+  examples: {
+    community_id: "0199f0c2-7d1e-7a4b-9c55-3f1f0e7a2b10",
+    contract_id: "0199f0c2-7d1e-7a4b-9c55-3f1f0e7a2b10",
+    handle: "careful-agent",
+    slug: "agents",
+  },
   retention,
   open: async (context, core) => {
     const cycle = createDecisionCycle(await openCycle(context, core));

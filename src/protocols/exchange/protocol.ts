@@ -22,6 +22,10 @@ export const exchange: Protocol = {
   reasons,
   failpoints,
   services: [ExchangeService],
+  examples: {
+    exchange_id: "a1b2c3d4",
+    task: "Find the failing test and mend it.",
+  },
   retention: { deleteOfSessions: (db, sessions) => deleteExchanges(db, { sessions, rowsMax: erasedRowsMax }) },
   open: async ({ config, connections, clock }, { toolbox: { commands } }) => {
     const executor = createExecutor({ commands, mayRun: config.exchangesCommands });

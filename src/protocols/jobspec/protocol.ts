@@ -27,6 +27,9 @@ export const jobspec: Protocol = {
   failpoints,
   events,
   services: [JobService, TrustService],
+  examples: {
+    job_id: "0199f0c2-7d1e-7a4b-9c55-3f1f0e7a2b10",
+  },
   retention,
   open: async (context, { models, dayBudget }) => {
     const { config, clock, events, connections } = context;

@@ -32,6 +32,16 @@ export const langbot: Protocol = {
   reasons,
   failpoints,
   services: [RunnerService, RunnerWorkerService, KnowledgeService, ...hostServices],
+  examples: {
+    bot_id: "bot-1",
+    conversation_id: "group-42",
+    file_key: "file-1",
+    kb_id: "handbook",
+    query: "How do I reset my password?",
+    runner: "default",
+    worker_id: "worker-1",
+    worker_session_id: "0199f0c2-7d1e-7a4b-9c55-3f1f0e7a2b10",
+  },
   files: [file_runnel_runner_v1_agent_runner_service, file_runnel_host_v1_host_api],
   retention,
   open: async ({ config, clock, events, connections: { db }, egress, closers }, { wakeup, runTokens }) => {

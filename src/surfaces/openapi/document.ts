@@ -6,6 +6,7 @@ import { Fault } from "../../platform/base/fault.ts";
 import { compileBindings } from "../rest/rule.ts";
 import { describe } from "./comments.ts";
 import { ErrorResponses, type ErrorSources } from "./errors.ts";
+import { coreExamples, type Examples } from "./examples.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 import { formatPath } from "./parameters.ts";
 import { Schemas } from "./schema.ts";
@@ -14,6 +15,8 @@ import { securitySchemes } from "./security.ts";
 /** Options of the document. */
 export interface OpenApiOptions extends ErrorSources {
   readonly services: readonly DescService[];
+  /** Examples of fields of protocols, by the names of the fields. */
+  readonly examples?: Examples;
   /** The version of the service. */
   readonly version: string;
   /** The base URL of the service. Unset means the origin of the document. */
@@ -38,12 +41,14 @@ export function createOpenApiDocument({
   services,
   version,
   serverUrl = "/",
+  examples = {},
   ...sources
 }: OpenApiOptions): OpenApiDocument {
   const bindings = services.flatMap(({ methods }) =>
     methods.flatMap((method) => compileBindings(method).map((binding, index) => ({ binding, index }))),
   );
-  const schemas = new Schemas(bindings.map(({ binding }) => binding.method.input));
+  const inputs = bindings.map(({ binding }) => binding.method.input);
+  const schemas = new Schemas(inputs, { ...coreExamples, ...examples });
   const served = services.filter((service) => bindings.some(({ binding }) => binding.method.parent === service));
   const errors = new ErrorResponses(schemas, served, sources);
   const paths: Record<string, Record<string, Operation>> = {};

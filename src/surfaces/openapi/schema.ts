@@ -6,12 +6,13 @@ import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
 import { enumShape, type JsonFieldShape, jsonShape } from "../../platform/base/json/shape.ts";
 import { findTextForm } from "../../platform/base/json/text-form.ts";
 import { commentOf, describe } from "./comments.ts";
-import { describeExamples } from "./examples.ts";
+import { describeExamples, type Examples } from "./examples.ts";
 import { reference, type Schema } from "./json-schema.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
 
 /** Collects the schemas of messages and enums as components. */
 export class Schemas {
+  readonly #examples: Examples;
   readonly #components = new Map<string, Schema>();
   readonly #names = new Map<DescMessage | DescEnum, string>();
   readonly #sent: ReadonlySet<DescMessage>;
@@ -20,7 +21,8 @@ export class Schemas {
    * `inputs` are the messages that callers send: callers must send their required fields. In other messages a required field is
    * always printed.
    */
-  constructor(inputs: readonly DescMessage[]) {
+  constructor(inputs: readonly DescMessage[], examples: Examples) {
+    this.#examples = examples;
     this.#sent = collectMessages(inputs);
   }
 
@@ -84,7 +86,7 @@ export class Schemas {
   #describeTyped(field: DescField, keywords: Schema): Schema {
     const value = this.#describeValue(field);
     if (field.fieldKind !== "list") {
-      return { ...value, ...describeExamples(field), ...keywords };
+      return { ...value, ...describeExamples(field, this.#examples), ...keywords };
     }
     const item = readItemRules(field);
     return { type: "array", items: { ...value, ...item.keywords, ...describe(undefined, item.notes) }, ...keywords };

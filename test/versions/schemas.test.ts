@@ -39,7 +39,10 @@ function expectKept(before: Rows, after: Rows): void {
     const columns = Object.keys(rows[0] ?? {});
     const print = (row: Record<string, unknown>): string => JSON.stringify(columns.map((column) => row[column]));
     const kept = new Set((after.get(table) ?? []).map(print));
-    expect(rows.map(print).filter((row) => !kept.has(row)), table).toEqual([]);
+    expect(
+      rows.map(print).filter((row) => !kept.has(row)),
+      table,
+    ).toEqual([]);
   }
 }
 

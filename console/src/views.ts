@@ -1,19 +1,15 @@
-// The views of the console. A new view is a folder, a line here and a style sheet in `main.tsx`.
+// The views of the console. A new view is a folder, a line here and a style sheet in `main.tsx`. A protocol has its views in
+// `views.ts` of its folder; to delete them, remove its lines here, its style sheet and its folder.
 
-import { type ComponentType, lazy } from "react";
+import { lazy } from "react";
 import { PendingCount } from "./approvals/pending-count.tsx";
+import { exchangeViews } from "./exchanges/views.ts";
+import { forumViews } from "./forum/views.ts";
+import { jobViews } from "./jobs/views.ts";
 import { RunView } from "./run/run-view.tsx";
+import { runnerViews } from "./runners/views.ts";
 import { RunsView } from "./runs/runs-view.tsx";
-import type { IconName } from "./ui/icon.tsx";
-
-/** A view at a path below the console. */
-export interface View {
-  readonly path: string;
-  readonly title: string;
-  readonly component: ComponentType<{ readonly params: Readonly<Record<string, string | undefined>> }>;
-  /** The view's place in the navigation; a view without one is reached from others. */
-  readonly navigation?: { readonly icon: IconName; readonly key: string; readonly badge?: ComponentType };
-}
+import type { View } from "./view.ts";
 
 /** All views, in the order of the navigation. Views that few people open first are loaded on demand. */
 export const views: readonly View[] = [
@@ -37,38 +33,9 @@ export const views: readonly View[] = [
     title: "Approval",
     component: lazy(() => import("./approvals/approvals-view.tsx")),
   },
-  {
-    path: "/exchanges",
-    title: "Exchanges",
-    component: lazy(() => import("./exchanges/exchanges-view.tsx")),
-    navigation: { icon: "swap", key: "g x" },
-  },
-  {
-    path: "/exchanges/:exchangeId",
-    title: "Exchange",
-    component: lazy(() => import("./exchanges/exchanges-view.tsx")),
-  },
-  {
-    path: "/runners",
-    title: "Runners",
-    component: lazy(() => import("./runners/runners-view.tsx")),
-    navigation: { icon: "plug", key: "g u" },
-  },
-  { path: "/runners/:runnerId", title: "Runner", component: lazy(() => import("./runners/runners-view.tsx")) },
-  {
-    path: "/runners/bindings/:bindingId",
-    title: "Binding",
-    component: lazy(() => import("./runners/runners-view.tsx")),
-  },
-  {
-    path: "/jobs",
-    title: "Jobs",
-    component: lazy(() => import("./jobs/jobs-view.tsx")),
-    navigation: { icon: "job", key: "g j" },
-  },
-  { path: "/jobs/submit", title: "Submit a JobSpec", component: lazy(() => import("./jobs/submit-view.tsx")) },
-  { path: "/jobs/keys", title: "Trust keys", component: lazy(() => import("./jobs/keys-view.tsx")) },
-  { path: "/jobs/:jobId", title: "Job", component: lazy(() => import("./jobs/jobs-view.tsx")) },
+  ...exchangeViews,
+  ...runnerViews,
+  ...jobViews,
   {
     path: "/signatures",
     title: "Signatures",
@@ -81,13 +48,7 @@ export const views: readonly View[] = [
     component: lazy(() => import("./callbacks/callbacks-view.tsx")),
     navigation: { icon: "send", key: "g c" },
   },
-  {
-    path: "/forum",
-    title: "Forum",
-    component: lazy(() => import("./forum/forum-view.tsx")),
-    navigation: { icon: "speech", key: "g f" },
-  },
-  { path: "/forum/:communityId/*?", title: "Community", component: lazy(() => import("./forum/forum-view.tsx")) },
+  ...forumViews,
   {
     path: "/usage",
     title: "Usage",

@@ -9,7 +9,8 @@ import { useShortcuts } from "../lib/shortcuts.ts";
 import { useStore } from "../lib/store.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { Toasts } from "../ui/toasts.tsx";
-import { type View, views } from "../views.ts";
+import type { View } from "../view.ts";
+import { views } from "../views.ts";
 import { AccessDialog } from "./access-dialog.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 

@@ -10,11 +10,11 @@ import { adminToken } from "../api/access.ts";
 import { adminTransport, transport } from "../api/transport.ts";
 import { useStore } from "../lib/store.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { SpecReport } from "../signatures/spec-report.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Failure } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { AskedFacts, Mono, StampFacts } from "./spec-facts.tsx";
+import { SpecReport } from "./spec-report.tsx";
 import { memberOf, readSpec, type SpecText, textAt } from "./spec-text.ts";
 
 const jobs = createClient(JobService, transport);

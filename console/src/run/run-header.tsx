@@ -6,13 +6,13 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { runnerPath } from "../runners/names.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { isActive, StateLabel } from "../ui/state-label.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import type { RunLog } from "./run-log.ts";
+import { runnerPath } from "./runner-path.ts";
 
 const ShareDialog = lazy(() => import("../share/share-dialog.tsx"));
 

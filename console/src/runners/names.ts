@@ -15,12 +15,6 @@ export function readRunnerId(text: string): RunnerIdParts | undefined {
   return author === undefined || name === undefined || runner === undefined ? undefined : { author, name, runner };
 }
 
-/** Example: `plugin:acme/helper/default` gives `/runners/plugin%3Aacme%2Fhelper%2Fdefault`. */
-export function runnerPath(runnerId: string, choice: Readonly<Record<string, string>> = {}): string {
-  const query = new URLSearchParams(choice).toString();
-  return `/runners/${encodeURIComponent(runnerId)}${query === "" ? "" : `?${query}`}`;
-}
-
 export function bindingPath(bindingId: string, choice: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams(choice).toString();
   return `/runners/bindings/${encodeURIComponent(bindingId)}${query === "" ? "" : `?${query}`}`;

@@ -11,11 +11,12 @@ import { formatAge, formatTime, msOf } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { runnerPath } from "../run/runner-path.ts";
 import { More } from "../ui/more.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { TableHead } from "../ui/table-head.tsx";
 import { capabilitiesOf, eventTypesOf, kindOf, refreshMs, scopeOf } from "./describe.ts";
-import { bindingPath, localText, runnerPath } from "./names.ts";
+import { bindingPath, localText } from "./names.ts";
 import { BindingState, RunnerState } from "./states.tsx";
 
 const page = { pageSize: 50, pageToken: "" } as const;

@@ -1,26 +1,23 @@
-// Signatures: why a JobSpec would be refused, and how a request is signed. What a person types stays in this page.
+// Signatures: what would be refused and why, and how a request is signed. What a person types stays in this page.
 
 import { useSearchParams } from "wouter";
 import { Tabs } from "../ui/tabs.tsx";
-import { JobSpecPane } from "./job-spec-pane.tsx";
-import { RequestPane } from "./request-pane.tsx";
+import { panes } from "./panes.ts";
 
-const tabs = { jobspec: "JobSpec", request: "Request" } as const;
-
-type Tab = keyof typeof tabs;
+const tabs = Object.fromEntries(panes.map(({ tab, title }) => [tab, title]));
 
 // biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
 export default function SignaturesView() {
   const [parameters, setParameters] = useSearchParams();
-  const tab: Tab = parameters.get("tab") === "request" ? "request" : "jobspec";
-  const show = (next: Tab): void => setParameters({ tab: next }, { replace: true });
+  const shown = panes.find(({ tab }) => tab === parameters.get("tab")) ?? panes[0];
+  const show = (next: string): void => setParameters({ tab: next }, { replace: true });
   return (
     <div className="view sheet">
       <header className="view-head">
         <h1>Signatures</h1>
       </header>
-      <Tabs label="What is signed" tabs={tabs} chosen={tab} onChoose={show} panelClass="form">
-        {tab === "jobspec" ? <JobSpecPane /> : <RequestPane />}
+      <Tabs label="What is signed" tabs={tabs} chosen={shown?.tab ?? ""} onChoose={show} panelClass="form">
+        {shown !== undefined && <shown.component />}
       </Tabs>
     </div>
   );

@@ -1,0 +1,13 @@
+// The interface of a view.
+
+import type { ComponentType } from "react";
+import type { IconName } from "./ui/icon.tsx";
+
+/** A view at a path below the console. */
+export interface View {
+  readonly path: string;
+  readonly title: string;
+  readonly component: ComponentType<{ readonly params: Readonly<Record<string, string | undefined>> }>;
+  /** The view's place in the navigation; a view without one is reached from others. */
+  readonly navigation?: { readonly icon: IconName; readonly key: string; readonly badge?: ComponentType };
+}

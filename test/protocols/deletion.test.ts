@@ -18,6 +18,7 @@ const deletionTimeoutMs = 120_000;
 test.each(protocols.map(({ name }) => name))("%s can be deleted", { timeout: deletionTimeoutMs }, async (name) => {
   const copy = await copyWithout(name);
   expect(await findWords(join(copy, "src"), wordsOf(name))).toEqual([]);
+  expect(await findWords(join(copy, "console/src"), [...wordsOf(name), ...importsOf(name)])).toEqual([]);
   const { stdout } = await run(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.deletion.json"], {
     cwd: copy,
     timeout: deletionTimeoutMs,
@@ -37,15 +38,17 @@ interface Parts {
   /** The folders of gen/runnel that are generated from the protocol's packages. */
   readonly packages: readonly string[];
   readonly hasCommands: boolean;
+  /** The folder of console/src with its views, and the style sheet of the same name. */
+  readonly views?: string;
 }
 
 /** Sessions belong to the core, so the Agent Runner has no package of its own. */
 const partsOf: Readonly<Record<string, Parts>> = {
   "agent-runner": { packages: [], hasCommands: false },
-  langbot: { packages: ["runner", "host"], hasCommands: true },
-  jobspec: { packages: ["job"], hasCommands: true },
-  exchange: { packages: ["exchange"], hasCommands: true },
-  community: { packages: ["community"], hasCommands: false },
+  langbot: { packages: ["runner", "host"], hasCommands: true, views: "runners" },
+  jobspec: { packages: ["job"], hasCommands: true, views: "jobs" },
+  exchange: { packages: ["exchange"], hasCommands: true, views: "exchanges" },
+  community: { packages: ["community"], hasCommands: false, views: "forum" },
 };
 
 test("every package of the contract belongs to the core or to one protocol", async () => {
@@ -67,6 +70,15 @@ function wordsOf(name: string): readonly string[] {
     ...Object.keys(events),
     ...Object.values(events).map((row) => row.name),
     ...failpoints,
+  ];
+}
+
+/** The paths by which others could import the protocol's parts of the console and of the contract. */
+function importsOf(name: string): readonly string[] {
+  const { packages = [], views } = partsOf[name] ?? {};
+  return [
+    ...packages.map((each) => `gen/runnel/${each}`),
+    ...(views === undefined ? [] : [`./${views}`, `../${views}`, `./style/${views}.css`]),
   ];
 }
 
@@ -93,7 +105,7 @@ async function copyWithout(name: string): Promise<string> {
   }
   const copy = await mkdtemp(join(tmpdir(), "runnel-deletion-"));
   onTestFinished(() => rm(copy, { recursive: true }));
-  for (const each of ["src", "gen", "migrations", "package.json", "tsconfig.json", "types"]) {
+  for (const each of ["src", "gen", "migrations", "package.json", "tsconfig.json", "types", "console/src"]) {
     await cp(join(root, each), join(copy, each), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
@@ -101,6 +113,13 @@ async function copyWithout(name: string): Promise<string> {
   await removeLine(join(copy, "src/app/protocol-list.ts"), `"../protocols/${name}/protocol.ts"`);
   for (const each of parts.packages) {
     await rm(join(copy, "gen/runnel", each), { recursive: true });
+  }
+  if (parts.views !== undefined) {
+    const console = join(copy, "console/src");
+    await rm(join(console, parts.views), { recursive: true });
+    await removeImports(join(console, "views.ts"), `./${parts.views}/`);
+    await removeImports(join(console, "signatures/panes.ts"), `../${parts.views}/`);
+    await removeLine(join(console, "main.tsx"), `"./style/${parts.views}.css"`);
   }
   if (parts.hasCommands) {
     await rm(join(copy, "src/cli", name), { recursive: true });
@@ -111,6 +130,16 @@ async function copyWithout(name: string): Promise<string> {
     JSON.stringify({ extends: "./tsconfig.json", include: ["src", "types"], exclude: [] }),
   );
   return copy;
+}
+
+/** Removes the imports from a folder and the lines that use them. */
+async function removeImports(path: string, folder: string): Promise<void> {
+  const lines = (await readFile(path, "utf8")).split("\n");
+  const names = lines.flatMap((line) => {
+    const [, name, from = ""] = /^import \{ (\w+) \} from "([^"]*)"/.exec(line) ?? [];
+    return name !== undefined && from.startsWith(folder) ? [name] : [];
+  });
+  await writeFile(path, lines.filter((line) => !names.some((name) => line.includes(name))).join("\n"));
 }
 
 async function removeLine(path: string, part: string): Promise<void> {

@@ -4,8 +4,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { StateUpdated_Scope } from "#gen/runnel/v1/result_pb.js";
+import { contentBytesMax } from "../../../src/engine/log/content.ts";
 import { stateValueBytesMax } from "../../../src/protocols/langbot/runners/limits.ts";
-import { inlineBytesMax } from "../../../src/protocols/langbot/runners/results/artifact.ts";
 import { item, openIngest, toldOf } from "./reported.ts";
 
 const said = { role: "assistant", content: "a" };
@@ -289,8 +289,8 @@ describe("artifacts", () => {
       const text = Buffer.alloc(bytes).toString("base64");
       return toldOf("artifact.created", { artifact_type: "f", content_base64: text });
     };
-    expect(told(inlineBytesMax)).toBe("applied");
-    expect(told(inlineBytesMax + 1)).toBe(
+    expect(told(contentBytesMax)).toBe("applied");
+    expect(told(contentBytesMax + 1)).toBe(
       "dropped_invalid | payload_too_large: data.content_base64 has 1048577 bytes, maximum 1048576: store large content elsewhere",
     );
   });

@@ -1,12 +1,9 @@
 // An artifact that a runner reports. Small content comes with it: it is checked here, and stored apart from the log.
 
-import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { type ArtifactCreated, ArtifactCreatedSchema } from "#gen/runnel/v1/result_pb.js";
+import { contentBytesMax, measureContent } from "../../../../engine/log/content.ts";
 import { type Members, PayloadFault } from "./members.ts";
-
-/** The maximum bytes of decoded inline content. Larger content cannot come in a result. */
-export const inlineBytesMax = 1_048_576;
 
 /** An artifact of a run. */
 export interface NewArtifact {
@@ -73,9 +70,9 @@ function readContent(members: Members): Uint8Array | undefined {
   }
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const bytes = (text.length / 4) * 3 - padding;
-  if (bytes > inlineBytesMax) {
+  if (bytes > contentBytesMax) {
     throw new PayloadFault(
-      `payload_too_large: ${path} has ${bytes} bytes, maximum ${inlineBytesMax}: store large content elsewhere`,
+      `payload_too_large: ${path} has ${bytes} bytes, maximum ${contentBytesMax}: store large content elsewhere`,
     );
   }
   return Buffer.from(text, "base64");
@@ -87,7 +84,7 @@ interface ContentClaim {
 }
 
 function checkContent(members: Members, content: Uint8Array, claimed: ContentClaim): ContentClaim {
-  const found = { sizeBytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
+  const found = measureContent(content);
   if (claimed.sizeBytes !== undefined && claimed.sizeBytes !== found.sizeBytes) {
     throw new PayloadFault(
       `${members.path}.size_bytes is ${claimed.sizeBytes}, but the content has ${found.sizeBytes}`,

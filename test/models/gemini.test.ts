@@ -860,7 +860,8 @@ describe("the tools that Gemini runs itself", () => {
       wire.parts([{ inlineData: { mimeType: "image/png", data } }, { text: "so" }], { finishReason: "STOP" });
     });
     expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json: '{"hits":[1]}' } }]);
-    expect(parts.slice(-2)).toMatchObject([
+    expect(parts.slice(-3)).toMatchObject([
+      { type: "artifact", kind: "image", sizeBytes: (data.length / 4) * 3, content: undefined },
       { type: "text", text: "so" },
       { type: "finish", reason: "stop" },
     ]);
@@ -1145,12 +1146,9 @@ describe("the frames of Gemini", () => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false });
   });
 
-  test("have generated images in their parts, which are not in the text", async () => {
+  test("have parts of unknown kinds, which are not in the text", async () => {
     const parts = await respond((wire) => {
-      wire.parts([
-        { text: "Here:" },
-        { inlineData: { mimeType: "image/png", data: "AAAA" }, thoughtSignature: "QQ==" },
-      ]);
+      wire.parts([{ text: "Here:" }]);
       wire.parts([{ somethingNew: { text: "x" } }, []]);
       wire.finish("STOP");
     });
@@ -1160,7 +1158,7 @@ describe("the frames of Gemini", () => {
         type: "finish",
         reason: "stop",
         usage: earlyUsage,
-        skipped: { events: 0, items: 0, parts: 3, type: "inlineData" },
+        skipped: { events: 0, items: 0, parts: 2, type: "somethingNew" },
       },
     ]);
   });

@@ -929,7 +929,7 @@ describe("a tool that the provider runs", () => {
       '{"id":"x","type":"file_search_call","queries":["a"],"results":[{"score":1.0}]}',
     ],
     ["code_interpreter", '{"code":"1+1"}', '{"id":"x","type":"code_interpreter_call","code":"1+1","outputs":null}'],
-    ["image_generation", "{}", '{"id":"x","type":"image_generation_call","result":"aGk="}'],
+    ["image_generation", "{}", '{"id":"x","type":"image_generation_call","result":null}'],
     [
       "find",
       '{"q": 1.0}',
@@ -1077,7 +1077,7 @@ describe("a tool that the provider runs", () => {
     const image = "A".repeat(outcomeBytesMax);
     const item = `{"id":"ig_1","type":"image_generation_call","size": "1x1","result":"${image}","quality":"low"}`;
     const parts = await collect(rawItems(item));
-    const json = '{"id":"ig_1","type":"image_generation_call","size": "1x1","quality":"low"}';
+    const json = '{"id":"ig_1","type":"image_generation_call","size": "1x1","artifact_id":"ig_1","quality":"low"}';
     expect(providerCallsOf(parts)).toMatchObject([{ outcome: { json } }]);
     expect(parts.at(-1)).toMatchObject({ state: undefined });
   });
@@ -1086,8 +1086,10 @@ describe("a tool that the provider runs", () => {
     const image = "A".repeat(lineBytesMax - 1000);
     const item = `{"id":"ig_1","type":"image_generation_call","n": 1.0,"result":"${image}"}`;
     const parts = await collect(rawItems(item, JSON.stringify(message)));
+    const json = '{"id":"ig_1","type":"image_generation_call","n": 1.0,"artifact_id":"ig_1"}';
     expect(parts).toMatchObject([
-      { type: "provider-call", outcome: { json: '{"id":"ig_1","type":"image_generation_call","n": 1.0}' } },
+      { type: "artifact", id: "ig_1", content: undefined },
+      { type: "provider-call", outcome: { json } },
       { type: "text", text: "Hello." },
       { type: "finish", reason: "stop", state: undefined },
     ]);

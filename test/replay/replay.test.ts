@@ -9,6 +9,7 @@ import { replay } from "../../src/agent/replay/replay.ts";
 import { encodeResult } from "../../src/engine/log/result.ts";
 import { setStage } from "../conformance/stage.ts";
 import { findSurface } from "../conformance/surfaces.ts";
+import { pngBase64 } from "../fakes/png.ts";
 import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 
@@ -59,6 +60,17 @@ const searched: Script = (wire) => {
   wire.done();
 };
 
+const drawn: Script = (wire) => {
+  const urls = [
+    `data:image/png;base64,${pngBase64}`,
+    `data:image/png;base64,${"A".repeat(2 ** 21)}`,
+    "https://a.example/b",
+  ];
+  wire.delta({ content: "Here.", images: urls.map((url) => ({ type: "image_url", image_url: { url } })) });
+  wire.finish("stop");
+  wire.done();
+};
+
 const likely: Script = (wire) => {
   const tokens = [{ token: "One", logprob: -0.5, bytes: [79, 110, 101], top_logprobs: [{ token: "A", logprob: -1 }] }];
   wire.frame({ choices: [{ index: 0, delta: { content: "One" }, logprobs: { content: tokens } }] });
@@ -72,6 +84,7 @@ describe("the same log comes out of", () => {
     ["a text whose usage is estimated", [answer("estimated")]],
     ["a tool that the provider runs, and the sources of the text", [searched]],
     ["a text with its log probabilities", [likely]],
+    ["a text with images: in the log, too large for it, and at a URL", [drawn]],
     [
       "a response that reached its limit",
       [

@@ -1,4 +1,4 @@
-// Ids of calls that a provider left without one.
+// Ids of calls and artifacts that a provider left without one.
 
 import { createHash } from "node:crypto";
 
@@ -10,8 +10,14 @@ const idChars = 24;
  * the conversation, so that no two calls of a history have one id. The same response gives the same ids.
  */
 export function callIdOf(response: readonly (string | number)[], place: number): string {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([...response, place]))
-    .digest("hex");
-  return `call_${digest.slice(0, idChars)}`;
+  return `call_${digestOf([...response, place])}`;
+}
+
+/** Returns the id of an artifact without one, in the same way: `artifact_` and 24 hexadecimal digits. */
+export function artifactIdOf(response: readonly (string | number)[], place: number): string {
+  return `artifact_${digestOf([...response, "artifact", place])}`;
+}
+
+function digestOf(place: readonly (string | number)[]): string {
+  return createHash("sha256").update(JSON.stringify(place)).digest("hex").slice(0, idChars);
 }

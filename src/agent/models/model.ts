@@ -164,6 +164,7 @@ export type ModelPart =
   | { readonly type: "restart" }
   /** A call of a tool that the provider has run itself. */
   | { readonly type: "provider-call"; readonly call: ModelToolCall; readonly outcome: ProviderOutcome }
+  | ModelArtifact
   /** The provider's counts of this response so far; each one replaces the previous one. */
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | ModelFinish
@@ -178,6 +179,24 @@ export interface ModelSpeech {
   readonly text: string;
   /** Undefined means none. */
   readonly logprobs?: readonly ModelLogprob[] | undefined;
+}
+
+/** An image, a recording or another file that the model made. */
+export interface ModelArtifact {
+  readonly type: "artifact";
+  /** The provider's own id; empty when it gave none. */
+  readonly id: string;
+  readonly kind: MediaKind;
+  /** Undefined when the provider gave none for a URL. */
+  readonly mediaType: string | undefined;
+  /** Undefined for a file that is at its URL. */
+  readonly sizeBytes: number | undefined;
+  /** In lower-case hex; undefined for a file that is at its URL. */
+  readonly sha256: string | undefined;
+  /** Undefined for a file that is at its URL, and for one that has no room in the log. */
+  readonly content: Uint8Array | undefined;
+  /** Where the provider keeps the file; undefined when it sent the bytes. */
+  readonly url: string | undefined;
 }
 
 /** A token that a model could write, with the natural logarithm of its probability. */

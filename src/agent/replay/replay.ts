@@ -1,7 +1,7 @@
 // Replays a recording through the agent loop of this version: the model and the tools answer as they did, and every entry that
 // the loop writes is compared with the recorded one, byte by byte.
 
-import type { ToolCallCompleted, ToolCallStarted } from "#gen/runnel/v1/result_pb.js";
+import type { ArtifactCreated, ToolCallCompleted, ToolCallStarted } from "#gen/runnel/v1/result_pb.js";
 import { encodeResult, type ResultInit } from "../../engine/log/result.ts";
 import type { DriverEnd, RunContext } from "../../engine/runs/driver.ts";
 import { completedResult } from "../../engine/runs/terminal.ts";
@@ -12,7 +12,7 @@ import { createLogger } from "../../platform/telemetry/logger.ts";
 import { noTraces } from "../../platform/telemetry/traces.ts";
 import { DayBudget } from "../budget/day-budget.ts";
 import { createLlmLoop } from "../loop/llm-loop.ts";
-import type { Model, ModelPart } from "../models/model.ts";
+import type { MediaKind, Model, ModelPart } from "../models/model.ts";
 import { providerOf } from "../models/route.ts";
 import { contentJsonOf, contentOf } from "../response/respond.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -156,6 +156,8 @@ function* partsOf(turn: readonly RecordedEntry[], entries: readonly RecordedEntr
       yield providerCallOf(started, payload.value);
     } else if (payload.case === "reasoningDelta") {
       yield { type: "reasoning", text: payload.value.content };
+    } else if (payload.case === "artifactCreated") {
+      yield artifactOf(payload.value);
     } else if (payload.case === "messageDelta") {
       const { content = "", logprobs = [] } = payload.value.chunk ?? {};
       yield { type: "text", text: content, logprobs: logprobs.length === 0 ? undefined : logprobs };
@@ -193,6 +195,24 @@ function providerCallOf(
   const outcome =
     ended.error === undefined ? { json: contentJsonOf(ended.result ?? contentOf("null")) } : { error: ended.error };
   return { type: "provider-call", call: { id, name, argumentsJson: parameters }, outcome };
+}
+
+function artifactOf(created: ArtifactCreated): ModelPart {
+  const {
+    artifactType,
+    artifactId: id = "",
+    mimeType: mediaType,
+    sizeBytes,
+    sha256,
+    metadata,
+    contentBase64,
+  } = created;
+  return {
+    ...{ type: "artifact", id, kind: artifactType as MediaKind, mediaType, sha256 },
+    sizeBytes: sizeBytes === undefined ? undefined : Number(sizeBytes),
+    content: contentBase64 === undefined ? undefined : Buffer.from(contentBase64, "base64"),
+    url: metadata === undefined ? undefined : JSON.parse(metadata).url,
+  };
 }
 
 /** Only a response that its provider paused has another turn after it without a call. */

@@ -11,12 +11,13 @@ import type { ChatSpan } from "../../platform/telemetry/traces.ts";
 import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { type BudgetReached, Spending } from "../budget/spending.ts";
 import { Meter, type UsageTotals } from "../budget/usage.ts";
-import { callIdOf } from "../models/call-id.ts";
+import { artifactIdOf, callIdOf } from "../models/call-id.ts";
 import { priceOf } from "../models/catalogue.ts";
 import { splitHalfCharacter } from "../models/half-character.ts";
 import type {
   FinishReason,
   Model,
+  ModelArtifact,
   ModelCitation,
   ModelFailure,
   ModelFinish,
@@ -167,6 +168,7 @@ class ResponseParts {
   readonly #cutCalls: ToolCall[] = [];
   readonly #logprobs = new KeptLogprobs();
   #providerCalls = 0;
+  #artifacts = 0;
   #text = "";
   #half = "";
   #spoke = false;
@@ -182,7 +184,7 @@ class ResponseParts {
 
   /** Drops all parts. Returns the steps that void them in the log, and begin the turn again. */
   restart(opening: readonly ResultInit[]): DriverStep[] {
-    [this.#text, this.#half, this.#providerCalls] = ["", "", 0];
+    [this.#text, this.#half, this.#providerCalls, this.#artifacts] = ["", "", 0, 0];
     this.#toolCalls.length = 0;
     this.#cutCalls.length = 0;
     return [{ kind: "restart", turn: this.#turn }, ...opening.map(append)];
@@ -214,6 +216,8 @@ class ResponseParts {
       }
       case "provider-call":
         return this.#providerCall(part.call, part.outcome);
+      case "artifact":
+        return [this.#artifact(part)];
       case "cut-call":
         this.#cutCalls.push(this.#callOf(part.id, part.name, "{}"));
         return [];
@@ -248,6 +252,13 @@ class ResponseParts {
     const id = call.id || callIdOf([this.#runId, this.#turn, "provider"], this.#providerCalls);
     this.#providerCalls += 1;
     return [providerCall({ ...call, id }, outcome)];
+  }
+
+  #artifact(part: ModelArtifact): DriverStep {
+    this.#spoke = true;
+    const id = part.id || artifactIdOf([this.#runId, this.#turn], this.#artifacts);
+    this.#artifacts += 1;
+    return append(artifactCreated({ ...part, id }));
   }
 
   #callOf(id: string, name: string, json: string): ToolCall {
@@ -293,6 +304,18 @@ const contentStart = '{"content":';
 
 function append(result: ResultInit): DriverStep {
   return { kind: "append", result };
+}
+
+function artifactCreated({ id, kind, mediaType, sizeBytes, sha256, content, url }: ModelArtifact): ResultInit {
+  const value = {
+    ...{ artifactType: kind, artifactId: id },
+    ...(mediaType !== undefined && { mimeType: mediaType }),
+    ...(sizeBytes !== undefined && { sizeBytes: BigInt(sizeBytes) }),
+    ...(sha256 !== undefined && { sha256 }),
+    ...(url !== undefined && { metadata: JSON.stringify({ url }) }),
+    ...(content !== undefined && { contentBase64: Buffer.from(content).toString("base64") }),
+  };
+  return { payload: { case: "artifactCreated", value } };
 }
 
 function textDelta(content: string, turn: number, logprobs?: readonly ModelLogprob[]): ResultInit {

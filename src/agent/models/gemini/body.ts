@@ -18,7 +18,7 @@ import { argumentsObject } from "./arguments.ts";
 import { isGemini3, takesSystemInstruction, thinkingAmount } from "./families.ts";
 import { adaptSchema } from "./schema.ts";
 import { callingOf, forcesCall, samplingOf } from "./settings.ts";
-import { readState } from "./state.ts";
+import { FileRoom, readState } from "./state.ts";
 import { isThinkingModel } from "./thinking.ts";
 
 /** A message on the wire. */
@@ -93,8 +93,10 @@ function declare(tool: ModelToolDefinition): object {
  */
 function contentsOf(origin: Origin, { messages }: ModelRequest): readonly Content[] {
   const contents: { role: Content["role"]; from: ModelMessage["role"]; parts: object[] }[] = [];
-  for (const message of messages) {
-    const parts = partsOf(origin, message);
+  const room = new FileRoom();
+  // The newest files find room first.
+  const said = messages.toReversed().map((message) => ({ message, parts: partsOf(origin, message, room) }));
+  for (const { message, parts } of said.toReversed()) {
     const last = contents.at(-1);
     if (last?.from === message.role) {
       last.parts.push(...parts);
@@ -105,12 +107,12 @@ function contentsOf(origin: Origin, { messages }: ModelRequest): readonly Conten
   return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
-function partsOf(origin: Origin, message: ModelMessage): readonly object[] {
+function partsOf(origin: Origin, message: ModelMessage, room: FileRoom): readonly object[] {
   switch (message.role) {
     case "user":
       return message.parts?.flatMap(contentPart) ?? textPart(message.text);
     case "assistant": {
-      const parts = readState(origin, message) ?? [...textPart(message.text), ...message.toolCalls.map(callPart)];
+      const parts = readState(origin, message, room) ?? [...textPart(message.text), ...message.toolCalls.map(callPart)];
       return isGemini3(origin.model) ? withSignatures(parts) : parts;
     }
     case "tool": {

@@ -4,6 +4,7 @@
 // unknown form is a failure, because it would lose a piece of the answer.
 
 import type { ModelLogprob, ModelPart, ModelUsage } from "../model.ts";
+import { Artifacts } from "../wire/artifacts.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
@@ -27,6 +28,7 @@ export class ContentReader implements ResponseReader {
   readonly #origin: Origin;
   readonly #calls = new FunctionCalls();
   readonly #citations = new Citations();
+  readonly #artifacts = new Artifacts();
   readonly #tools = new ProviderTools();
   readonly #state = new ResponseState();
   #finish: FrameFinish | undefined;
@@ -135,6 +137,8 @@ export class ContentReader implements ResponseReader {
     if (ofTools !== undefined) {
       this.#state.addWritten(written().text() ?? JSON.stringify(part));
       parts.push(...ofTools);
+    } else if (isObject(part.inlineData) || isObject(part.fileData)) {
+      this.#addFile(part, parts);
     } else if (typeof text === "string" || isOnlySignature(part)) {
       this.#addText(typeof text === "string" ? text : "", part.thought === true, signature, parts);
     } else if (text !== undefined && text !== null) {
@@ -151,6 +155,22 @@ export class ContentReader implements ResponseReader {
     this.#state.addText(text, isThought, signature);
     if (text !== "") {
       parts.push({ type: isThought ? "reasoning" : "text", text });
+    }
+  }
+
+  /** Images among the thoughts are drafts, which neither the answer nor a later request has. */
+  #addFile(part: Fields, parts: ModelPart[]): void {
+    if (part.thought === true) {
+      return;
+    }
+    const { mimeType: mediaType, data: base64 } = asRecord(part.inlineData);
+    const { mimeType: ofFile, fileUri } = asRecord(part.fileData);
+    const artifact = isObject(part.inlineData)
+      ? this.#artifacts.addBytes({ mediaType, base64 })
+      : this.#artifacts.addUrl(fileUri, { mediaType: ofFile });
+    if (artifact !== undefined) {
+      this.#state.addFile(JSON.stringify(part));
+      parts.push(artifact);
     }
   }
 
@@ -204,6 +224,10 @@ function isOnlySignature({ thoughtSignature, thought: _, ...others }: Fields): b
 function logprobsOf({ logprobsResult }: Fields): readonly ModelLogprob[] | undefined {
   const { chosenCandidates, topCandidates } = asRecord(logprobsResult);
   return readLogprobs(chosenCandidates, (_, place) => asRecord(asArray(topCandidates)[place]).candidates);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function hasOnlyText({ content }: Fields): boolean {

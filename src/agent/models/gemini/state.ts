@@ -1,5 +1,6 @@
 // The state that Gemini wants back with its own response: the parts in order, with their signatures, and with the calls and results
-// of Google's own tools as they are written. A response without these has no state.
+// of Google's own tools as they are written. A response without these has no state. Files that the model made are parts too, as
+// many as have room: a model changes its image when it gets it back.
 
 import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
@@ -14,6 +15,12 @@ import { FunctionCall } from "./function-calls.ts";
 /** Marks the states of this format. */
 const kind = "gemini";
 
+/**
+ * The maximum of the files in a state, and of those in a request. The message has them, and fits into a call of 4 MiB. A request
+ * carries them beside the 16 MiB of a user's media, and the service takes 20 MB.
+ */
+const fileCharsMax = 2 * 1024 * 1024;
+
 interface TextPart {
   text: string;
   readonly thought?: true;
@@ -26,6 +33,7 @@ export class ResponseState {
   /** The text that the next piece without a signature continues. */
   #open: TextPart | undefined;
   #isNeeded = false;
+  #fileChars = 0;
 
   /** Adds a piece of text or of a thought. A signature belongs to its own piece alone. */
   addText(text: string, isThought: boolean, signature: string | undefined): void {
@@ -45,6 +53,14 @@ export class ResponseState {
   addWritten(json: string): void {
     this.#isNeeded = true;
     this.#push(new RawJson(json));
+  }
+
+  /** Adds a file that the model made. One without room is left out with its signature, which belongs to it alone. */
+  addFile(json: string): void {
+    if (this.#fileChars + json.length <= fileCharsMax) {
+      this.#fileChars += json.length;
+      this.addWritten(json);
+    }
   }
 
   /** Adds a call, which may still grow. */
@@ -80,13 +96,26 @@ function callPart({ id, name, signature }: FunctionCall, argumentsJson: string):
   };
 }
 
+/** The room for files in one request. */
+export class FileRoom {
+  #left = fileCharsMax;
+
+  /** Takes room. Returns false when there is too little. */
+  take(chars: number): boolean {
+    const isTaken = chars <= this.#left;
+    this.#left = isTaken ? this.#left - chars : 0;
+    return isTaken;
+  }
+}
+
 /**
- * Returns the parts of a message in the form of the provider. Calls that the message lacks are left out, and so are the thoughts that
+ * Returns the parts of a message in the form of the provider. Files that find no room are left out. Calls that the message lacks are left out, and so are the thoughts that
  * would then end it. Returns undefined when the message has no state of this provider.
  */
 export function readState(
   origin: Origin,
   { state, toolCalls }: Extract<ModelMessage, { role: "assistant" }>,
+  room: FileRoom,
 ): readonly object[] | undefined {
   if (state === undefined) {
     return undefined;
@@ -98,7 +127,11 @@ export function readState(
     }
     const written = new WrittenValue(state).at("parts");
     const all = parts.map((part, place): KnownPart => ({ fields: asRecord(part), written: written.at(place) }));
-    return keepCalls(isOfOtherModel(model, origin) ? all.flatMap(unsigned) : all, toolCalls);
+    const readable = isOfOtherModel(model, origin) ? all.flatMap(unsigned) : all;
+    return keepCalls(
+      readable.filter(({ fields, written: part }) => !isFile(fields) || room.take(part.text()?.length ?? 0)),
+      toolCalls,
+    );
   } catch {
     return undefined;
   }
@@ -109,13 +142,23 @@ interface KnownPart {
   readonly written: WrittenValue;
 }
 
+function isFile(fields: Fields): boolean {
+  return "inlineData" in fields || "fileData" in fields;
+}
+
 /**
  * Returns the part for another model. Signatures are encrypted for the model that wrote them, and thoughts and calls of tools such as
- * `toolCall` are nothing without theirs. Code that Google has run is plain.
+ * `toolCall` are nothing without theirs. Code that Google has run is plain. Files are left out: not every model reads each of them.
  */
 function unsigned({ fields, written }: KnownPart): readonly KnownPart[] {
   const { thoughtSignature, ...others } = fields;
-  if (others.thought === true || others.text === "" || "toolCall" in others || "toolResponse" in others) {
+  if (
+    others.thought === true ||
+    others.text === "" ||
+    isFile(others) ||
+    "toolCall" in others ||
+    "toolResponse" in others
+  ) {
     return [];
   }
   const json = thoughtSignature === undefined ? undefined : written.text();

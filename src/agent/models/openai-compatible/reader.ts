@@ -3,6 +3,7 @@
 // may have lost a piece. A known member of unknown form is a failure, because it would lose a piece of the answer.
 
 import type { ModelPart, ModelUsage } from "../model.ts";
+import { Artifacts } from "../wire/artifacts.ts";
 import { CallPieces } from "../wire/calls.ts";
 import { Citations } from "../wire/citations.ts";
 import { endResponse } from "../wire/end.ts";
@@ -36,6 +37,7 @@ export class ChatReader implements ResponseReader {
   readonly #calls = new CallPieces();
   readonly #details = new ReasoningDetails();
   readonly #citations = new Citations();
+  readonly #artifacts = new Artifacts();
   readonly #executed = new ExecutedTools();
   #finish: FrameFinish | undefined;
   #usage: ModelUsage | undefined;
@@ -81,7 +83,7 @@ export class ChatReader implements ResponseReader {
     } else if (choices === undefined && parts.length === 0) {
       this.skipped.add("event", event ?? frame.type ?? frame.object);
     }
-    this.#hasSpoken ||= parts.some((part) => (part.type === "text" || part.type === "reasoning") && part.text !== "");
+    this.#hasSpoken ||= parts.some(isSaid);
     return parts;
   }
 
@@ -140,6 +142,7 @@ export class ChatReader implements ResponseReader {
     this.#details.add(delta.reasoning_details);
     parts.push(...this.#executed.add(delta.executed_tools, () => written().at("executed_tools")));
     parts.push(...readContent(content, this.skipped));
+    this.#addImages(delta.images, parts);
     this.#refusal += textOf(refusal);
     if (Array.isArray(calls) && calls.length > 0) {
       const all = written().at("tool_calls");
@@ -149,6 +152,16 @@ export class ChatReader implements ResponseReader {
     }
     if (typeof old === "object" && old !== null) {
       this.#addCall({ index: 0, function: old }, parts, () => written().at("function_call").at("arguments"));
+    }
+  }
+
+  /** OpenRouter and LiteLLM give the images of a model so. */
+  #addImages(images: unknown, parts: ModelPart[]): void {
+    for (const image of Array.isArray(images) ? images : []) {
+      const artifact = this.#artifacts.addUrl(asRecord(asRecord(image).image_url).url, { kind: "image" });
+      if (artifact !== undefined) {
+        parts.push(artifact);
+      }
     }
   }
 
@@ -178,6 +191,10 @@ export class ChatReader implements ResponseReader {
   #unknownForm(): ModelPart {
     return describeUnreadable(this.#provider, "a frame has an unknown form");
   }
+}
+
+function isSaid(part: ModelPart): boolean {
+  return part.type === "artifact" || ((part.type === "text" || part.type === "reasoning") && part.text !== "");
 }
 
 function hasCalls({ tool_calls: calls, function_call: old }: Fields): boolean {

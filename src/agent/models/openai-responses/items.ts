@@ -4,10 +4,13 @@
 //     event without both belongs to the latest open item of its type.
 // O2  The event that completes an item is exact. The pieces of an item count where that event lacks their text.
 // O3  Items are in the order of their places.
-// O4  A large item of a tool is kept without its largest members, so that a response does not hold all of its images.
+// O4  The image of an item is an artifact, which leaves the item, and stands once with its reader.
+// O5  A large item of a tool is kept without its largest members, so that a response does not hold all of its images.
 
+import type { ModelArtifact } from "../model.ts";
+import { Artifacts } from "../wire/artifacts.ts";
 import { asRecord, WrittenValue } from "../wire/frame.ts";
-import { fitJson } from "../wire/members.ts";
+import { fitJson, withoutMember } from "../wire/members.ts";
 import { outcomeBytesMax } from "../wire/outcome.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -55,6 +58,8 @@ export class OutputItems {
   readonly #items: OpenItem[] = [];
   readonly #byIndex = new Map<number, OpenItem>();
   readonly #byId = new Map<string, OpenItem>();
+  readonly #artifacts = new Artifacts();
+  #made: ModelArtifact[] = [];
   #hasEvents = false;
 
   /** Whether an event has brought a whole item. Other responses have their items in their last event alone. */
@@ -97,6 +102,13 @@ export class OutputItems {
     return items.flatMap((item, index) => this.#complete(index, asRecord(item), written.at(index)) ?? []);
   }
 
+  /** Removes and returns the artifacts of the items that are complete. */
+  takeArtifacts(): readonly ModelArtifact[] {
+    const made = this.#made;
+    this.#made = [];
+    return made;
+  }
+
   /** Returns all items in order. */
   all(): readonly OutputItem[] {
     return this.#items.toSorted((one, other) => one.place - other.place);
@@ -116,8 +128,26 @@ export class OutputItems {
     }
     replace(item, fields, written);
     item.isDone = true;
+    this.#takeImage(item);
     reduce(item);
     return item;
+  }
+
+  /** Puts the id of its artifact in place of the image of an item. */
+  #takeImage(item: OpenItem): void {
+    const { id, output_format: format, result } = item.fields;
+    if (item.type !== imageType || typeof result !== "string") {
+      return;
+    }
+    const mediaType = typeof format === "string" ? `image/${format}` : undefined;
+    const artifact = this.#artifacts.addBytes({ id, mediaType, base64: result });
+    const json = artifact === undefined ? undefined : item.written?.text();
+    if (artifact === undefined || json === undefined) {
+      return;
+    }
+    this.#made.push(artifact);
+    const reference = artifact.id === "" ? undefined : `"artifact_id":${JSON.stringify(artifact.id)}`;
+    replaceText(item, withoutMember(json, "result", reference));
   }
 
   /** Returns the item of an event, and begins it when it is new. */
@@ -170,6 +200,9 @@ const nothing: Omit<OutputItem, "logprobs"> = {
   refusal: "",
 };
 
+/** The type of an item with an image. */
+const imageType = "image_generation_call";
+
 /** From this length on, an item is reduced. Larger items of tools do not go back to the service anyway. */
 const wholeCharsMax = 1024 * 1024;
 
@@ -181,11 +214,15 @@ function reduce(item: OpenItem): void {
   const json = isLarge ? item.written?.text() : undefined;
   const reduced = json === undefined ? undefined : fitJson(json, outcomeBytesMax);
   if (reduced !== undefined && reduced !== json) {
-    // The parser makes texts of its own, so nothing holds the frame any longer.
-    item.fields = asRecord(JSON.parse(reduced));
-    item.written = new WrittenValue(reduced);
-    item.isReduced = true;
+    replaceText(item, reduced);
   }
+}
+
+/** The parser makes texts of its own, so nothing holds the frame any longer. */
+function replaceText(item: OpenItem, json: string): void {
+  item.fields = asRecord(JSON.parse(json));
+  item.written = new WrittenValue(json);
+  item.isReduced = true;
 }
 
 function replace(item: OpenItem, fields: Fields, written: WrittenValue): void {

@@ -82,7 +82,7 @@ export class ResponsesReader implements ResponseReader {
         return nothing;
       case "response.output_item.done": {
         const item = this.#items.complete(frame, data);
-        return item === undefined ? nothing : this.#readItem(item);
+        return item === undefined ? nothing : [...this.#takeArtifacts(), ...this.#readItem(item)];
       }
       case "response.completed":
       case "response.incomplete":
@@ -170,6 +170,12 @@ export class ResponsesReader implements ResponseReader {
     return [{ type: "text", text, logprobs }];
   }
 
+  #takeArtifacts(): readonly ModelPart[] {
+    const artifacts = this.#items.takeArtifacts();
+    this.#hasSpoken ||= artifacts.length > 0;
+    return artifacts;
+  }
+
   /** Returns what the pieces of a complete item have not said. */
   #readItem(item: OutputItem): readonly ModelPart[] {
     switch (item.type) {
@@ -212,7 +218,8 @@ export class ResponsesReader implements ResponseReader {
     const response = asRecord(frame.response);
     const parts: ModelPart[] = [];
     if (!this.#items.hasEvents) {
-      parts.push(...this.#items.completeAll(response.output, data).flatMap((item) => this.#readItem(item)));
+      const items = this.#items.completeAll(response.output, data);
+      parts.push(...this.#takeArtifacts(), ...items.flatMap((item) => this.#readItem(item)));
     }
     this.#finish = readFinish(frame.type, response);
     const usage = readUsage(response.usage);

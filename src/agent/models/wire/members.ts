@@ -2,15 +2,17 @@
 
 import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 
-/** Returns the object without the members of a name. */
-export function withoutMember(json: string, name: string): string {
+/** Returns the object without the members of a name, or with another member in their place. */
+export function withoutMember(json: string, name: string, instead?: string): string {
   if (!json.includes(`"${name}"`)) {
     return json;
   }
   const node = parseJsonText(json);
   const members = node.kind === "object" ? node.members : [];
-  const kept = members.filter(({ key }) => key.value !== name);
-  return `{${kept.map(({ key, value }) => json.slice(key.start, value.end)).join(",")}}`;
+  const kept = members.flatMap(({ key, value }) =>
+    key.value === name ? (instead ?? []) : json.slice(key.start, value.end),
+  );
+  return `{${kept.join(",")}}`;
 }
 
 /**

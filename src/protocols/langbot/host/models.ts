@@ -301,6 +301,7 @@ class Pieces {
         return [printCallChunk(part.call)];
       case "finish":
         return [...(this.#half === "" ? [] : [printTextChunk(this.#half)]), printLastChunk(part.state)];
+      case "artifact":
       case "reasoning":
       case "call-piece":
       case "cut-call":

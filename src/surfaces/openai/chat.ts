@@ -2,7 +2,7 @@
 // stay unseen. A caller that leaves cancels its run: no other caller can read the answer.
 
 import type { TokenLogprob } from "#gen/runnel/v1/message_pb.js";
-import type { RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { ArtifactCreated, RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
 import { followLog } from "../in-process/follow-log.ts";
@@ -110,6 +110,25 @@ function say(content: string, logprobs: readonly TokenLogprob[]): Piece[] {
   return content === "" && logprobs.length === 0 ? [] : [{ delta: { content }, logprobs: chatLogprobsOf(logprobs) }];
 }
 
+/** Returns undefined for other files, and for an image that is neither in the log nor at a URL. */
+function imageOf({
+  artifactType,
+  mimeType = "image/png",
+  contentBase64,
+  metadata,
+}: ArtifactCreated): object | undefined {
+  if (artifactType !== "image") {
+    return undefined;
+  }
+  const url = contentBase64 === undefined ? urlOf(metadata) : `data:${mimeType};base64,${contentBase64}`;
+  return url === undefined ? undefined : { type: "image_url", image_url: { url } };
+}
+
+function urlOf(metadata = "{}"): string | undefined {
+  const { url }: { readonly url?: unknown } = JSON.parse(metadata);
+  return typeof url === "string" ? url : undefined;
+}
+
 /** What a log has said so far. */
 class ChatFold {
   #streamed = "";
@@ -117,6 +136,7 @@ class ChatFold {
   #whole = "";
   #reasoning = "";
   readonly #annotations: object[] = [];
+  #images: { readonly sequence: bigint; readonly image: object }[] = [];
   #logprobs: readonly TokenLogprob[] = [];
   #isVoid = false;
   end: RunCompleted | RunFailed | undefined;
@@ -132,6 +152,11 @@ class ChatFold {
     return this.#annotations;
   }
 
+  /** The images that the log has, in the form of OpenRouter: OpenAI has none. */
+  get images(): readonly object[] {
+    return this.#images.map(({ image }) => image);
+  }
+
   /** The log probabilities of the text; null for none. */
   get logprobs(): object | null {
     return chatLogprobsOf([...this.#logprobs, ...this.#streamedLogprobs]);
@@ -142,7 +167,7 @@ class ChatFold {
   }
 
   /** Returns the pieces of the next result. */
-  take({ payload, usage }: RunResult): Piece[] {
+  take({ payload, sequence, usage }: RunResult): Piece[] {
     switch (payload.case) {
       case "reasoningDelta":
         this.#reasoning += payload.value.content;
@@ -163,10 +188,20 @@ class ChatFold {
         this.#annotations.push(...annotations);
         return [...say(content, logprobs), ...(annotations.length === 0 ? [] : [{ delta: { annotations } }])];
       }
-      case "turnRestarted":
-        this.#isVoid ||= this.#hasStreamed();
+      case "artifactCreated": {
+        const image = imageOf(payload.value);
+        if (image === undefined) {
+          return [];
+        }
+        this.#images.push({ sequence, image });
+        return [{ delta: { images: [image] } }];
+      }
+      case "turnRestarted": {
+        const hasDropped = this.#dropImages(payload.value.fromSequence);
+        this.#isVoid ||= hasDropped || this.#hasStreamed();
         this.#forgetStreamed();
         return [];
+      }
       case "runCompleted":
       case "runFailed":
         this.end = payload.value;
@@ -181,12 +216,20 @@ class ChatFold {
     return this.#streamed !== "" || this.#streamedLogprobs.length > 0;
   }
 
+  /** Drops the images of a turn that begins again. Returns whether there were any. */
+  #dropImages(fromSequence: bigint): boolean {
+    const kept = this.#images.filter(({ sequence }) => sequence < fromSequence);
+    const hasDropped = kept.length < this.#images.length;
+    this.#images = kept;
+    return hasDropped;
+  }
+
   #forgetStreamed(): void {
     this.#streamed = "";
     this.#streamedLogprobs = [];
   }
 
-  /** True when text of a turn that began again was given out. */
+  /** True when text or images of a turn that began again was given out. */
   get hasVoidText(): boolean {
     return this.#isVoid;
   }
@@ -223,7 +266,7 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
       fold.take(result);
     }
   }
-  const { failure, text, reasoning, annotations, logprobs, finishReason } = fold;
+  const { failure, text, reasoning, annotations, images, logprobs, finishReason } = fold;
   if (failure !== undefined) {
     answer.send(failure.status, { error: failure.body }, failure.headers);
     return;
@@ -234,6 +277,7 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
     content: text === "" && tool_calls.length > 0 ? null : text,
     refusal: null,
     annotations,
+    ...(images.length > 0 && { images }),
     ...(reasoning !== "" && { reasoning_content: reasoning }),
     ...(tool_calls.length > 0 && { tool_calls }),
   };

@@ -3,11 +3,17 @@
 //
 // O1  Events are numbered from 0 without a gap. `response.created` is the first one, and one terminal event the last.
 // O2  Each item is opened before its events and closed exactly once. Its id comes from the result that opened it.
-// O3  A call that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
+// O3  A call or an image that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
 // O4  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
 import type { Message, TokenLogprob } from "#gen/runnel/v1/message_pb.js";
-import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type {
+  ArtifactCreated,
+  RunCompleted,
+  RunFailed,
+  RunResult,
+  ToolCallCompleted,
+} from "#gen/runnel/v1/result_pb.js";
 import { outputOf, textOf } from "../in-process/message-text.ts";
 import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
@@ -30,7 +36,7 @@ interface Item {
   /** The sequence of the result that opened it. */
   readonly sequence: number;
   readonly id: string;
-  readonly kind: "message" | "reasoning" | "mcp_call" | "function_call";
+  readonly kind: "message" | "reasoning" | "mcp_call" | "function_call" | "image_generation_call";
   text: string;
   /** Those of its text. */
   readonly logprobs: object[];
@@ -111,6 +117,10 @@ export class ResponseFold {
         return [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#startCall(sequence, payload.value)];
       case "toolCallCompleted":
         return this.#endCall(payload.value.toolCallId, payload.value);
+      case "artifactCreated":
+        return payload.value.artifactType === "image"
+          ? [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#showImage(sequence, payload.value)]
+          : [];
       case "turnRestarted":
         return this.#restart(Number(payload.value.fromSequence));
       case "runCompleted":
@@ -239,6 +249,19 @@ export class ResponseFold {
       this.#event("response.output_text.done", { ...contentPlace(item), text, logprobs }),
       this.#event("response.content_part.done", { ...contentPlace(item), part }),
       this.#done(item, { id, type: "message", role: "assistant", status, content: [part] }),
+    ];
+  }
+
+  /** The result is null for an image that is not in the log. */
+  #showImage(sequence: number, { contentBase64 }: ArtifactCreated): ResponseEvent[] {
+    const item = this.#openItem("image_generation_call", "ig", sequence);
+    const call = { id: item.id, type: item.kind };
+    const place = { item_id: item.id, output_index: item.index };
+    return [
+      this.#added(item, { ...call, status: "in_progress", result: null }),
+      this.#event("response.image_generation_call.in_progress", place),
+      this.#event("response.image_generation_call.completed", place),
+      this.#done(item, { ...call, status: "completed", result: contentBase64 ?? null }),
     ];
   }
 

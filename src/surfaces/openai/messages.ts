@@ -52,6 +52,10 @@ function addItem(messages: Message[], item: Fields): void {
       // Models get their own reasoning from the transcript.
       item.ignore("summary", "content", "encrypted_content");
       return;
+    case "image_generation_call":
+      // So do those that take their own images.
+      item.ignore("result", "output_format", "size", "quality", "background", "action", "revised_prompt");
+      return;
     default:
       throw unsupported(item.at("type"), `items of type ${type} are not supported`);
   }
@@ -66,7 +70,7 @@ export function readChatMessages(request: Fields): readonly Message[] {
   return items.map((item, index) => {
     const fields = new Fields(item, `messages[${index}]`);
     const message = readChatMessage(fields);
-    fields.ignore("name", "refusal", "annotations", "reasoning_content");
+    fields.ignore("name", "refusal", "annotations", "reasoning_content", "images");
     fields.assertAllRead();
     return message;
   });

@@ -5,7 +5,8 @@ import { AgentSchema } from "../gen/runnel/v1/session_pb.js";
 import { mediaTypesOf } from "../src/agent/models/catalogue.ts";
 import { kindOf } from "../src/agent/models/media/media-type.ts";
 import type { MediaKind, SettingName } from "../src/agent/models/model.ts";
-import { hints, settingsByProvider } from "../src/agent/models/settings.ts";
+import { apis } from "../src/agent/models/providers.ts";
+import { hints } from "../src/agent/models/settings.ts";
 
 export const modelsPagePath = "docs/models.md";
 const beginning = "<!-- capabilities: written by `npm run generate` -->";
@@ -21,18 +22,17 @@ export function fillModelsPage(page: string): string {
 }
 
 function printTable(): string {
-  const heads = settingsByProvider.map(({ provider }) => provider);
+  const heads = apis.map(({ title }) => title);
   const rows = [
     ...everywhere.map((name) => [name, ...heads.map(() => yes)]),
-    // OpenAI runs its tools with Responses alone.
-    ["`tools.provider`", ...heads.map((name) => (name === "openai" ? "not sent" : yes))],
+    ["`tools.provider`", ...apis.map(({ lacksProviderTools = false }) => (lacksProviderTools ? "not sent" : yes))],
     ...(["image", "audio", "file"] as const).map((kind) => [
       kind,
-      ...settingsByProvider.map((each) => readsOf(each, kind)),
+      ...apis.map(({ provider }) => readsOf(provider, kind)),
     ]),
     ...settingNames.map((name) => [
       `\`${AgentSchema.field[name].name}\``,
-      ...settingsByProvider.map(({ has }) => (has.has(name) ? yes : hints.has(name) ? "not sent" : "refused")),
+      ...apis.map(({ settings }) => (settings.has(name) ? yes : hints.has(name) ? "not sent" : "refused")),
     ]),
   ];
   return [["", ...heads], ["---", ...heads.map(() => "---")], ...rows]
@@ -51,9 +51,8 @@ const settingNames: readonly SettingName[] = [
   ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "topLogprobs", "maxProviderCalls"] as const),
 ];
 
-function readsOf({ provider }: { readonly provider: string }, kind: MediaKind): string {
-  const [name = ""] = provider.split(" ");
-  const types = mediaTypesOf({ provider: name, name: kind === "audio" && name === "openai" ? "gpt-audio" : "" });
+function readsOf(provider: string, kind: MediaKind): string {
+  const types = mediaTypesOf({ provider, name: kind === "audio" && provider === "openai" ? "gpt-audio" : "" });
   const read = types
     .filter((type) => kindOf(type) === kind)
     .map((type) => type.replace(/^(?:image|audio|application)\//, ""));

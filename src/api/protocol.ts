@@ -14,7 +14,8 @@ import type { Core } from "./core.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** The settings of a protocol. Declaration merging adds their types to `Config`. */
-export type ProtocolSettings = Pick<SettingsTable, "keys"> & Partial<SettingsTable>;
+export type ProtocolSettings = Pick<SettingsTable, "keys"> &
+  Partial<Pick<SettingsTable, "findProblems" | "devDefaults">>;
 
 /** A protocol: its name, its services, its storage and how to open it. */
 export interface Protocol {

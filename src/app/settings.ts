@@ -1,5 +1,6 @@
 // All settings: those of the core and those of the protocols.
 
+import { modelRequirements } from "../agent/models/requirements.ts";
 import { type Config, type KeyTable, keys, type SettingsTable } from "../platform/config/keys.ts";
 import { type ConfigSources, type Environment, readConfig } from "../platform/config/load.ts";
 import { protocols } from "./protocols.ts";
@@ -10,6 +11,7 @@ const tables = protocols.flatMap((protocol) => protocol.settings ?? []);
 export const settings: SettingsTable = {
   keys: groupBySection(Object.assign({}, keys, ...tables.map((table) => table.keys))),
   findProblems: (config, isValid) => tables.flatMap((table) => table.findProblems?.(config, isValid) ?? []),
+  ...modelRequirements,
   devDefaults: Object.assign({}, ...tables.map((table) => table.devDefaults)),
 };
 

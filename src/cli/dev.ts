@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import type { App } from "../app/app.ts";
 import { Fault } from "../platform/base/fault.ts";
-import { type Config, isAuthConfigured, isProviderConfigured } from "../platform/config/keys.ts";
+import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
 import { type ConfigSources, readConfig } from "../platform/config/load.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
 import type { LineStream } from "../platform/telemetry/standard-error.ts";
@@ -27,12 +27,13 @@ export function defineDev(command: Command): void {
       const sources = devSources(flags, await serverSources(flags));
       const config = await withConsole(readDevConfig(sources));
       const lines = output.asJson ? linesForPrograms() : await linesOfDev();
+      const { isAnyConfigured } = await import("../agent/models/providers.ts");
       await startServer({
         config,
         sources,
         logger: createLogger(config.logLevel, lines),
         onProgress: sayLine,
-        announce: (app) => sayLine(banner(app, config)),
+        announce: (app) => sayLine(banner(app, config, isAnyConfigured(config))),
         onStop: () => output.note("stopping; Ctrl-C once more ends it at once"),
       });
     });
@@ -92,9 +93,9 @@ async function withConsole(config: Config): Promise<Config> {
   return { ...config, consoleEnabled: false };
 }
 
-function banner(app: App, config: Config): string {
+function banner(app: App, config: Config, hasProvider: boolean): string {
   const url = `http://${app.host}:${app.port}`;
-  const hint = isProviderConfigured(config) ? "" : " (set RUNNEL_PROVIDERS_OPENAI_KEY or another key for a real one)";
+  const hint = hasProvider ? "" : " (set RUNNEL_PROVIDERS_OPENAI_KEY or another key for a real one)";
   const session = {
     // A checkout of the service itself is not a directory for agents: the session then gets its own.
     ...(app.workDirHere !== undefined && { work_dir: app.workDirHere }),

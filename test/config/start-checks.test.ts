@@ -47,6 +47,14 @@ test.each([
   expect(readConfig(sources).serverPort).toBe(8090);
 });
 
+test("a missing model gives the setting that configures each provider", async () => {
+  const { sources } = await makePlace({ AGENT_RUNNER_AUTH_HMAC_SECRET: "a" });
+  expect(serveRefusal(sources).split("\n")[1]).toBe(
+    "Runs need a model: set RUNNEL_PROVIDERS_OPENAI_KEY, …_GEMINI_KEY, …_ANTHROPIC_KEY or …_COMPATIBLE_BASE_URL, " +
+      "or RUNNEL_DEFAULTS_MODEL=demo.",
+  );
+});
+
 test.each([
   { RUNNEL_AUTH_API_KEYS: "ada=a-key-of-16-chars" },
   { RUNNEL_AUTH_ADMIN_TOKEN: "a-token-of-16-chars" },

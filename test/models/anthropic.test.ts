@@ -12,7 +12,7 @@ import type {
   ModelSettings,
   ReasoningEffort,
 } from "../../src/agent/models/model.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { resultBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { answer, onMessages, type Script, startUsage } from "../fakes/anthropic-provider.ts";

@@ -8,7 +8,7 @@ import { fillModelsPage, modelsPagePath } from "../../scripts/models-table.ts";
 import { fitRequest } from "../../src/agent/models/media/fit.ts";
 import type { ModelRequest, ModelSettings, SettingName } from "../../src/agent/models/model.ts";
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
-import { settingsByProvider } from "../../src/agent/models/settings.ts";
+import { apis } from "../../src/agent/models/providers.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { startWireServer } from "../fakes/wire-server.ts";
@@ -32,7 +32,7 @@ const compatible: ProviderStage = {
 
 /** The stages in the order of the table's columns. */
 const columns = [chat, ...others, compatible].flatMap((stage) => (stage === undefined ? [] : [stage]));
-const named = columns.map((stage, index) => ({ stage, index, name: settingsByProvider[index]?.provider ?? "" }));
+const named = columns.map((stage, index) => ({ stage, index, name: apis[index]?.title ?? "" }));
 
 const tools = [{ name: "search", description: "", parameters: { type: "object", properties: {} } }];
 const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name]> } = {

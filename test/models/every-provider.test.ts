@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { ModelContent, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import { pngBase64 } from "../fakes/png.ts";

@@ -9,7 +9,7 @@ import { createGemini } from "../../src/agent/models/gemini/provider.ts";
 import { geminiSettings } from "../../src/agent/models/gemini/settings.ts";
 import { isThinkingModel } from "../../src/agent/models/gemini/thinking.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/agent/models/model.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { earlyCounts, frameTail, type GeminiScript, onGemini } from "../fakes/gemini-provider.ts";
 import { fail, splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";

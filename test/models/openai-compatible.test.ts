@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";

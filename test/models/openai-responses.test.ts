@@ -11,7 +11,7 @@ import type {
 import { responsesBody } from "../../src/agent/models/openai-responses/body.ts";
 import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
 import { responsesSettings } from "../../src/agent/models/openai-responses/settings.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { printJson } from "../../src/platform/base/json/exact.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { takesSchema } from "../../src/agent/models/catalogue.ts";
 import type { ModelPart, ModelRequest, ResponseFormat } from "../../src/agent/models/model.ts";
 import { withResponseFormat } from "../../src/agent/models/response-format.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { fail, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { request } from "./request.ts";

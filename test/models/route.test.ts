@@ -3,15 +3,16 @@
 import { expect, test } from "vitest";
 import { createDemoModel } from "../../src/agent/models/demo/demo-model.ts";
 import type { Model } from "../../src/agent/models/model.ts";
-import { createModelRouter, type ModelProvider } from "../../src/agent/models/route.ts";
+import { createModelRouter } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const demo = createDemoModel({ clock: createManualClock() });
 const full = createModelRouter({
-  providers: { openai: nameProvider("openai"), gemini: nameProvider("gemini"), anthropic: nameProvider("anthropic") },
+  accounts: new Map(["openai", "gemini", "anthropic"].map((name) => [name, nameProvider(name)])),
   demo,
 });
-const empty = createModelRouter({ providers: {}, demo });
+const empty = createModelRouter({ accounts: new Map(), demo });
 
 /** Models whose name shows their provider. */
 function nameProvider(provider: string): ModelProvider {

@@ -1,6 +1,6 @@
 // One provider and its fake for the cases that run against every provider: the same content in the provider's wire format.
 
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
 import type { RecordedRequest, Script } from "../fakes/wire-server.ts";
 

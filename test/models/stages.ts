@@ -6,4 +6,4 @@ import { geminiStage } from "./gemini-stage.ts";
 import { responsesStage } from "./openai-responses-stage.ts";
 import type { ProviderStage } from "./stage.ts";
 
-export const stages: readonly ProviderStage[] = [chatStage, responsesStage, anthropicStage, geminiStage];
+export const stages: readonly ProviderStage[] = [chatStage, responsesStage, geminiStage, anthropicStage];

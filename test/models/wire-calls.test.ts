@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelPart } from "../../src/agent/models/model.ts";
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
-import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { CallPieces } from "../../src/agent/models/wire/calls.ts";
 import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
 import { createManualClock } from "../harness/manual-clock.ts";

@@ -2,7 +2,9 @@
 
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { onGemini } from "../fakes/gemini-provider.ts";
 import { type CollectedSpan, openCollector } from "../fakes/otlp-collector.ts";
+import { startWireServer } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -49,6 +51,24 @@ test.each([false, true])("a run is one trace below its caller's span, with conte
   }
   const hits = collector.requests.filter(({ body }) => body.includes(planted)).length;
   expect(hits > 0).toBe(tracingContent);
+});
+
+test("a chat has the name of its provider in OpenTelemetry's conventions", async () => {
+  await using provider = await startWireServer();
+  provider.respond(
+    onGemini(({ text, finish }) => {
+      text("ok");
+      finish("STOP");
+    }),
+  );
+  const collector = await openCollector();
+  const flags = { geminiBaseUrl: `${provider.origin}/v1beta`, defaultModel: "gemini-2.5-flash" };
+  await sendMessage(await startService({ ...flags, tracingEndpoint: collector.url }), "hello");
+  const [chat] = await until("the chat's span", () => {
+    const chats = byName(collector.spans, "chat");
+    return chats.length > 0 && chats;
+  });
+  expect(chat?.attributes["gen_ai.provider.name"]).toBe("gcp.gemini");
 });
 
 test("a run that is handed on has a span on each replica, the second linked to the first", async () => {

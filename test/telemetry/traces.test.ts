@@ -108,7 +108,7 @@ test("a run, its chats and its tools are one trace, each with the attributes of 
   expect(spans.get("chat gemini-pro")).toMatchObject({ traceId: ownTraceId, parentSpanId: stintId(1), kind: 3 });
   expect(spans.get("chat gemini-pro")?.attributes).toEqual({
     "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": "gcp.gemini",
+    "gen_ai.provider.name": "gemini",
     "gen_ai.request.model": "gemini-pro",
     "gen_ai.request.max_tokens": 100,
     "gen_ai.request.temperature": 0.5,

@@ -2,33 +2,22 @@
 // Clients reach them by model name.
 
 import type { Clock } from "../../platform/base/clock.ts";
-import {
-  type Config,
-  isAnthropicConfigured,
-  isCompatibleConfigured,
-  isGeminiConfigured,
-  isOpenAiConfigured,
-  isRerankConfigured,
-} from "../../platform/config/keys.ts";
+import type { Config } from "../../platform/config/keys.ts";
 import type { Egress } from "../../platform/egress/post.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { createAnthropic } from "./anthropic/provider.ts";
 import { type CircuitChange, type CircuitStatus, Circuits, withCircuits } from "./circuits.ts";
 import { createDemoModel, demoModelName } from "./demo/demo-model.ts";
-import { createGemini } from "./gemini/provider.ts";
 import { loadsUrls } from "./media/hosted.ts";
 import { withMedia } from "./media/with-media.ts";
 import type { Model } from "./model.ts";
-import { createOpenAiCompatible } from "./openai-compatible/provider.ts";
-import { createOpenAiResponses } from "./openai-responses/provider.ts";
+import { isConfigured, providers } from "./providers.ts";
 import { createHttpReranker, type RerankProvider } from "./rerank/http-reranker.ts";
 import type { Reranker } from "./rerank/reranker.ts";
 import { createRerankRouter } from "./rerank/route.ts";
 import { withResponseFormat } from "./response-format.ts";
 import { retryDefaults, withRetry } from "./retry.ts";
-import { createModelRouter, type ModelProvider, type ProviderName, providerNames } from "./route.ts";
+import { createModelRouter } from "./route.ts";
 import { withEvents } from "./watch.ts";
-import type { Account } from "./wire/account.ts";
 
 /** The models and rerankers of a service. */
 export interface Models {
@@ -52,7 +41,7 @@ export interface Models {
 
 /** A provider and the state of its worst circuit. */
 export interface ProviderStatus {
-  readonly name: ProviderName;
+  readonly name: string;
   /** Undefined when the provider is not configured. */
   readonly circuit: CircuitStatus | undefined;
 }
@@ -70,20 +59,20 @@ export interface ModelsOptions {
 
 /** Opens the accounts of all configured providers. */
 export function openModels({ config, clock, events, random, egress }: ModelsOptions): Models {
+  const configured = providers.filter((provider) => isConfigured(provider, config));
   const accounts = new Map(
-    providerNames.flatMap((name) => {
-      const open = openers[name];
-      return open.isConfigured(config) ? [[name, open.account(config, clock)] as const] : [];
+    configured.map(({ name, baseUrl, key, open }) => {
+      const account = { name, baseUrl: config[baseUrl], apiKey: config[key], clock };
+      return [name, open(account, config)];
     }),
   );
-  const circuits = new Map<string, Circuits>(
-    Array.from(accounts.keys(), (name) => [name, openCircuits(name, { config, clock, events })]),
-  );
-  const router = createModelRouter({ providers: Object.fromEntries(accounts), demo: createDemoModel({ clock }) });
-  const rerankAccount = isRerankConfigured(config) ? openRerankAccount(config, clock) : undefined;
+  const circuits = new Map(configured.map(({ name }) => [name, openCircuits(name, { config, clock, events })]));
+  const router = createModelRouter({ accounts, demo: createDemoModel({ clock }) });
+  const rerankAccount = config.rerankBaseUrl === "" ? undefined : openRerankAccount(config, clock);
   const retry = { ...retryDefaults, baseDelayMs: config.retryBaseMs, clock, random };
+  const smallModel = configured.find(({ defaultModel }) => defaultModel !== undefined)?.defaultModel;
   return {
-    defaultModel: config.defaultModel || defaultModelOf(accounts),
+    defaultModel: config.defaultModel || (smallModel ?? demoModelName),
     resolve: (name) => {
       const model = router.resolve(name);
       const ofAccount = circuits.get(model.provider);
@@ -92,7 +81,7 @@ export function openModels({ config, clock, events, random, egress }: ModelsOpti
       return withMedia(retried, { egress, clock, takesUrls: loadsUrls(model.provider, config) });
     },
     resolveReranker: createRerankRouter(rerankAccount),
-    listProviders: () => providerNames.map((name) => ({ name, circuit: circuits.get(name)?.worst })),
+    listProviders: () => providers.map(({ name }) => ({ name, circuit: circuits.get(name)?.worst })),
     close: () => {
       for (const account of accounts.values()) {
         account.close();
@@ -102,55 +91,11 @@ export function openModels({ config, clock, events, random, egress }: ModelsOpti
   };
 }
 
-interface Opener {
-  readonly isConfigured: (config: Config) => boolean;
-  readonly account: (config: Config, clock: Clock) => ModelProvider;
-  /** The model that is used when no model was chosen; undefined when only the server's owner knows its models. */
-  readonly defaultModel: string | undefined;
-}
-
-const openers: Readonly<Record<ProviderName, Opener>> = {
-  openai: {
-    isConfigured: isOpenAiConfigured,
-    account: ({ openaiBaseUrl: baseUrl, openaiKey: apiKey, openaiApi }, clock) => {
-      const account: Account = { name: "openai", baseUrl, apiKey, clock };
-      return openaiApi === "responses" ? createOpenAiResponses(account) : createOpenAiCompatible(account);
-    },
-    defaultModel: "gpt-4o-mini",
-  },
-  gemini: {
-    isConfigured: isGeminiConfigured,
-    account: ({ geminiBaseUrl: baseUrl, geminiKey: apiKey }, clock) =>
-      createGemini({ name: "gemini", baseUrl, apiKey, clock }),
-    defaultModel: "gemini-2.5-flash",
-  },
-  anthropic: {
-    isConfigured: isAnthropicConfigured,
-    account: ({ anthropicBaseUrl: baseUrl, anthropicKey: apiKey }, clock) =>
-      createAnthropic({ name: "anthropic", baseUrl, apiKey, clock }),
-    defaultModel: "claude-haiku-4-5",
-  },
-  compatible: {
-    isConfigured: isCompatibleConfigured,
-    account: ({ compatibleBaseUrl: baseUrl, compatibleKey: apiKey }, clock) =>
-      createOpenAiCompatible({ name: "compatible", baseUrl, apiKey, clock }),
-    defaultModel: undefined,
-  },
-};
-
 function openRerankAccount({ rerankBaseUrl: baseUrl, rerankKey: apiKey }: Config, clock: Clock): RerankProvider {
   return createHttpReranker({ name: "rerank", baseUrl, apiKey, clock });
 }
 
-function defaultModelOf(accounts: ReadonlyMap<ProviderName, ModelProvider>): string {
-  const names = providerNames.filter((name) => accounts.has(name));
-  return names.map((name) => openers[name].defaultModel).find((model) => model !== undefined) ?? demoModelName;
-}
-
-function openCircuits(
-  provider: ProviderName,
-  { config, clock, events }: Omit<ModelsOptions, "random" | "egress">,
-): Circuits {
+function openCircuits(provider: string, { config, clock, events }: Omit<ModelsOptions, "random" | "egress">): Circuits {
   const resetMs = config.circuitResetTimeoutSec * 1_000;
   const onChange = ({ state, model, client, failures }: CircuitChange): void => {
     const circuit = { provider, model, client };

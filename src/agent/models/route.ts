@@ -1,23 +1,14 @@
-// Resolves model names to providers. To add a provider, add one row and one key here.
+// Resolves model names to providers.
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Model } from "./model.ts";
+import { hasService, type Provider, providers } from "./providers.ts";
+import type { ModelProvider } from "./wire/account.ts";
 
-/** One account at one provider. */
-export interface ModelProvider {
-  /** Returns the model of this name. Never fails: only the provider knows its models. */
-  model(name: string): Model;
-  /** Ends the active responses as failures and closes the socket pool. */
-  close(): void;
-}
-
-/** The name of a provider in the table. */
-export type ProviderName = (typeof routes)[number]["provider"];
-
-/** The providers and the demo model. */
+/** What the router resolves names to. */
 export interface ModelRouterOptions {
-  /** The configured providers. */
-  readonly providers: Readonly<Partial<Record<ProviderName, ModelProvider>>>;
+  /** The accounts at the configured providers, by their names. */
+  readonly accounts: ReadonlyMap<string, ModelProvider>;
   readonly demo: Model;
 }
 
@@ -37,67 +28,44 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
       if (name === options.demo.name) {
         return options.demo;
       }
-      const { route, modelName } = findRoute(name);
-      const provider = options.providers[route.provider];
-      if (provider === undefined) {
-        throw unsupported(`${route.title} ${route.missing} not configured for model ${name}`);
+      const { provider, modelName } = findRoute(name);
+      const account = options.accounts.get(provider.name);
+      if (account === undefined) {
+        const missing = hasService(provider) ? "API key" : "base URL";
+        throw unsupported(`${provider.title} ${missing} not configured for model ${name}`);
       }
-      return provider.model(modelName);
+      return account.model(modelName);
     },
   };
 }
-
-interface Route {
-  readonly provider: string;
-  readonly title: string;
-  /** The missing setting, for the message about a provider that is not configured. */
-  readonly missing: string;
-  readonly prefixes: readonly string[];
-  readonly names: readonly string[];
-}
-
-const routes = [
-  {
-    provider: "openai",
-    title: "OpenAI",
-    missing: "API key",
-    prefixes: ["gpt-", "o1-", "o3-", "o4-", "chatgpt-"],
-    names: ["o1", "o3"],
-  },
-  { provider: "gemini", title: "Gemini", missing: "API key", prefixes: ["gemini-"], names: [] },
-  { provider: "anthropic", title: "Anthropic", missing: "API key", prefixes: ["claude-"], names: [] },
-  { provider: "compatible", title: "OpenAI-compatible", missing: "base URL", prefixes: [], names: [] },
-] as const satisfies readonly Route[];
 
 /** Returns the provider and the provider's own name of a model, whether it is configured or not. */
 export function providerOf(name: string): { readonly provider: string; readonly name: string } {
   if (name === "demo") {
     return { provider: name, name };
   }
-  const { route, modelName } = findRoute(name);
-  return { provider: route.provider, name: modelName };
+  const { provider, modelName } = findRoute(name);
+  return { provider: provider.name, name: modelName };
 }
 
-/** All providers, in the order in which names are matched. */
-export const providerNames: readonly ProviderName[] = routes.map(({ provider }) => provider);
-
-function findRoute(name: string): { route: (typeof routes)[number]; modelName: string } {
-  for (const route of routes) {
-    const explicit = `${route.provider}:`;
+function findRoute(name: string): { provider: Provider; modelName: string } {
+  for (const provider of providers) {
+    const explicit = `${provider.name}:`;
     if (name.startsWith(explicit) && name !== explicit) {
-      return { route, modelName: name.slice(explicit.length) };
+      return { provider, modelName: name.slice(explicit.length) };
     }
-    if (matches(route, name)) {
-      return { route, modelName: name };
+    if (matches(provider, name)) {
+      return { provider, modelName: name };
     }
   }
+  // The Agent Runner document fixes this text, so it does not follow from the records.
   throw unsupported(
     `unsupported model ${JSON.stringify(name)}: expected prefix gpt-/o1-/o3-/chatgpt- (OpenAI), gemini- (Gemini), or claude- (Anthropic)`,
   );
 }
 
-function matches(route: Route, name: string): boolean {
-  return route.names.includes(name) || route.prefixes.some((prefix) => name.startsWith(prefix));
+function matches({ names = [], prefixes }: Provider, name: string): boolean {
+  return names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 function unsupported(text: string): Fault {

@@ -3,7 +3,7 @@
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
 import { parseBoundedObject } from "../../platform/base/json/parse-object.ts";
-import { providerNames } from "../models/route.ts";
+import { providerNames } from "../models/providers.ts";
 
 /** The options by the name of the provider. */
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -3,7 +3,7 @@
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
 import { parseBoundedObject, parseObject } from "../../platform/base/json/parse-object.ts";
-import { providerNames } from "../models/route.ts";
+import { providerNames } from "../models/providers.ts";
 
 /**
  * Returns the tools of an agent that a provider runs, as its API writes them.

@@ -28,6 +28,7 @@ import type {
   ModelToolCall,
   ProviderOutcome,
 } from "../models/model.ts";
+import { telemetryNameOf } from "../models/providers.ts";
 import { KeptLogprobs } from "./logprobs.ts";
 import { printMessages, printResponse } from "./span-content.ts";
 
@@ -84,7 +85,7 @@ export async function* respond(options: ResponseOptions): AsyncGenerator<DriverS
   const meter = new Meter(request, price);
   const spending = new Spending({ client, runMax, day: dayBudget, price, before, meter, signal });
   const span = context.span.startChat({
-    provider: model.provider,
+    provider: telemetryNameOf(model.provider),
     model: model.name,
     maxTokens: request.maxTokens,
     temperature: request.temperature,

@@ -3,33 +3,18 @@
 
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
-import {
-  type Config,
-  isAnthropicConfigured,
-  isCompatibleConfigured,
-  isGeminiConfigured,
-  isOpenAiConfigured,
-} from "../../platform/config/keys.ts";
+import { isConfigured, type Provider, providers } from "../../agent/models/providers.ts";
+import { type Config, keys } from "../../platform/config/keys.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const reachTimeoutMs = 5_000;
 const listTimeoutMs = 10_000;
 
-interface Provider {
-  readonly name: string;
-  /** The name within the settings' variables. */
-  readonly variable: string;
-  readonly isConfigured: boolean;
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Checks the configured providers, and the addresses for callbacks and traces. */
 export async function checkProviders({ config, deep }: CheckContext): Promise<Finding[]> {
-  const configured = listProviders(config).filter(({ isConfigured }) => isConfigured);
+  const configured = providers.filter((provider) => isConfigured(provider, config));
   const none = [ok("providers", "none is configured: the `demo` model answers")];
-  const findings = await Promise.all(configured.map((provider) => checkProvider(provider, deep)));
+  const findings = await Promise.all(configured.map((provider) => checkProvider(provider, config, deep)));
   const places = [
     { name: "callback", variable: "RUNNEL_CALLBACK_BASE_URL", url: config.callbackBaseUrl },
     { name: "tracing", variable: "RUNNEL_TRACING_ENDPOINT", url: config.tracingEndpoint },
@@ -38,68 +23,31 @@ export async function checkProviders({ config, deep }: CheckContext): Promise<Fi
   return [...(configured.length === 0 ? none : findings), ...others];
 }
 
-function listProviders(config: Config): readonly Provider[] {
-  const { openaiKey, geminiKey, anthropicKey, compatibleKey } = config;
-  return [
-    {
-      name: "openai",
-      variable: "OPENAI",
-      isConfigured: isOpenAiConfigured(config),
-      baseUrl: config.openaiBaseUrl,
-      key: openaiKey,
-      headers: bearer(openaiKey),
-    },
-    {
-      name: "gemini",
-      variable: "GEMINI",
-      isConfigured: isGeminiConfigured(config),
-      baseUrl: config.geminiBaseUrl,
-      key: geminiKey,
-      headers: { "x-goog-api-key": geminiKey },
-    },
-    {
-      name: "anthropic",
-      variable: "ANTHROPIC",
-      isConfigured: isAnthropicConfigured(config),
-      baseUrl: config.anthropicBaseUrl,
-      key: anthropicKey,
-      headers: { "x-api-key": anthropicKey, "anthropic-version": "2023-06-01" },
-    },
-    {
-      name: "compatible",
-      variable: "COMPATIBLE",
-      isConfigured: isCompatibleConfigured(config),
-      baseUrl: config.compatibleBaseUrl,
-      key: compatibleKey,
-      headers: bearer(compatibleKey),
-    },
-  ];
-}
-
-function bearer(key: string): Readonly<Record<string, string>> {
-  return key === "" ? {} : { authorization: `Bearer ${key}` };
-}
-
-async function checkProvider(provider: Provider, deep: boolean): Promise<Finding> {
-  const { name, variable, baseUrl, key } = provider;
-  const check = `provider-${name}`;
-  const { host } = new URL(baseUrl);
+async function checkProvider(provider: Provider, config: Config, deep: boolean): Promise<Finding> {
+  const check = `provider-${provider.name}`;
+  const url = config[provider.baseUrl];
+  const { host } = new URL(url);
   try {
-    await reach(baseUrl);
+    await reach(url);
   } catch (error) {
-    const fix = `check the way out of this machine, and RUNNEL_PROVIDERS_${variable}_BASE_URL`;
+    const fix = `check the way out of this machine, and ${keys[provider.baseUrl].variables[0]}`;
     return fail(check, `${host} cannot be reached (${why(error)})`, fix);
   }
-  const found = `${host} answers, ${key === "" ? "no key" : "a key"} is set`;
-  return deep ? await askForModels(check, provider, found) : ok(check, found);
+  const found = `${host} answers, ${config[provider.key] === "" ? "no key" : "a key"} is set`;
+  return deep ? await askForModels(check, provider, config, found) : ok(check, found);
 }
 
 /** Asks a provider for its models. The answer is never shown, because some providers quote the key that they refuse. */
-async function askForModels(check: string, { variable, baseUrl, headers }: Provider, found: string): Promise<Finding> {
+async function askForModels(
+  check: string,
+  { key, baseUrl, headers }: Provider,
+  config: Config,
+  found: string,
+): Promise<Finding> {
   let status: number;
   try {
-    const response = await fetch(`${baseUrl.replace(/(?<!\/)\/+$/, "")}/models`, {
-      headers,
+    const response = await fetch(`${config[baseUrl].replace(/(?<!\/)\/+$/, "")}/models`, {
+      headers: headers(config[key]),
       // Never follows a redirect, so the key goes only to the address in the settings.
       redirect: "manual",
       signal: AbortSignal.timeout(listTimeoutMs),
@@ -118,10 +66,10 @@ async function askForModels(check: string, { variable, baseUrl, headers }: Provi
   }
   // Gemini answers 400 to a key that it does not know.
   if ([400, 401, 403].includes(status)) {
-    const fix = `check RUNNEL_PROVIDERS_${variable}_KEY`;
+    const fix = `check ${keys[key].variables[0]}`;
     return fail(check, `${found}; it refuses the key (HTTP ${status})`, fix);
   }
-  const fix = `check RUNNEL_PROVIDERS_${variable}_BASE_URL; a server without a list of models may be in order`;
+  const fix = `check ${keys[baseUrl].variables[0]}; a server without a list of models may be in order`;
   return warn(check, `${found}; asked for its models it says HTTP ${status}`, fix);
 }
 

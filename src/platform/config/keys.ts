@@ -28,6 +28,16 @@ export interface Config extends ValuesOf<typeof keys> {}
 /** The name of a setting in code. */
 export type KeyName = keyof Config;
 
+/** A setting, or one of several, without which `serve` does not start. `runnel dev` starts without it. */
+export interface Requirement {
+  /** Its name in the Agent Runner document. */
+  readonly name: string;
+  readonly isMet: (config: Config) => boolean;
+  /** An invalid setting among these is reported as invalid, not as missing. */
+  readonly keys: readonly KeyName[];
+  readonly fix: string;
+}
+
 /** The settings of the core and of all protocols, joined by `app/settings.ts`. */
 export interface SettingsTable {
   readonly keys: KeyTable;
@@ -36,6 +46,9 @@ export interface SettingsTable {
    * problem.
    */
   readonly findProblems: (config: Config, isValid: (name: KeyName) => boolean) => readonly Problem[];
+  readonly requirements: readonly Requirement[];
+  /** Secrets, each with the base URL of the only server that it goes to. `serve` refuses a secret without its server. */
+  readonly serverKeys: readonly (readonly [secret: keyof typeof keys, baseUrl: keyof typeof keys])[];
   /** The defaults of `runnel dev` that differ. */
   readonly devDefaults: Partial<Config>;
 }
@@ -47,38 +60,6 @@ export const variablesOfCommands: readonly string[] = [
   "RUNNEL_CLIENT_ID",
   "RUNNEL_FAILPOINT",
 ];
-
-/** Returns true with a key or a named server: the operator's own server may need no key. */
-export function isOpenAiConfigured({ openaiKey, openaiBaseUrl }: Config): boolean {
-  return openaiKey !== "" || openaiBaseUrl !== keys.openaiBaseUrl.fallback;
-}
-
-/** Returns true with a key or a named server. */
-export function isGeminiConfigured({ geminiKey, geminiBaseUrl }: Config): boolean {
-  return geminiKey !== "" || geminiBaseUrl !== keys.geminiBaseUrl.fallback;
-}
-
-/** Returns true with a key or a named server. */
-export function isAnthropicConfigured({ anthropicKey, anthropicBaseUrl }: Config): boolean {
-  return anthropicKey !== "" || anthropicBaseUrl !== keys.anthropicBaseUrl.fallback;
-}
-
-/** Returns true with a named server: it has no default. */
-export function isCompatibleConfigured({ compatibleBaseUrl }: Config): boolean {
-  return compatibleBaseUrl !== "";
-}
-
-/** Returns true with a named server: it has no default. */
-export function isRerankConfigured({ rerankBaseUrl }: Config): boolean {
-  return rerankBaseUrl !== "";
-}
-
-/** Returns true when any model provider is configured. */
-export function isProviderConfigured(config: Config): boolean {
-  return [isOpenAiConfigured, isGeminiConfigured, isAnthropicConfigured, isCompatibleConfigured].some((isConfigured) =>
-    isConfigured(config),
-  );
-}
 
 /** Returns true when any credentials are configured. Callers must then authenticate. */
 export function isAuthConfigured({ authHmacSecret, authApiKeys, authAdminToken }: Config): boolean {

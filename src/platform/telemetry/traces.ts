@@ -48,6 +48,7 @@ export interface RunSpanEnd {
 
 /** Attributes of a model's response. */
 export interface ChatSpanFields {
+  /** The name in OpenTelemetry's conventions, when they have one. */
   readonly provider: string;
   readonly model: string;
   readonly maxTokens: number;

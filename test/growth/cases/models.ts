@@ -23,7 +23,7 @@ import type { ModelContent, ModelMessage } from "../../../src/agent/models/model
 import { createOpenAiCompatible } from "../../../src/agent/models/openai-compatible/provider.ts";
 import { ChatReader } from "../../../src/agent/models/openai-compatible/reader.ts";
 import { createOpenAiResponses } from "../../../src/agent/models/openai-responses/provider.ts";
-import type { ModelProvider } from "../../../src/agent/models/route.ts";
+import type { ModelProvider } from "../../../src/agent/models/wire/account.ts";
 import { StreamBounds } from "../../../src/agent/models/wire/bounds.ts";
 import { describeHttpError, describeStreamError, parseRetryAfter } from "../../../src/agent/models/wire/failures.ts";
 import { joinTexts } from "../../../src/agent/models/wire/join.ts";

@@ -3,8 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelRequest } from "../model.ts";
-import type { ModelProvider } from "../route.ts";
-import { type Account, openAccount } from "../wire/account.ts";
+import { type Account, type ModelProvider, openAccount } from "../wire/account.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { betaHeader, messagesBody } from "./body.ts";
@@ -17,6 +16,11 @@ import { turnsOf } from "./turns.ts";
 export function createAnthropic(account: Account): ModelProvider {
   const transport = openAccount(account);
   return { model: (name) => createModel(name, account, transport), close: transport.close };
+}
+
+/** Returns the headers of every request; an empty key is not sent. */
+export function anthropicHeaders(apiKey: string): Record<string, string> {
+  return { "anthropic-version": "2023-06-01", ...(apiKey !== "" && { "x-api-key": apiKey }) };
 }
 
 function createModel(name: string, account: Account, transport: Transport): Model {
@@ -43,8 +47,7 @@ function createModel(name: string, account: Account, transport: Transport): Mode
 function headersOf({ apiKey }: Account, request: ModelRequest): Record<string, string> {
   const betas = betaHeader(request);
   return {
-    "anthropic-version": "2023-06-01",
-    ...(apiKey !== "" && { "x-api-key": apiKey }),
+    ...anthropicHeaders(apiKey),
     ...(betas !== undefined && { "anthropic-beta": betas }),
   };
 }

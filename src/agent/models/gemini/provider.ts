@@ -3,8 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelPart, ModelRequest } from "../model.ts";
-import type { ModelProvider } from "../route.ts";
-import { type Account, openAccount } from "../wire/account.ts";
+import { type Account, type ModelProvider, openAccount } from "../wire/account.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { contentBody } from "./body.ts";
@@ -16,6 +15,11 @@ export function createGemini(account: Account): ModelProvider {
   const transport = openAccount(account);
   const connected = { ...account, transport };
   return { model: (name) => createModel(name, connected), close: transport.close };
+}
+
+/** Returns the header of a key; an empty key is not sent. */
+export function geminiHeaders(apiKey: string): Record<string, string> {
+  return apiKey === "" ? {} : { "x-goog-api-key": apiKey };
 }
 
 interface Connected extends Account {
@@ -58,6 +62,9 @@ function send(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const segment = encodeURIComponent(model.toWellFormed());
-  const headers: Record<string, string> = apiKey === "" ? {} : { "x-goog-api-key": apiKey };
-  return transport.post(`/models/${segment}:streamGenerateContent?alt=sse`, { headers, body: printJson(body), signal });
+  return transport.post(`/models/${segment}:streamGenerateContent?alt=sse`, {
+    headers: geminiHeaders(apiKey),
+    body: printJson(body),
+    signal,
+  });
 }

@@ -1,13 +1,15 @@
 // Decides which providers may receive a client's URL. OpenAI and Anthropic load images themselves, outside the operator's
 // network. Any other server at their settings may be inside that network, and would load any URL there that the client names.
 
-import type { Config } from "../../../platform/config/keys.ts";
+import { type Config, keys } from "../../../platform/config/keys.ts";
+import { findProvider } from "../providers.ts";
 
 /** Returns whether the provider is at its own public host and loads URLs itself. */
-export function loadsUrls(provider: string, { openaiBaseUrl, anthropicBaseUrl }: Config): boolean {
-  const baseUrl = provider === "openai" ? openaiBaseUrl : provider === "anthropic" ? anthropicBaseUrl : "";
-  const host = hosts[provider];
-  return host !== undefined && URL.parse(baseUrl)?.host === host;
+export function loadsUrls(name: string, config: Config): boolean {
+  const { baseUrl, loadsUrls = false } = findProvider(name) ?? {};
+  return loadsUrls && baseUrl !== undefined && hostOf(config[baseUrl]) === hostOf(keys[baseUrl].fallback);
 }
 
-const hosts: Readonly<Record<string, string>> = { openai: "api.openai.com", anthropic: "api.anthropic.com" };
+function hostOf(url: string): string | undefined {
+  return URL.parse(url)?.host;
+}

@@ -4,8 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelRequest } from "../model.ts";
-import type { ModelProvider } from "../route.ts";
-import { type Account, openAccount } from "../wire/account.ts";
+import { type Account, bearerHeaders, type ModelProvider, openAccount } from "../wire/account.ts";
 import { findFailure } from "../wire/failures.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
@@ -54,7 +53,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { name, apiKey, transport, reasoning } = account;
-  const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+  const headers = bearerHeaders(apiKey);
   const post = (reasons: boolean): Promise<IncomingMessage> =>
     transport.post("/chat/completions", {
       headers,

@@ -2,8 +2,7 @@
 
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model } from "../model.ts";
-import type { ModelProvider } from "../route.ts";
-import { type Account, openAccount } from "../wire/account.ts";
+import { type Account, bearerHeaders, type ModelProvider, openAccount } from "../wire/account.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { responsesBody } from "./body.ts";
@@ -18,7 +17,7 @@ export function createOpenAiResponses(account: Account): ModelProvider {
 }
 
 function createModel(name: string, account: Account, transport: Transport): Model {
-  const headers: Record<string, string> = account.apiKey === "" ? {} : { authorization: `Bearer ${account.apiKey}` };
+  const headers = bearerHeaders(account.apiKey);
   const origin = { provider: account.name, model: name };
   return {
     provider: account.name,

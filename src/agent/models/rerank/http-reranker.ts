@@ -2,7 +2,7 @@
 // `query`, `documents` and `top_n`; the answer has `results` of `index` and `relevance_score`.
 
 import type { ModelFailure } from "../model.ts";
-import { type Account, openAccount } from "../wire/account.ts";
+import { type Account, bearerHeaders, openAccount } from "../wire/account.ts";
 import { describeCut, describeUnreadable, findFailure, hideKey } from "../wire/failures.ts";
 import { asCount, asRecord } from "../wire/frame.ts";
 import type { Transport } from "../wire/transport.ts";
@@ -39,7 +39,7 @@ async function rerank(
   { query, documents, resultsMax }: RerankRequest,
   signal: AbortSignal,
 ): Promise<Ranking | ModelFailure> {
-  const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+  const headers = bearerHeaders(apiKey);
   const body = JSON.stringify({ model, query, documents, top_n: resultsMax });
   try {
     const text = await transport.ask("/rerank", { headers, body, signal });

@@ -2,7 +2,16 @@
 
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
+import type { Model } from "../model.ts";
 import { createTransport, type Transport } from "./transport.ts";
+
+/** An open account at a provider. */
+export interface ModelProvider {
+  /** Returns the model of this name. Never fails: only the provider knows its models. */
+  model(name: string): Model;
+  /** Ends the active responses as failures and closes the socket pool. */
+  close(): void;
+}
 
 /** The settings of an account. */
 export interface Account {
@@ -21,6 +30,11 @@ export interface Account {
  */
 export function openAccount({ name, baseUrl, clock }: Account): Transport {
   return createTransport({ provider: name, baseUrl: parseBaseUrl(name, baseUrl), clock });
+}
+
+/** Returns the header of a key that is sent as a bearer token; an empty key is not sent. */
+export function bearerHeaders(apiKey: string): Record<string, string> {
+  return apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
 }
 
 function parseBaseUrl(name: string, baseUrl: string): URL {

@@ -47,8 +47,3 @@ export const unnamedError = "_OTHER";
 
 /** A tool that the service runs because the model called it. */
 export const toolType = "function";
-
-/** Returns the conventions' name of a provider, or our own name: the conventions name few providers. */
-export function nameProvider(provider: string): string {
-  return provider === "gemini" ? "gcp.gemini" : provider;
-}

@@ -24,7 +24,7 @@ import type {
   ToolSpanEnd,
   ToolSpanFields,
 } from "../traces.ts";
-import { nameProvider, names, operations, toolType } from "./names.ts";
+import { names, operations, toolType } from "./names.ts";
 import { contentBytesMax, cutName, cutText, failureOfCode, failureOfText, type SpanFailure, spanName } from "./text.ts";
 
 /** Dependencies of a run's spans. */
@@ -57,7 +57,7 @@ export class RecordedRun implements RunSpan {
     const startMs = clock.monotonicMs();
     const span = this.#start(spanName(operations.chat, model), SpanKind.CLIENT, {
       [names.operation]: operations.chat,
-      [names.provider]: cutName(nameProvider(provider)),
+      [names.provider]: cutName(provider),
       [names.model]: cutName(model),
       [names.maxTokens]: maxTokens,
       [names.temperature]: temperature,

@@ -5,8 +5,7 @@ import { AgentSchema } from "../gen/runnel/v1/session_pb.js";
 import { mediaTypesOf } from "../src/agent/models/catalogue.ts";
 import { kindOf } from "../src/agent/models/media/media-type.ts";
 import type { MediaKind, SettingName } from "../src/agent/models/model.ts";
-import { apis } from "../src/agent/models/providers.ts";
-import { hints } from "../src/agent/models/settings.ts";
+import { apis, hints } from "../src/agent/models/providers.ts";
 
 export const modelsPagePath = "docs/models.md";
 const beginning = "<!-- capabilities: written by `npm run generate` -->";

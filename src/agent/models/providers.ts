@@ -120,6 +120,14 @@ export const apis: readonly (Api & { readonly provider: string; readonly title: 
     })),
 );
 
+/** Settings that are wishes: a provider without them is asked without them. */
+export const hints: ReadonlySet<SettingName> = new Set(["seed", "serviceTier"]);
+
+/** Returns the names of the providers, and of their ways to ask, that have a setting. */
+export function providersWith(setting: SettingName): readonly string[] {
+  return apis.filter(({ settings }) => settings.has(setting)).map(({ title }) => title);
+}
+
 /** Returns the provider of this name; undefined for the demo model's and for unknown ones. */
 export function findProvider(name: string): Provider | undefined {
   return providers.find((provider) => provider.name === name);

@@ -4,7 +4,7 @@
 import { type Agent, AgentSchema, type ToolChoice, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
 import type { Model, ToolChoice as ModelChoice, ModelSettings, SettingName } from "../models/model.ts";
-import { hints, providersWith } from "../models/settings.ts";
+import { hints, providersWith } from "../models/providers.ts";
 
 /** Returns the settings of an agent. */
 export function settingsOf(agent: Agent): ModelSettings {

@@ -7,9 +7,7 @@ import { findProvider } from "../providers.ts";
 /** Returns whether the provider is at its own public host and loads URLs itself. */
 export function loadsUrls(name: string, config: Config): boolean {
   const { baseUrl, loadsUrls = false } = findProvider(name) ?? {};
-  return loadsUrls && baseUrl !== undefined && hostOf(config[baseUrl]) === hostOf(keys[baseUrl].fallback);
-}
-
-function hostOf(url: string): string | undefined {
-  return URL.parse(url)?.host;
+  return (
+    loadsUrls && baseUrl !== undefined && URL.parse(config[baseUrl])?.host === URL.parse(keys[baseUrl].fallback)?.host
+  );
 }

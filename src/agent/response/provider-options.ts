@@ -2,7 +2,7 @@
 
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
-import { parseBoundedObject } from "../../platform/base/json/parse-object.ts";
+import { isObject, parseBoundedObject } from "../../platform/base/json/parse-object.ts";
 import { providerNames } from "../models/providers.ts";
 
 /** The options by the name of the provider. */
@@ -27,8 +27,4 @@ export function providerOptionsOf({ providerOptions }: Agent): ProviderOptions |
     );
   }
   return options as ProviderOptions;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

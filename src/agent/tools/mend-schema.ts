@@ -5,8 +5,9 @@
 // Example: {"properties":{"id":{"type":"int","required":true}}}
 //       → {"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}
 
+import { isObject } from "../../platform/base/json/parse-object.ts";
 import { SchemaReferences } from "./schema-references.ts";
-import { eachSchema, type Fields, holderOf, isFields } from "./sub-schemas.ts";
+import { eachSchema, type Fields, holderOf } from "./sub-schemas.ts";
 
 type Schema = Fields | boolean;
 
@@ -44,7 +45,7 @@ function followTop(schema: Fields): Fields {
     const target: Fields | boolean | undefined =
       reference === undefined || seen.has(reference) ? undefined : references.find(reference);
     seen.add(reference ?? "");
-    next = isFields(target) && target !== schema ? target : undefined;
+    next = isObject(target) && target !== schema ? target : undefined;
   }
   return Object.fromEntries([...layers, next ?? {}].reverse().flatMap((layer) => Object.entries(layer)));
 }
@@ -80,7 +81,7 @@ function isPattern(text: string): boolean {
 
 /** Mends a schema. PHP writes `[]` for an empty object; any other invalid schema becomes empty and allows everything. */
 function mendSchema(value: unknown): Schema {
-  return typeof value === "boolean" ? value : mendObject(isFields(value) ? value : {});
+  return typeof value === "boolean" ? value : mendObject(isObject(value) ? value : {});
 }
 
 function mendObject(given: Fields): Fields {
@@ -107,7 +108,7 @@ function mendKeyword(keyword: string, value: unknown): unknown {
 }
 
 function mendMap(value: unknown): unknown {
-  const entries = isFields(value) ? Object.entries(value) : [];
+  const entries = isObject(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.map(([name, schema]) => [name, mendSchema(schema)]));
 }
 
@@ -118,7 +119,7 @@ function mendList(value: unknown): unknown {
 
 /** Returns the elements of a list. PHP writes a list with gaps in its keys, as `array_filter` leaves them, as an object. */
 function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : isFields(value) ? Object.values(value) : [value];
+  return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [value];
 }
 
 /** The conversions of single keywords. Undefined removes the keyword. */
@@ -161,8 +162,8 @@ const typesByName: ReadonlyMap<string, string> = new Map([
 
 /** Moves `required: true` from properties to the list. Draft 03 and many programs write it in the property itself. */
 function addRequired(schema: Fields, properties: unknown): Fields {
-  const own = isFields(properties) ? Object.entries(properties) : [];
-  const names = own.filter(([, each]) => isFields(each) && each.required === true).map(([name]) => name);
+  const own = isObject(properties) ? Object.entries(properties) : [];
+  const names = own.filter(([, each]) => isObject(each) && each.required === true).map(([name]) => name);
   return names.length === 0
     ? schema
     : { ...schema, required: [...new Set([...namesIn(schema.required ?? []), ...names])] };
@@ -189,7 +190,7 @@ function mendItems(schema: Fields): Fields {
     return tuple;
   }
   if (tuple.items !== false) {
-    return isFields(tuple.items) ? tuple : { ...tuple, items: {} };
+    return isObject(tuple.items) ? tuple : { ...tuple, items: {} };
   }
   const lengthMax = Array.isArray(tuple.prefixItems) ? tuple.prefixItems.length : 0;
   const { maxItems } = tuple;

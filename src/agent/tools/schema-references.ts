@@ -1,6 +1,7 @@
 // Resolves the references of a JSON Schema. All of them point into the schema itself: nothing is ever fetched. Pure.
 
-import { eachSchema, type Fields, isFields } from "./sub-schemas.ts";
+import { isObject } from "../../platform/base/json/parse-object.ts";
+import { eachSchema, type Fields } from "./sub-schemas.ts";
 
 /** The maximum length of a chain of references. A longer chain counts as endless. */
 const hopsMax = 32;
@@ -48,14 +49,14 @@ export class SchemaReferences {
       const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, step);
       place = isThere ? (place as Fields)[step] : undefined;
     }
-    return isFields(place) || typeof place === "boolean" ? place : undefined;
+    return isObject(place) || typeof place === "boolean" ? place : undefined;
   }
 
   /** Returns false for a reference that leads nowhere, or in a circle. */
   hasEnd(reference: string): boolean {
     let target = this.find(reference);
     for (let hops = 0; hops < hopsMax; hops++) {
-      if (!isFields(target) || typeof target.$ref !== "string") {
+      if (!isObject(target) || typeof target.$ref !== "string") {
         return target !== undefined;
       }
       target = this.find(target.$ref);

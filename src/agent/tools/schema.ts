@@ -7,9 +7,10 @@ import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
 import { parseExact, printJson } from "../../platform/base/json/exact.ts";
+import { isObject } from "../../platform/base/json/parse-object.ts";
 import { isDeeper } from "./depth.ts";
 import { mendParameters } from "./mend-schema.ts";
-import { type Fields, isFields } from "./sub-schemas.ts";
+import type { Fields } from "./sub-schemas.ts";
 import { runInTime } from "./time-box.ts";
 
 /** A schema and the check of arguments against it. */
@@ -84,7 +85,7 @@ function parseObject(text: string): Fields | undefined {
   try {
     const value: unknown = parseExact(text.trim() === "" ? "{}" : text);
     const isEmpty = Array.isArray(value) && value.length === 0;
-    return isEmpty ? {} : isFields(value) ? value : undefined;
+    return isEmpty ? {} : isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -142,9 +143,9 @@ const droppedShownMax = 10;
 function dropKeyword(schema: Record<string, unknown>, [step = "", ...rest]: readonly string[]): void {
   const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
   const value = Object.hasOwn(schema, name) ? schema[name] : undefined;
-  if (rest.length > 0 && isFields(value)) {
+  if (rest.length > 0 && isObject(value)) {
     dropKeyword(value, rest);
-  } else if (rest.length > 1 && Array.isArray(value) && isFields(value[Number(rest[0])])) {
+  } else if (rest.length > 1 && Array.isArray(value) && isObject(value[Number(rest[0])])) {
     dropKeyword(value[Number(rest[0])], rest.slice(1));
   } else {
     delete schema[name];

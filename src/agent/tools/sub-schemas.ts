@@ -1,5 +1,7 @@
 // Finds the schemas inside a JSON Schema by keyword, so that property names and sample values are never taken for schemas.
 
+import { isObject } from "../../platform/base/json/parse-object.ts";
+
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,14 +24,9 @@ export function holderOf(keyword: string): Holder | undefined {
   return holders.get(keyword);
 }
 
-/** Returns whether a value is a JSON object. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Yields the schema and all schemas below it, outer ones first. Skips schemas that are only true or false. */
 export function* eachSchema(schema: unknown): Generator<Record<string, unknown>> {
-  if (!isFields(schema)) {
+  if (!isObject(schema)) {
     return;
   }
   yield schema;
@@ -45,6 +42,6 @@ function heldIn(keyword: string, value: unknown): readonly unknown[] {
   if (holder === "schema") {
     return [value];
   }
-  const isHolder = holder === "list" ? Array.isArray(value) : holder === "map" && isFields(value);
+  const isHolder = holder === "list" ? Array.isArray(value) : holder === "map" && isObject(value);
   return isHolder ? Object.values(value as object) : [];
 }

@@ -1,5 +1,7 @@
 // Reads a receipt from a file: its JWS alone, or the answer of the service.
 
+import { parseJson } from "../../platform/base/json/parse-object.ts";
+
 /** The maximum size of a receipt's file: more than the receipt of the longest log with its statement. */
 export const receiptBytesMax = 8_388_608;
 
@@ -25,18 +27,10 @@ export function readReceiptFile(bytes: Uint8Array): ReceiptFile | undefined {
 
 /** Returns the statement: an object over REST; over gRPC, which has no JSON, its text. */
 function readCopy(statement: unknown): unknown {
-  return typeof statement === "string" ? (parse(statement) ?? statement) : statement;
+  return typeof statement === "string" ? (parseJson(statement) ?? statement) : statement;
 }
 
 function parseObject(text: string): { readonly jws?: unknown; readonly statement?: unknown } {
-  const value = parse(text);
+  const value = parseJson(text);
   return typeof value === "object" && value !== null ? value : {};
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

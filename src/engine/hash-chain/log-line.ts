@@ -2,6 +2,7 @@
 
 import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { parseJson } from "../../platform/base/json/parse-object.ts";
 import { resultTypes } from "../../platform/base/result-types.ts";
 import { describeRunEnd, type RunEndFields } from "../../platform/base/run-end.ts";
 import type { ChainEntry } from "./chain.ts";
@@ -24,12 +25,7 @@ export function printLogLine({ sequence, bytes }: ChainEntry): string {
 
 /** Returns undefined when the text is not a valid line. */
 export function readLogLine(text: string): LogLine | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
   if (typeof parsed !== "object" || parsed === null) {
     return undefined;
   }

@@ -17,6 +17,7 @@ import {
   StateUpdated_ScopeSchema,
 } from "#gen/runnel/v1/result_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { isObject } from "../../platform/base/json/parse-object.ts";
 import { enumShape } from "../../platform/base/json/shape.ts";
 import { outputOf, textOf } from "../in-process/message-text.ts";
 import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, hexOf, runError } from "./events.ts";
@@ -381,8 +382,6 @@ export class AgUiFold {
 
 /** Returns the values that earlier runs have changed, as the client still has them; undefined when it has none. */
 function knownState({ runnel }: { readonly runnel?: unknown }): Map<string, Map<string, unknown>> | undefined {
-  const isObject = (value: unknown): value is Record<string, unknown> =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject(runnel) && Object.values(runnel).every(isObject)
     ? new Map(Object.entries(runnel).map(([scope, values]) => [scope, new Map(Object.entries(values as object))]))
     : undefined;

@@ -2,7 +2,7 @@
 
 import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
 import { type JsonObject, memberOf } from "../../../platform/base/json/free.ts";
-import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import { findJson, type JsonNode } from "../../../platform/base/json/text.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { isOfOtherModel, type Origin } from "../wire/origin.ts";
 import { sameCalls } from "../wire/same-calls.ts";
@@ -57,7 +57,7 @@ export function readState(
   { state, toolCalls }: AssistantMessage,
   idOf: CallIds,
 ): KnownState | undefined {
-  const root = state === undefined ? undefined : parse(state);
+  const root = state === undefined ? undefined : findJson(state);
   const blocks = memberOf(root, "blocks");
   if (state === undefined || blocks?.kind !== "array") {
     return undefined;
@@ -69,17 +69,6 @@ export function readState(
   const all = blocks.items.filter((node) => node.kind === "object").map((node) => readBlock(state, node));
   const known = isForeign ? all.filter(({ type }) => !isThought(type)) : all;
   return { container: textOf(memberOf(root, "container")), blocks: keepCalls(known, toolCalls, idOf) };
-}
-
-function parse(state: string): JsonNode | undefined {
-  try {
-    return parseJsonText(state);
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 /** The members that the body reads. All others stay as they are written. */

@@ -1,7 +1,7 @@
 // The arguments of calls as generateContent takes them: always an object. Pure.
 
 import { RawJson } from "../../../platform/base/json/exact.ts";
-import { parseObject } from "../../../platform/base/json/parse-object.ts";
+import { parseJson, parseObject } from "../../../platform/base/json/parse-object.ts";
 import { argumentsOf } from "../wire/calls.ts";
 
 /**
@@ -13,14 +13,5 @@ export function argumentsObject(argumentsJson: string): RawJson | { readonly arg
   if (parseObject(json) !== undefined) {
     return new RawJson(json);
   }
-  return { arguments: isJson(json) ? new RawJson(json) : json };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return { arguments: parseJson(json) !== undefined ? new RawJson(json) : json };
 }

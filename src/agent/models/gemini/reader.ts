@@ -3,6 +3,7 @@
 // requests, which one reader reads. A line that is invalid JSON and a part of an unknown kind are skipped; a text or a call of an
 // unknown form is a failure, because it would lose a piece of the answer.
 
+import { parseJson } from "../../../platform/base/json/parse-object.ts";
 import type { ModelLogprob, ModelPart, ModelUsage } from "../model.ts";
 import { Artifacts } from "../wire/artifacts.ts";
 import { Citations } from "../wire/citations.ts";
@@ -47,7 +48,7 @@ export class ContentReader implements ResponseReader {
   }
 
   read(data: string, event?: string): readonly ModelPart[] {
-    const value = parse(data);
+    const value = parseJson(data);
     // Some errors arrive as an array with one element.
     const frame = asRecord(Array.isArray(value) ? value[0] : value);
     if (event === "error") {
@@ -232,13 +233,4 @@ function isObject(value: unknown): boolean {
 
 function hasOnlyText({ content }: Fields): boolean {
   return asArray(asRecord(content).parts).every((part) => typeof asRecord(part).text === "string");
-}
-
-/** Returns undefined for invalid JSON. */
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }

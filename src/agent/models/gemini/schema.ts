@@ -1,10 +1,11 @@
 // Adapts the JSON Schema of a response: Gemini does not know `const`. Everything else is sent unchanged. Pure.
 
+import { isObject } from "../../../platform/base/json/parse-object.ts";
 import { asRecord } from "../wire/frame.ts";
 
 /** Returns the schema with each `const` as an `enum` of one value, also in the schemas inside it. */
 export function adaptSchema(schema: unknown): unknown {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+  if (!isObject(schema)) {
     return schema;
   }
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => adaptKeyword(keyword, value)));

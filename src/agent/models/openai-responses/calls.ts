@@ -1,6 +1,7 @@
 // Reads the calls of the output that are for us: functions and custom tools, and the wrapper that OpenAI's models sometimes make
 // around several calls.
 
+import { isObject, parseJson } from "../../../platform/base/json/parse-object.ts";
 import type { ModelToolCall } from "../model.ts";
 import { asRecord, textOf, WrittenValue } from "../wire/frame.ts";
 import type { OutputItem } from "./items.ts";
@@ -47,7 +48,7 @@ function unwrapCall(
   if (name !== wrapperName || offered.has(wrapperName)) {
     return undefined;
   }
-  const { tool_uses: uses } = parse(argumentsJson);
+  const { tool_uses: uses } = asRecord(parseJson(argumentsJson));
   if (!Array.isArray(uses) || uses.length === 0) {
     return undefined;
   }
@@ -65,16 +66,4 @@ function unwrapCall(
 function recipientOf(use: unknown): string | undefined {
   const { recipient_name: name } = asRecord(use);
   return typeof name === "string" && name.startsWith(recipientPrefix) ? name.slice(recipientPrefix.length) : undefined;
-}
-
-function parse(json: string): Readonly<Record<string, unknown>> {
-  try {
-    return asRecord(JSON.parse(json));
-  } catch {
-    return {};
-  }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

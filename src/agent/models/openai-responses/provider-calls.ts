@@ -6,7 +6,7 @@
 // P3  A program may call our functions. It then waits beyond the end of the response: a later response of the turn has its output.
 // P4  Some items of the provider are no calls: a list of tools, a request for an approval, a summary of the conversation.
 
-import { parseObject } from "../../../platform/base/json/parse-object.ts";
+import { isObject, parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelPart, ModelToolCall, ProviderOutcome } from "../model.ts";
 import { textOf } from "../wire/frame.ts";
 import { failedOutcome, noResult, outcomeOfItem } from "../wire/outcome.ts";
@@ -149,8 +149,4 @@ function describeError(error: unknown): string {
   const { message }: { readonly message?: unknown } = typeof error === "object" && error !== null ? error : {};
   const said = typeof error === "string" ? error : textOf(message);
   return said || (error === undefined ? "the provider says that it failed" : JSON.stringify(error));
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

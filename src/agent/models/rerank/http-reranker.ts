@@ -1,6 +1,7 @@
 // Rerankers behind `POST <base URL>/rerank`, in the form of Jina, Cohere, vLLM and many others. The request has `model`,
 // `query`, `documents` and `top_n`; the answer has `results` of `index` and `relevance_score`.
 
+import { parseJson } from "../../../platform/base/json/parse-object.ts";
 import type { ModelFailure } from "../model.ts";
 import { type Account, bearerHeaders, openAccount } from "../wire/account.ts";
 import { describeCut, describeUnreadable, findFailure, hideKey } from "../wire/failures.ts";
@@ -88,9 +89,5 @@ function readTokens(text: string): number | undefined {
 }
 
 function readAnswer(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return asRecord(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return asRecord(parseJson(text));
 }

@@ -1,7 +1,8 @@
 // Helpers that all frame readers share: finish reasons, usage figures, and values of unknown type.
 
 import { memberOf } from "../../../platform/base/json/free.ts";
-import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import { parseJson } from "../../../platform/base/json/parse-object.ts";
+import { findJson, type JsonNode } from "../../../platform/base/json/text.ts";
 import type { FinishReason, ModelUsage } from "../model.ts";
 
 /** The end of a response as its frames describe it. */
@@ -38,11 +39,8 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 
 /** Parses an event's data. Returns undefined for invalid JSON. */
 export function readFrame(data: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return asRecord(JSON.parse(data));
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(data);
+  return value === undefined ? undefined : asRecord(value);
 }
 
 /** Returns the text, or an empty text for any other value. */
@@ -70,7 +68,7 @@ export class WrittenValue {
   #node: JsonNode | undefined;
   #isFound = false;
 
-  constructor(frame: string, find: () => JsonNode | undefined = () => parseFrame(frame)) {
+  constructor(frame: string, find: () => JsonNode | undefined = () => findJson(frame)) {
     this.#frame = frame;
     this.#find = find;
   }
@@ -100,16 +98,5 @@ export class WrittenValue {
       this.#isFound = true;
     }
     return this.#node;
-  }
-}
-
-function parseFrame(frame: string): JsonNode | undefined {
-  try {
-    return parseJsonText(frame);
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return undefined;
-    }
-    throw error;
   }
 }

@@ -1,6 +1,6 @@
 // Leaves members out of a JSON object, or elements out of an array, and keeps every other byte of it.
 
-import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import { findJson, parseJsonText } from "../../../platform/base/json/text.ts";
 
 /** Returns the object without the members of a name, or with another member in their place. */
 export function withoutMember(json: string, name: string, instead?: string): string {
@@ -24,7 +24,7 @@ export function fitJson(json: string, bytesMax: number): string | undefined {
   if (bytes <= bytesMax) {
     return json;
   }
-  const node = parse(json);
+  const node = findJson(json);
   switch (node?.kind) {
     case "object": {
       const members = node.members.map(({ key, value }) => json.slice(key.start, value.end));
@@ -51,15 +51,4 @@ function withoutLargest(texts: readonly string[], bytesOver: number): readonly s
     }
   }
   return texts.filter((_, place) => !dropped.has(place));
-}
-
-function parse(json: string): JsonNode | undefined {
-  try {
-    return parseJsonText(json);
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return undefined;
-    }
-    throw error;
-  }
 }

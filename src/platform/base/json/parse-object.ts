@@ -1,26 +1,28 @@
-// Parses JSON objects.
+// Parses JSON to plain values. Invalid texts give undefined.
 
-import { JsonTextError, parseJsonText } from "./text.ts";
+import { findJson } from "./text.ts";
 
-/** Returns the JSON object; undefined for any other text. */
-export function parseObject(text: string): object | undefined {
+/** Returns true for a JSON object: neither null nor a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the JSON value; undefined for a text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
+/** Returns the JSON object; undefined for any other text. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
 /** Returns the JSON object; undefined for any other text, and for one with more levels or values than a request may have. */
-export function parseBoundedObject(text: string): object | undefined {
-  try {
-    parseJsonText(text);
-    return parseObject(text);
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return undefined;
-    }
-    throw error;
-  }
+export function parseBoundedObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  return findJson(text) === undefined ? undefined : parseObject(text);
 }

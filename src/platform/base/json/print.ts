@@ -7,7 +7,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import { enumShape, type JsonFieldShape, jsonShape } from "./shape.ts";
-import { compactJson, JsonTextError, parseJsonText } from "./text.ts";
+import { compactJson, findJson } from "./text.ts";
 import { findTextForm } from "./text-form.ts";
 
 /** Prints a message: `{"run_id":"…","state":"running"}`. */
@@ -110,12 +110,6 @@ function printRaw({ sortKeys }: JsonFieldShape, text: string): string {
   if (text === "") {
     return "null";
   }
-  try {
-    return compactJson(text, parseJsonText(text), { sortKeys });
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return JSON.stringify(text);
-    }
-    throw error;
-  }
+  const node = findJson(text);
+  return node === undefined ? JSON.stringify(text) : compactJson(text, node, { sortKeys });
 }

@@ -49,6 +49,18 @@ export function parseJsonText(text: string, options: JsonTextOptions = {}): Json
   return new Reader(text, options).read();
 }
 
+/** Reads one JSON value. Returns undefined for a text that `parseJsonText` refuses. */
+export function findJson(text: string): JsonNode | undefined {
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** Returns the error of a text that is invalid at `offset`: `unexpected character "]", at line 2, column 7`. */
 export function jsonTextError(text: string, offset: number, problem: string): JsonTextError {
   const before = text.slice(0, offset);

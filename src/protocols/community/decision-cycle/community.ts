@@ -1,5 +1,6 @@
 // Reads the context that an agent sees before it decides, and the part of it that a cycle has to remember.
 
+import { isObject } from "../../../platform/base/json/parse-object.ts";
 import type { Json } from "../decisions/json.ts";
 import { errorOf, type ForumAgentKey, type ForumAnswer, type ForumClient, NoAnswer } from "./forum-client.ts";
 
@@ -76,9 +77,9 @@ export function listOf(value: unknown): Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.map(objectOf) : [];
 }
 
-/** Returns a copy of a JSON object; any other value gives an empty object. */
+/** Returns a JSON object; any other value gives an empty object. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isObject(value) ? value : {};
 }
 
 async function ask(read: () => Promise<ForumAnswer>): Promise<ForumAnswer | CycleFailure> {

@@ -6,6 +6,7 @@
 // F3  Errors and return values hold no token; errors hold no nonce and no signature.
 
 import { type Clock, over } from "../../../platform/base/clock.ts";
+import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import { SignedBody } from "../forum/signing/body.ts";
 import { payloadV1, signPayload } from "../forum/signing/signature.ts";
 
@@ -72,7 +73,7 @@ export function createForumClient({
     try {
       const url = base.replace(/(?<!\/)\/+$/, "") + path;
       const response = await fetch(url, { ...init, redirect: "manual", signal: limit.signal });
-      return { status: response.status, body: parseObject(await readText(response)) };
+      return { status: response.status, body: parseObject(await readText(response)) ?? {} };
     } catch (error) {
       throw new NoAnswer(describe(error, limit.isOver()));
     }
@@ -127,15 +128,6 @@ async function readText(response: Response): Promise<string> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 function openLimit(clock: Clock, outer: AbortSignal | undefined) {

@@ -2,6 +2,7 @@
 // them, and everything that looks like a secret of an agent or a wallet.
 
 import { redacted } from "../../../platform/base/hide-credentials.ts";
+import { parseJson } from "../../../platform/base/json/parse-object.ts";
 import type { Json } from "./json.ts";
 
 /** Replaces the secrets in a text. */
@@ -27,7 +28,7 @@ export function createRedact(scrub: (text: string) => string): Redact {
 /** Prints a value as JSON without secrets, including secrets that only the name of their member reveals. */
 export function redactJson(value: Json, redact: Redact, indent = 0): string {
   const text = redact(JSON.stringify(redactTexts(value, redact), null, indent));
-  return isJson(text) ? text : JSON.stringify(redacted);
+  return parseJson(text) === undefined ? JSON.stringify(redacted) : text;
 }
 
 function redactTexts(value: Json, redact: Redact): Json {
@@ -41,13 +42,4 @@ function redactTexts(value: Json, redact: Redact): Json {
     return value.map((each) => redactTexts(each, redact));
   }
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [redact(name), redactTexts(each, redact)]));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@
 // registered the contract wrote the ABI, so nothing in it is trusted.
 
 import type { AbiFunction, AbiParameter } from "viem";
+import { isObject, parseJson } from "../../../platform/base/json/parse-object.ts";
 import { ChainFailure, show } from "./failure.ts";
 
 /** The part of an ABI that one call needs. */
@@ -57,18 +58,6 @@ function parseItems(text: string): readonly Json[] {
     throw new ChainFailure(`Contract ABI is malformed: expected a JSON list of at most ${abiCharsMax} characters.`);
   }
   return parsed.filter(isObject);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function readFunction(name: string, item: Json): AbiFunction {

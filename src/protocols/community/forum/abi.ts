@@ -1,7 +1,7 @@
 // Reads the functions in the ABI of a contract. An ABI is stored as the JSON text that was added.
 
 import { memberOf } from "../../../platform/base/json/free.ts";
-import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import { compactJson, findJson, type JsonNode } from "../../../platform/base/json/text.ts";
 
 /** A function of a contract. */
 export interface ContractFunction {
@@ -13,14 +13,14 @@ export interface ContractFunction {
 
 /** Returns the functions of an ABI; an invalid ABI gives an empty list. */
 export function listAbiFunctions(abi: string): ContractFunction[] {
-  const node = parseAbi(abi);
+  const node = findJson(abi);
   const entries = node?.kind === "array" ? node.items : [];
   return entries.filter((entry) => textOf(entry, "type") === "function").map((entry) => readFunction(abi, entry));
 }
 
 /** Returns the problem that makes an ABI invalid. Returns undefined when it is valid. */
 export function findAbiProblem(abi: string): string | undefined {
-  const node = parseAbi(abi);
+  const node = findJson(abi);
   if (node?.kind !== "array") {
     return "must be a JSON array, as compilers write an ABI";
   }
@@ -28,17 +28,6 @@ export function findAbiProblem(abi: string): string | undefined {
     textOf(entry, "type") !== "" && (textOf(entry, "type") !== "function" || textOf(entry, "name") !== "");
   const at = node.items.findIndex((entry) => entry.kind !== "object" || !isComplete(entry));
   return at === -1 ? undefined : `entry ${at} must be an object with a type, and a function needs a name`;
-}
-
-function parseAbi(abi: string): JsonNode | undefined {
-  try {
-    return parseJsonText(abi);
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function readFunction(abi: string, entry: JsonNode): ContractFunction {

@@ -2,7 +2,8 @@
 // verdict is true when it is written.
 
 import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
-import { JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import { memberOf } from "../../../platform/base/json/free.ts";
+import { findJson } from "../../../platform/base/json/text.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { type ArtifactClaim, claimArtifact } from "../storage/artifact.ts";
 import type { NewArtifact } from "./results/artifact.ts";
@@ -47,17 +48,8 @@ export class ArtifactIds {
 
 /** Returns undefined for data that cannot become an artifact. */
 function findArtifactId(data: string): string | undefined {
-  try {
-    const node = parseJsonText(data);
-    const value =
-      node.kind === "object" ? node.members.findLast(({ key }) => key.value === "artifact_id")?.value : undefined;
-    return value?.kind === "string" && isClaimable(value.value) ? value.value : undefined;
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return undefined;
-    }
-    throw error;
-  }
+  const value = memberOf(findJson(data), "artifact_id");
+  return value?.kind === "string" && isClaimable(value.value) ? value.value : undefined;
 }
 
 const idCharsMax = 1_024;

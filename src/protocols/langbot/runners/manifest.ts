@@ -14,7 +14,7 @@ import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { type JsonObject, memberOf, parseFreeJson, parseFreeObject } from "../../../platform/base/json/free.ts";
 import { readMessageJson } from "../../../platform/base/json/read.ts";
 import { jsonShape } from "../../../platform/base/json/shape.ts";
-import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import { findJson, type JsonNode, JsonTextError } from "../../../platform/base/json/text.ts";
 import { isChunkContent, statedChunkContent } from "./delivery.ts";
 import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
 
@@ -55,15 +55,8 @@ export function readManifest(text: string): RunnerManifest {
 
 /** Returns the id of a manifest that may be invalid. Empty when no id can be read. */
 export function peekRunnerId(text: string): string {
-  try {
-    const id = Buffer.byteLength(text) > manifestBytesMax ? undefined : memberOf(parseJsonText(text), "id");
-    return id?.kind === "string" && id.value.length <= shownIdCharsMax ? id.value.toWellFormed() : "";
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      return "";
-    }
-    throw error;
-  }
+  const id = Buffer.byteLength(text) > manifestBytesMax ? undefined : memberOf(findJson(text), "id");
+  return id?.kind === "string" && id.value.length <= shownIdCharsMax ? id.value.toWellFormed() : "";
 }
 
 /** The maximum characters of an id: longer than any valid one. */

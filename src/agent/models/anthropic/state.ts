@@ -1,8 +1,8 @@
 // The state of a response: its blocks in order, as the service wants them back. Only responses with more than text and calls have one.
 
 import { printJson, RawJson } from "../../../platform/base/json/exact.ts";
-import { type JsonObject, memberOf } from "../../../platform/base/json/free.ts";
-import { findJson, type JsonNode } from "../../../platform/base/json/text.ts";
+import { type JsonObject, memberOf, textMember } from "../../../platform/base/json/free.ts";
+import { findJson } from "../../../platform/base/json/text.ts";
 import type { ModelMessage, ModelToolCall } from "../model.ts";
 import { isOfOtherModel, type Origin } from "../wire/origin.ts";
 import { sameCalls } from "../wire/same-calls.ts";
@@ -62,13 +62,13 @@ export function readState(
   if (state === undefined || blocks?.kind !== "array") {
     return undefined;
   }
-  if (textOf(memberOf(root, "provider")) !== origin.provider || textOf(memberOf(root, "kind")) !== kind) {
+  if (textMember(root, "provider") !== origin.provider || textMember(root, "kind") !== kind) {
     return undefined;
   }
-  const isForeign = isOfOtherModel(textOf(memberOf(root, "model")), origin);
+  const isForeign = isOfOtherModel(textMember(root, "model"), origin);
   const all = blocks.items.filter((node) => node.kind === "object").map((node) => readBlock(state, node));
   const known = isForeign ? all.filter(({ type }) => !isThought(type)) : all;
-  return { container: textOf(memberOf(root, "container")), blocks: keepCalls(known, toolCalls, idOf) };
+  return { container: textMember(root, "container"), blocks: keepCalls(known, toolCalls, idOf) };
 }
 
 /** The members that the body reads. All others stay as they are written. */
@@ -92,8 +92,4 @@ function keepCalls(blocks: readonly Block[], made: readonly ModelToolCall[], idO
     const call = find({ id: String(block.id), name: String(block.name) });
     return call === undefined ? [] : [{ ...block, id: idOf(call) }];
   });
-}
-
-function textOf(node: JsonNode | undefined): string | undefined {
-  return node?.kind === "string" ? node.value : undefined;
 }

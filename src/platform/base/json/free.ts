@@ -29,6 +29,12 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return node?.kind === "object" ? node.members.findLast((member) => member.key.value === key)?.value : undefined;
 }
 
+/** Returns the text under a key. Returns undefined when it is missing or of another kind. */
+export function textMember(node: JsonNode | undefined, key: string): string | undefined {
+  const value = memberOf(node, key);
+  return value?.kind === "string" ? value.value : undefined;
+}
+
 function assertStorable(node: JsonNode): void {
   switch (node.kind) {
     case "object":

@@ -1,6 +1,6 @@
 // Reads the functions in the ABI of a contract. An ABI is stored as the JSON text that was added.
 
-import { memberOf } from "../../../platform/base/json/free.ts";
+import { memberOf, textMember } from "../../../platform/base/json/free.ts";
 import { compactJson, findJson, type JsonNode } from "../../../platform/base/json/text.ts";
 
 /** A function of a contract. */
@@ -40,6 +40,5 @@ function readFunction(abi: string, entry: JsonNode): ContractFunction {
 }
 
 function textOf(node: JsonNode, name: string): string {
-  const value = memberOf(node, name);
-  return value?.kind === "string" ? value.value.toWellFormed() : "";
+  return textMember(node, name)?.toWellFormed() ?? "";
 }

@@ -2,7 +2,7 @@
 // verdict is true when it is written.
 
 import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
-import { memberOf } from "../../../platform/base/json/free.ts";
+import { textMember } from "../../../platform/base/json/free.ts";
 import { findJson } from "../../../platform/base/json/text.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { type ArtifactClaim, claimArtifact } from "../storage/artifact.ts";
@@ -48,8 +48,8 @@ export class ArtifactIds {
 
 /** Returns undefined for data that cannot become an artifact. */
 function findArtifactId(data: string): string | undefined {
-  const value = memberOf(findJson(data), "artifact_id");
-  return value?.kind === "string" && isClaimable(value.value) ? value.value : undefined;
+  const artifactId = textMember(findJson(data), "artifact_id");
+  return artifactId !== undefined && isClaimable(artifactId) ? artifactId : undefined;
 }
 
 const idCharsMax = 1_024;

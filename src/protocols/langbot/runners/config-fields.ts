@@ -1,6 +1,6 @@
 // Reads what the fields of a runner's configuration select. The manifest's schema says which fields select something.
 
-import { memberOf, parseFreeJson, parseFreeObject } from "../../../platform/base/json/free.ts";
+import { memberOf, parseFreeJson, parseFreeObject, textMember } from "../../../platform/base/json/free.ts";
 import type { JsonNode } from "../../../platform/base/json/text.ts";
 
 /**
@@ -18,8 +18,8 @@ export function textsOfFields(
   const schema = configSchema === undefined ? undefined : parseFreeJson(configSchema);
   const fields = schema?.kind === "array" ? schema.items : [];
   const names = fields
-    .filter((field) => types.includes(textOf(memberOf(field, "type")) ?? ""))
-    .map((field) => textOf(memberOf(field, "name")) ?? "");
+    .filter((field) => types.includes(textMember(field, "type") ?? ""))
+    .map((field) => textMember(field, "name") ?? "");
   return [...new Set(names)].flatMap((name) => textsOf(values.get(name))).filter((text) => !nothingSelected.has(text));
 }
 
@@ -41,8 +41,4 @@ function textsOf(node: JsonNode | undefined): string[] {
     default:
       return [];
   }
-}
-
-function textOf(node: JsonNode | undefined): string | undefined {
-  return node?.kind === "string" ? node.value : undefined;
 }

@@ -1,7 +1,7 @@
 // The message of an event, as the transcript and the event's record keep it: its images and files are artifacts.
 
 import type { AgentInput } from "#gen/runnel/runner/v1/event_pb.js";
-import { memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
+import { parseFreeObject, textMember } from "../../../platform/base/json/free.ts";
 import { type InlineMedia, MediaTaker } from "./inline-media.ts";
 
 /** Returns the text of the input: its own text, or that of its text parts. Empty when it has no text. */
@@ -40,7 +40,5 @@ export function inputMessage(input: AgentInput | undefined, newId: () => string)
 
 function partText(json: string): string {
   const part = parseFreeObject(json);
-  const type = memberOf(part, "type");
-  const text = memberOf(part, "text");
-  return type?.kind === "string" && type.value === "text" && text?.kind === "string" ? text.value : "";
+  return textMember(part, "type") === "text" ? (textMember(part, "text") ?? "") : "";
 }

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { decodeInline, type Inline, isDataUrl } from "../../../agent/models/media/inline.ts";
 import { sniffMediaType } from "../../../agent/models/media/media-type.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
-import { type JsonObject, memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
+import { type JsonObject, memberOf, parseFreeObject, textMember } from "../../../platform/base/json/free.ts";
 import { compactJson, type JsonMember, type JsonNode } from "../../../platform/base/json/text.ts";
 
 /** The scheme of an artifact's URL: `artifact:<id>`. Elements have the id as a URL, since SDKs drop unknown members. */
@@ -147,8 +147,7 @@ function textOf(value: JsonNode): string {
 }
 
 function stringOf(element: JsonObject, key: string): string | undefined {
-  const value = memberOf(element, key);
-  return value?.kind === "string" && value.value !== "" ? value.value : undefined;
+  return textMember(element, key) || undefined;
 }
 
 /** A key and the JSON of its value. */

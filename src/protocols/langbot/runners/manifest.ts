@@ -11,10 +11,10 @@ import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { type RunnerManifest, RunnerManifestSchema, RunnerPermissionsSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
-import { type JsonObject, memberOf, parseFreeJson, parseFreeObject } from "../../../platform/base/json/free.ts";
+import { type JsonObject, parseFreeJson, parseFreeObject, textMember } from "../../../platform/base/json/free.ts";
 import { readMessageJson } from "../../../platform/base/json/read.ts";
 import { jsonShape } from "../../../platform/base/json/shape.ts";
-import { findJson, type JsonNode, JsonTextError } from "../../../platform/base/json/text.ts";
+import { findJson, JsonTextError } from "../../../platform/base/json/text.ts";
 import { isChunkContent, statedChunkContent } from "./delivery.ts";
 import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
 
@@ -55,8 +55,8 @@ export function readManifest(text: string): RunnerManifest {
 
 /** Returns the id of a manifest that may be invalid. Empty when no id can be read. */
 export function peekRunnerId(text: string): string {
-  const id = Buffer.byteLength(text) > manifestBytesMax ? undefined : memberOf(findJson(text), "id");
-  return id?.kind === "string" && id.value.length <= shownIdCharsMax ? id.value.toWellFormed() : "";
+  const id = Buffer.byteLength(text) > manifestBytesMax ? undefined : textMember(findJson(text), "id");
+  return id !== undefined && id.length <= shownIdCharsMax ? id.toWellFormed() : "";
 }
 
 /** The maximum characters of an id: longer than any valid one. */
@@ -168,15 +168,11 @@ function assertConfigSchema(json: string | undefined): void {
       throw invalidField(path, "must be an object with type and name");
     }
     for (const key of ["type", "name"]) {
-      if (!isFilledText(memberOf(item, key))) {
+      if (!textMember(item, key)) {
         throw invalidField(`${path}.${key}`, "must be a string that is not empty");
       }
     }
   }
-}
-
-function isFilledText(node: JsonNode | undefined): boolean {
-  return node?.kind === "string" && node.value !== "";
 }
 
 function assertObject(field: string, json: string | undefined): JsonObject | undefined {

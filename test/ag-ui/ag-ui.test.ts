@@ -521,12 +521,22 @@ describe("the wire", () => {
     const { service } = await setAgUiStage({ agentPresets: helper });
     const info = await fetch(`${service.url}/v1/ag-ui/info`, { headers: credentialsOf() });
     expect(await info.json()).toMatchObject({ agents: { helper: { name: "helper" } } });
-    const refused = await fetch(`${service.url}/v1/ag-ui/helper`, {
-      method: "POST",
-      headers: credentialsOf(),
-      body: '{"threadId":"t"}',
-    });
-    expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ error: expect.stringContaining("runId") });
+    const system = { role: "system", id: "s1", content: "Be kind." };
+    for (const [input, problem] of [
+      ["[]", "invalid the body: must be an object"],
+      ['{"threadId":"t"}', "invalid runId: is missing: give a text that is not empty"],
+      ['{"threadId":"t","runId":"r","tools":{}}', "invalid tools: must be a list"],
+      ['{"threadId":"t","runId":"r","resume":[{"interruptId":"i"}]}', "invalid resume[0].payload: must be an object"],
+      // The place in the request, not among the messages that are no instructions.
+      [JSON.stringify({ threadId: "t", runId: "r", messages: [system, { role: "user" }] }), "invalid messages[1].id: "],
+    ] as const) {
+      const refused = await fetch(`${service.url}/v1/ag-ui/helper`, {
+        method: "POST",
+        headers: credentialsOf(),
+        body: input,
+      });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ error: expect.stringContaining(problem) });
+    }
   });
 });

@@ -1,5 +1,5 @@
 // Reads the arguments that a model wrote for a tool call. Models sometimes get types wrong: a value of the wrong type counts as
-// missing, so each tool handles both with one answer.
+// missing, so each tool handles both with one answer. A `MemberReader` would refuse it.
 
 /** The arguments of a call. */
 export type ToolArguments = Readonly<Record<string, unknown>>;

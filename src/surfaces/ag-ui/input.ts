@@ -1,6 +1,7 @@
 // Reads RunAgentInput. Clients of 0.0.x may send null where 1.0 leaves a field out.
 
-import { Fault } from "../../platform/base/fault.ts";
+import { Fault, invalidField } from "../../platform/base/fault.ts";
+import { expectedNouns, type JsonKind, ValueReader } from "../../platform/base/json/member-reader.ts";
 import { type AgUiMessage, type AgUiToolCall, RunRefused } from "./events.ts";
 
 /** The input of a run. */
@@ -29,80 +30,107 @@ export interface ResumeEntry {
   readonly comment: string;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /**
  * Reads the input.
  * @throws Fault INVALID_ARGUMENT for a body that is no input, RunRefused for content that models cannot get here.
  */
 export function readRunInput(text: string): RunInput {
-  const body = asObject(parse(text), "the body");
-  const threadId = requireText(body, "threadId");
-  const runId = requireText(body, "runId");
-  const messages = asList(body.messages, "messages").map((each, index) => asObject(each, `messages[${index}]`));
-  const isSystem = ({ role }: Json): boolean => role === "system" || role === "developer";
-  const context = asList(body.context, "context").map((each, index) => asObject(each, `context[${index}]`));
+  const body = new InputReader(parse(text));
+  const threadId = body.requireText("threadId");
+  const runId = body.requireText("runId");
+  const messages = body.findObjects("messages") ?? [];
+  const context = body.findObjects("context") ?? [];
+  const state = body.find("state");
   return {
     threadId,
     runId,
-    isV1: typeof body.protocolVersion === "string",
-    parentRunId: typeof body.parentRunId === "string" ? body.parentRunId : undefined,
-    state: typeof body.state === "object" && body.state !== null ? body.state : {},
-    messages: messages.filter((each) => !isSystem(each) && spoken.has(String(each.role))).map(readMessage),
-    tools: asList(body.tools, "tools").map((each, index) => readTool(asObject(each, `tools[${index}]`), index)),
+    isV1: body.hint("protocolVersion") !== undefined,
+    parentRunId: body.hint("parentRunId"),
+    state: typeof state === "object" && state !== null ? state : {},
+    messages: messages.filter((each) => spoken.has(String(each.find("role")))).map(readMessage),
+    tools: (body.findItems("tools") ?? []).map((each, index) => readTool(new InputReader(each, `tools[${index}]`))),
     instructions: [
-      ...context.map(({ description, value }) => `${String(description ?? "")}:\n${printValue(value)}`),
-      ...messages.filter(isSystem).map(({ content }) => contentText(content, "system")),
+      ...context.map((each) => `${String(each.find("description") ?? "")}:\n${printValue(each.find("value"))}`),
+      ...messages.filter((each) => instructing.has(each.find("role"))).map(readContent),
     ].join("\n\n"),
-    resume: asList(body.resume, "resume").map((each, index) => readResume(asObject(each, `resume[${index}]`), index)),
+    resume: (body.findItems("resume") ?? []).map((each, index) =>
+      readResume(new InputReader(each, `resume[${index}]`)),
+    ),
   };
 }
 
-function readResume(entry: Json, index: number): ResumeEntry {
-  const field = `resume[${index}]`;
-  const interruptId = requireText(entry, "interruptId", field);
-  const { status, payload } = entry;
+/** Reads an object of the input. */
+class InputReader extends ValueReader<InputReader> {
+  /** Returns undefined for a value that is not text: it is not worth a refusal. */
+  hint(name: string): string | undefined {
+    const value = this.find(name);
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** Throws also when the text is empty. */
+  override requireText(name: string): string {
+    return this.hint(name) || this.refuse(name, "string");
+  }
+
+  protected override open(value: unknown, path: string): InputReader {
+    return new InputReader(value, path);
+  }
+
+  protected override wrong(path: string, expected: JsonKind): Error {
+    const problem =
+      expected === "string" ? "is missing: give a text that is not empty" : `must be ${expectedNouns[expected]}`;
+    return invalidField(path || "the body", problem);
+  }
+}
+
+function readResume(entry: InputReader): ResumeEntry {
+  const interruptId = entry.requireText("interruptId");
+  const status = entry.find("status");
   if (status === "cancelled") {
     return { interruptId, isApproved: false, isCancelled: true, comment: "" };
   }
-  const { approved, comment } = asObject(payload, `${field}.payload`);
+  const payload = entry.requireObject("payload");
+  const approved = payload.find("approved");
   if (status !== "resolved" || typeof approved !== "boolean") {
-    throw wrong(field, "must be cancelled, or resolved with the payload {approved: true or false}");
+    throw invalidField(entry.path, "must be cancelled, or resolved with the payload {approved: true or false}");
   }
-  return { interruptId, isApproved: approved, isCancelled: false, comment: typeof comment === "string" ? comment : "" };
+  return { interruptId, isApproved: approved, isCancelled: false, comment: payload.hint("comment") ?? "" };
 }
 
 /** The roles of a conversation. Reasoning and activities are for people. */
 const spoken: ReadonlySet<string> = new Set(["user", "assistant", "tool"]);
+const instructing: ReadonlySet<unknown> = new Set(["system", "developer"]);
 
-function readMessage(message: Json, index: number): AgUiMessage {
-  const { role, content } = message;
-  const field = `messages[${index}]`;
-  const id = requireText(message, "id", field);
-  const text = content === undefined || content === null ? undefined : contentText(content, field);
+function readMessage(message: InputReader): AgUiMessage {
+  const id = message.requireText("id");
+  const role = String(message.find("role"));
+  const content = message.find("content") === undefined ? undefined : readContent(message);
   if (role === "tool") {
-    return { id, role, content: text ?? "", toolCallId: requireText(message, "toolCallId", field) };
+    return { id, role, content: content ?? "", toolCallId: message.requireText("toolCallId") };
   }
-  const toolCalls = asList(message.toolCalls, `${field}.toolCalls`).map((each) => each as AgUiToolCall);
+  const toolCalls = (message.findItems("toolCalls") ?? []) as readonly AgUiToolCall[];
   return {
     id,
-    role: String(role),
-    ...(text !== undefined && { content: text }),
+    role,
+    ...(content !== undefined && { content }),
     ...(toolCalls.length > 0 && { toolCalls }),
   };
 }
 
-function contentText(content: unknown, field: string): string {
+function readContent(message: InputReader): string {
+  const content = message.find("content");
   if (typeof content === "string") {
     return content;
   }
-  return asList(content, `${field}.content`)
-    .map((part) => {
-      const { type, text } = asObject(part, `${field}.content`);
+  const parts = message.findItems("content") ?? [];
+  return parts
+    .map((each) => {
+      const part = new InputReader(each, message.at("content"));
+      const [type, text] = [part.get("type"), part.get("text")];
       if (type !== "text" || typeof text !== "string") {
         throw new RunRefused(
           "unsupported_content",
-          `${field}: parts of type ${String(type)} are not supported: send text`,
+          `${message.path}: parts of type ${String(type)} are not supported: send text`,
         );
       }
       return text;
@@ -110,13 +138,13 @@ function contentText(content: unknown, field: string): string {
     .join("");
 }
 
-function readTool(tool: Json, index: number): RunInput["tools"][number] {
-  const name = requireText(tool, "name", `tools[${index}]`);
-  const { description, parameters } = tool;
+function readTool(tool: InputReader): RunInput["tools"][number] {
+  const name = tool.requireText("name");
+  const parameters = tool.find("parameters");
   return {
     name,
-    description: typeof description === "string" ? description : "",
-    parameters: parameters === undefined || parameters === null ? "" : JSON.stringify(parameters),
+    description: tool.hint("description") ?? "",
+    parameters: parameters === undefined ? "" : JSON.stringify(parameters),
   };
 }
 
@@ -130,35 +158,4 @@ function parse(text: string): unknown {
   } catch (error) {
     throw new Fault("INVALID_ARGUMENT", "invalid request body: not JSON", { cause: error });
   }
-}
-
-function requireText(json: Json, name: string, path = ""): string {
-  const value = json[name];
-  if (typeof value !== "string" || value === "") {
-    throw wrong(path === "" ? name : `${path}.${name}`, "is missing: give a text that is not empty");
-  }
-  return value;
-}
-
-function asObject(value: unknown, field: string): Json {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw wrong(field, "must be an object");
-  }
-  return value as Json;
-}
-
-function asList(value: unknown, field: string): readonly unknown[] {
-  if (value === undefined || value === null) {
-    return [];
-  }
-  if (!Array.isArray(value)) {
-    throw wrong(field, "must be a list");
-  }
-  return value;
-}
-
-function wrong(field: string, problem: string): Fault {
-  return new Fault("INVALID_ARGUMENT", `invalid ${field}: ${problem}`, {
-    violations: [{ field, description: problem }],
-  });
 }

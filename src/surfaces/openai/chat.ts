@@ -61,19 +61,19 @@ function readRequest(request: Fields) {
   const tools = readTools(request, { isChat: true });
   const metadata = readMetadata(request);
   const model = request.requireText("model");
-  const options = request.child("stream_options");
+  const options = request.findObject("stream_options");
   const asked = {
-    isStream: request.flag("stream") ?? false,
-    includesUsage: options?.flag("include_usage") ?? false,
+    isStream: request.findFlag("stream") ?? false,
+    includesUsage: options?.findFlag("include_usage") ?? false,
     model,
     messages: [...readChatMessages(request)],
     workDir: metadata["runnel.work_dir"] ?? "",
     agent: {
       model,
-      maxTokens: request.count("max_completion_tokens") ?? request.count("max_tokens") ?? 0,
+      maxTokens: request.findCount("max_completion_tokens") ?? request.findCount("max_tokens") ?? 0,
       ...readChatSettings(request),
       ...(tools && { tools }),
-      reasoningEffort: readEffort(request.text("reasoning_effort")),
+      reasoningEffort: readEffort(request.findText("reasoning_effort")),
     },
   };
   checkIgnored(request);
@@ -83,11 +83,11 @@ function readRequest(request: Fields) {
 
 function checkIgnored(request: Fields): void {
   request.ignore("max_tokens", "store", "user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention");
-  if ((request.number("n") ?? 1) !== 1) {
+  if ((request.findNumber("n") ?? 1) !== 1) {
     throw unsupported("n", "use 1");
   }
   for (const [name, changesNothing] of neutralValues) {
-    const value = request.raw(name);
+    const value = request.find(name);
     if (value !== undefined && !changesNothing(value)) {
       throw unsupported(name);
     }

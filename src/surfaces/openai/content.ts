@@ -13,11 +13,11 @@ export type Element = Extract<MessageInitShape<typeof ContentElementSchema>, { r
 
 /** Reads a content: a text, or a list of parts. */
 export function readContent(item: Fields, name: string): readonly Element[] {
-  const content = item.raw(name);
+  const content = item.find(name);
   if (typeof content === "string") {
     return [textElement(content)];
   }
-  const parts = item.list(name);
+  const parts = item.findItems(name);
   if (parts === undefined) {
     throw invalid(item.at(name), "is missing");
   }
@@ -55,7 +55,7 @@ function readPart(part: Fields): Element {
     case "refusal":
       return textElement(part.requireText("refusal"));
     case "image_url": {
-      const image = requireChild(part, "image_url");
+      const image = part.requireObject("image_url");
       const element = { type: "image_url", imageUrl: image.requireText("url") };
       image.ignore("detail");
       image.assertAllRead();
@@ -64,9 +64,9 @@ function readPart(part: Fields): Element {
     case "input_image":
       return { type: "image_url", imageUrl: part.requireText("image_url") };
     case "input_audio":
-      return readAudio(requireChild(part, "input_audio"));
+      return readAudio(part.requireObject("input_audio"));
     case "file": {
-      const file = requireChild(part, "file");
+      const file = part.requireObject("file");
       const element = readFile(file);
       file.assertAllRead();
       return element;
@@ -82,14 +82,6 @@ function textElement(text: string): Element {
   return { type: "text", text };
 }
 
-function requireChild(part: Fields, name: string): Fields {
-  const child = part.child(name);
-  if (child === undefined) {
-    throw invalid(part.at(name), "is missing");
-  }
-  return child;
-}
-
 function readAudio(audio: Fields): Element {
   const format = audio.requireText("format");
   const type = format === "mp3" ? "mpeg" : format;
@@ -99,11 +91,11 @@ function readAudio(audio: Fields): Element {
 }
 
 function readFile(file: Fields): Element {
-  const name = file.text("filename");
+  const name = file.findText("filename");
   const named = name === undefined ? {} : { fileName: name };
-  const [data, url] = [file.text("file_data"), file.text("file_url")];
+  const [data, url] = [file.findText("file_data"), file.findText("file_url")];
   if (data === undefined && url === undefined) {
-    const field = file.text("file_id") === undefined ? "file_data" : "file_id";
+    const field = file.findText("file_id") === undefined ? "file_data" : "file_id";
     throw unsupported(file.at(field), "send the file itself as file_data: this service keeps no files");
   }
   return data === undefined

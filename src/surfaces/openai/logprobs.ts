@@ -27,8 +27,8 @@ function printToken(
 
 /** Reads how many of the likeliest tokens a chat completion asks for; undefined when it asks for no log probabilities. */
 export function readChatLogprobs(request: Fields): number | undefined {
-  const isAsked = request.flag("logprobs") ?? false;
-  const top = request.count("top_logprobs", 0) ?? 0;
+  const isAsked = request.findFlag("logprobs") ?? false;
+  const top = request.findCount("top_logprobs", 0) ?? 0;
   if (top > 0 && !isAsked) {
     throw invalid("top_logprobs", "set logprobs to true, too");
   }
@@ -37,11 +37,11 @@ export function readChatLogprobs(request: Fields): number | undefined {
 
 /** Reads the same of a response, which may ask by `include` alone. */
 export function readLogprobs(request: Fields): number | undefined {
-  const include = request.list("include") ?? [];
+  const include = request.findItems("include") ?? [];
   if (include.some((each) => each !== included)) {
     throw unsupported("include", `use ${included} alone, or leave it empty`);
   }
-  const top = request.count("top_logprobs", 0) ?? 0;
+  const top = request.findCount("top_logprobs", 0) ?? 0;
   return include.length > 0 || top > 0 ? top : undefined;
 }
 

@@ -10,11 +10,11 @@ import { Fields } from "./fields.ts";
 
 /** Returns the messages in `input` of a response: a text, or items. */
 export function readInput(request: Fields): readonly Message[] {
-  const input = request.raw("input");
+  const input = request.find("input");
   if (typeof input === "string") {
     return [textMessage("user", input)];
   }
-  const items = request.list("input");
+  const items = request.findItems("input");
   if (items === undefined || items.length === 0) {
     throw invalid("input", "give a text or a list of items");
   }
@@ -29,7 +29,7 @@ export function readInput(request: Fields): readonly Message[] {
 }
 
 function addItem(messages: Message[], item: Fields): void {
-  const type = item.text("type") ?? "message";
+  const type = item.findText("type") ?? "message";
   switch (type) {
     case "message":
       messages.push(messageOf(readRole(item), readContent(item, "content")));
@@ -44,7 +44,9 @@ function addItem(messages: Message[], item: Fields): void {
       // A call of this service's own tool, which the caller sends back with the answer before.
       const call = callOf(item.requireText("id"), item);
       addCall(messages, call);
-      messages.push(resultMessage(call.id, item.text("output") ?? `Error: ${JSON.stringify(item.raw("error") ?? "")}`));
+      messages.push(
+        resultMessage(call.id, item.findText("output") ?? `Error: ${JSON.stringify(item.find("error") ?? "")}`),
+      );
       item.ignore("server_label", "error", "approval_request_id");
       return;
     }
@@ -63,7 +65,7 @@ function addItem(messages: Message[], item: Fields): void {
 
 /** Returns the messages of a chat completion. */
 export function readChatMessages(request: Fields): readonly Message[] {
-  const items = request.list("messages");
+  const items = request.findItems("messages");
   if (items === undefined || items.length === 0) {
     throw invalid("messages", "give at least one message");
   }
@@ -82,10 +84,10 @@ function readChatMessage(item: Fields): Message {
     return resultMessage(item.requireText("tool_call_id"), readText(item, "content"));
   }
   const message =
-    item.raw("content") === undefined ? textMessage(role, "") : messageOf(role, readContent(item, "content"));
-  message.toolCalls = (item.list("tool_calls") ?? []).map((each, index) => {
+    item.find("content") === undefined ? textMessage(role, "") : messageOf(role, readContent(item, "content"));
+  message.toolCalls = (item.findItems("tool_calls") ?? []).map((each, index) => {
     const call = new Fields(each, item.at(`tool_calls[${index}]`));
-    const called = new Fields(call.raw("function"), call.at("function"));
+    const called = new Fields(call.find("function"), call.at("function"));
     call.ignore("type");
     const read = callOf(call.requireText("id"), called);
     call.assertAllRead();

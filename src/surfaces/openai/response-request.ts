@@ -25,43 +25,43 @@ export interface Asked {
 /** Reads a request. Throws an ApiError that names the first field that is wrong or not supported. */
 export function readRequest(request: Fields): Asked {
   const conversation = readConversation(request);
-  const previous = request.text("previous_response_id");
+  const previous = request.findText("previous_response_id");
   if (conversation !== undefined && previous !== undefined) {
     throw invalid("previous_response_id", "set conversation or previous_response_id, not both");
   }
-  const instructions = request.text("instructions");
-  const toolsGiven = request.list("tools") ?? [];
+  const instructions = request.findText("instructions");
+  const toolsGiven = request.findItems("tools") ?? [];
   const tools = readTools(request, { isChat: false });
   const metadata = readMetadata(request);
-  const reasoning = request.child("reasoning");
+  const reasoning = request.findObject("reasoning");
   const asked: Asked = {
-    isStream: request.flag("stream") ?? false,
+    isStream: request.findFlag("stream") ?? false,
     messages: readInput(request),
     agent: {
-      model: request.text("model") ?? "",
+      model: request.findText("model") ?? "",
       systemPrompt: instructions ?? "",
-      maxTokens: request.count("max_output_tokens") ?? 0,
+      maxTokens: request.findCount("max_output_tokens") ?? 0,
       ...readResponseSettings(request),
       ...readTextSettings(request),
       ...(tools && { tools }),
-      reasoningEffort: readEffort(reasoning?.text("effort")),
+      reasoningEffort: readEffort(reasoning?.findText("effort")),
     },
     conversation,
     previousRunId: previous === undefined ? undefined : requirePrevious(previous),
     workDir: metadata["runnel.work_dir"] ?? "",
     echo: {
-      background: request.flag("background") ?? false,
-      store: request.flag("store") ?? true,
+      background: request.findFlag("background") ?? false,
+      store: request.findFlag("store") ?? true,
       hasInstructions: instructions !== undefined,
       previous_response_id: previous ?? null,
       metadata,
       tools: toolsGiven,
-      tool_choice: request.raw("tool_choice") ?? "auto",
-      text: request.raw("text") ?? { format: { type: "text" } },
-      reasoning: reasoning === undefined ? null : { effort: reasoning.text("effort") ?? null, summary: null },
-      user: request.text("user") ?? null,
-      safety_identifier: request.text("safety_identifier") ?? null,
-      prompt_cache_key: request.text("prompt_cache_key") ?? null,
+      tool_choice: request.find("tool_choice") ?? "auto",
+      text: request.find("text") ?? { format: { type: "text" } },
+      reasoning: reasoning === undefined ? null : { effort: reasoning.findText("effort") ?? null, summary: null },
+      user: request.findText("user") ?? null,
+      safety_identifier: request.findText("safety_identifier") ?? null,
+      prompt_cache_key: request.findText("prompt_cache_key") ?? null,
     },
   };
   request.ignore("truncation", "stream_options", "prompt_cache_retention");
@@ -70,9 +70,11 @@ export function readRequest(request: Fields): Asked {
 }
 
 function readConversation(request: Fields): string | undefined {
-  const given = request.raw("conversation");
+  const given = request.find("conversation");
   const id =
-    typeof given === "object" ? request.child("conversation")?.requireText("id") : request.text("conversation");
+    typeof given === "object"
+      ? request.findObject("conversation")?.requireText("id")
+      : request.findText("conversation");
   if (id === undefined) {
     return undefined;
   }
@@ -85,8 +87,8 @@ function readConversation(request: Fields): string | undefined {
 
 /** Reads up to 16 pairs of texts. */
 export function readMetadata(request: Fields): Readonly<Record<string, string>> {
-  const given = request.child("metadata");
-  const pairs = Object.entries(given === undefined ? {} : (request.raw("metadata") as object));
+  const given = request.findObject("metadata");
+  const pairs = Object.entries(given === undefined ? {} : (request.find("metadata") as object));
   const isText = pairs.every(([key, value]) => key.length <= 64 && typeof value === "string" && value.length <= 512);
   if (pairs.length > 16 || !isText) {
     throw invalid("metadata", "give at most 16 pairs: keys of at most 64 characters, texts of at most 512");

@@ -12,9 +12,9 @@ export type Settings = Extract<MessageInitShape<typeof AgentSchema>, { readonly 
 /** Reads the settings that Chat Completions and Responses write alike. */
 function readSettings(request: Fields): Settings {
   return present({
-    temperature: request.number("temperature"),
-    topP: request.number("top_p"),
-    parallelToolCalls: request.flag("parallel_tool_calls"),
+    temperature: request.findNumber("temperature"),
+    topP: request.findNumber("top_p"),
+    parallelToolCalls: request.findFlag("parallel_tool_calls"),
     serviceTier: readTier(request),
     toolChoice: readChoice(request),
   });
@@ -26,10 +26,10 @@ export function readChatSettings(request: Fields): Settings {
     ...readSettings(request),
     ...present({
       stop: readStop(request),
-      topK: request.count("top_k"),
+      topK: request.findCount("top_k"),
       seed: readSeed(request),
-      frequencyPenalty: request.number("frequency_penalty"),
-      presencePenalty: request.number("presence_penalty"),
+      frequencyPenalty: request.findNumber("frequency_penalty"),
+      presencePenalty: request.findNumber("presence_penalty"),
       verbosity: readVerbosity(request),
       responseFormat: readChatFormat(request),
       topLogprobs: readChatLogprobs(request),
@@ -44,8 +44,8 @@ export function readResponseSettings(request: Fields): Settings {
 
 /** Reads `text` of the Responses API: the form of the answer, and how long it is. */
 export function readTextSettings(request: Fields): Settings {
-  const text = request.child("text");
-  const format = text?.child("format");
+  const text = request.findObject("text");
+  const format = text?.findObject("format");
   const settings = present({
     verbosity: text && readVerbosity(text),
     responseFormat: format && readFormat(format, () => format),
@@ -61,13 +61,13 @@ function present(fields: { readonly [Name in keyof Settings]: Settings[Name] | u
 }
 
 function readTier(request: Fields): string | undefined {
-  const tier = request.text("service_tier");
+  const tier = request.findText("service_tier");
   return tier === "auto" || tier === "default" ? undefined : tier;
 }
 
 /** Reads a choice: a mode, or a function by its name, which Chat Completions writes into a field of its own. */
 function readChoice(request: Fields): Settings["toolChoice"] | undefined {
-  const choice = request.raw("tool_choice");
+  const choice = request.find("tool_choice");
   if (choice === undefined || typeof choice === "string") {
     return choice === undefined ? undefined : { mode: readMode(request.at("tool_choice"), choice) };
   }
@@ -76,7 +76,7 @@ function readChoice(request: Fields): Settings["toolChoice"] | undefined {
   if (type !== "function") {
     throw unsupported(fields.at("type"), `use function, or none, auto or required in place of the object, not ${type}`);
   }
-  const name = fields.text("name") ?? fields.child("function")?.requireText("name");
+  const name = fields.findText("name") ?? fields.findObject("function")?.requireText("name");
   fields.assertAllRead();
   if (name === undefined) {
     throw invalid(fields.at("name"), "is missing");
@@ -99,7 +99,7 @@ const modes: Readonly<Record<string, ToolChoice_Mode>> = {
 };
 
 function readStop(request: Fields): string[] {
-  const stop = request.raw("stop") ?? [];
+  const stop = request.find("stop") ?? [];
   const texts: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
   return texts.map((text) => {
     if (typeof text !== "string") {
@@ -110,7 +110,7 @@ function readStop(request: Fields): string[] {
 }
 
 function readSeed(request: Fields): bigint | undefined {
-  const seed = request.number("seed");
+  const seed = request.findNumber("seed");
   if (seed !== undefined && !Number.isSafeInteger(seed)) {
     throw invalid(request.at("seed"), "must be a whole number of at most 53 bits");
   }
@@ -118,7 +118,7 @@ function readSeed(request: Fields): bigint | undefined {
 }
 
 function readVerbosity(fields: Fields): Verbosity | undefined {
-  const word = fields.text("verbosity");
+  const word = fields.findText("verbosity");
   const verbosity = word === undefined ? undefined : verbosities[word];
   if (word !== undefined && verbosity === undefined) {
     throw invalid(fields.at("verbosity"), "must be low, medium or high");
@@ -133,11 +133,11 @@ const verbosities: Readonly<Record<string, Verbosity>> = {
 };
 
 function readChatFormat(request: Fields): Settings["responseFormat"] | undefined {
-  const format = request.child("response_format");
+  const format = request.findObject("response_format");
   return (
     format &&
     readFormat(format, () => {
-      const schema = format.child("json_schema");
+      const schema = format.findObject("json_schema");
       format.assertAllRead();
       if (schema === undefined) {
         throw invalid(format.at("json_schema"), "is missing");
@@ -157,12 +157,12 @@ function readFormat(format: Fields, place: () => Fields): Settings["responseForm
       return {};
     case "json_schema": {
       const fields = place();
-      const schema = fields.raw("schema");
+      const schema = fields.find("schema");
       const described = {
-        name: fields.text("name") ?? "",
-        description: fields.text("description") ?? "",
+        name: fields.findText("name") ?? "",
+        description: fields.findText("description") ?? "",
         schema: schema === undefined ? "" : JSON.stringify(schema),
-        strict: fields.flag("strict") ?? false,
+        strict: fields.findFlag("strict") ?? false,
       };
       fields.assertAllRead();
       return described;

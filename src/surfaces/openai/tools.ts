@@ -21,7 +21,7 @@ export const noTools: AgentTools = { builtin: [], functions: [], provider: [], u
  * @throws ApiError that names a tool of another type, or a field of a tool.
  */
 export function readTools(request: Fields, { isChat }: { readonly isChat: boolean }): AgentTools | undefined {
-  const items = request.list("tools");
+  const items = request.findItems("tools");
   if (items === undefined) {
     return undefined;
   }
@@ -34,7 +34,7 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
     const tool = new Fields(item, `tools[${index}]`);
     const type = tool.requireText("type");
     if (type === "function") {
-      tools.functions.push(readFunction(isChat ? new Fields(tool.raw("function"), tool.at("function")) : tool));
+      tools.functions.push(readFunction(isChat ? new Fields(tool.find("function"), tool.at("function")) : tool));
     } else if (type === "mcp") {
       tools.builtin.push(...readServerTools(tool));
     } else if (!isChat) {
@@ -50,12 +50,12 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
 }
 
 function readFunction(tool: Fields) {
-  const parameters = tool.child("parameters");
+  const parameters = tool.findObject("parameters");
   tool.ignore("strict", "type");
   const described = {
     name: tool.requireText("name"),
-    description: tool.text("description") ?? "",
-    parameters: parameters === undefined ? "" : JSON.stringify(tool.raw("parameters")),
+    description: tool.findText("description") ?? "",
+    parameters: parameters === undefined ? "" : JSON.stringify(tool.find("parameters")),
   };
   tool.assertAllRead();
   return described;
@@ -66,12 +66,12 @@ function readServerTools(tool: Fields): string[] {
   if (label !== serverLabel) {
     throw unsupported(tool.at("server_label"), `only ${serverLabel} is known: the tools of this service`);
   }
-  const approval = tool.raw("require_approval");
+  const approval = tool.find("require_approval");
   if (approval !== undefined && approval !== "never") {
     throw unsupported(tool.at("require_approval"), "use never");
   }
   tool.ignore("server_url", "server_description");
-  const names = tool.list("allowed_tools") ?? [];
+  const names = tool.findItems("allowed_tools") ?? [];
   return names.map((name, index) => {
     if (typeof name !== "string") {
       throw unsupported(tool.at(`allowed_tools[${index}]`), "name the tools as strings");

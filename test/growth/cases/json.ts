@@ -31,7 +31,7 @@ export const jsonCases: readonly GrowthCase[] = [
     "compactJson, sorted": (text) => compactJson(text, parseJsonText(text), { sortKeys: true }),
     readObjectText: (text) => {
       const object = readObjectText(text, "field");
-      return object.keys.map((key) => object.find(key)) && object.ownText;
+      return object.names.map((key) => object.find(key)) && object.ownText;
     },
     "printMessage with raw JSON": (text) =>
       printMessage(ToolCallStartedSchema, create(ToolCallStartedSchema, { parameters: text })),

@@ -1,4 +1,5 @@
 // Helpers that all frame readers share: finish reasons, usage figures, and values of unknown type.
+// Providers change their frames: a value of another kind counts as missing here, and a `MemberReader` would refuse it.
 
 import { memberOf } from "../../../platform/base/json/free.ts";
 import { parseJson } from "../../../platform/base/json/parse-object.ts";

@@ -5,6 +5,7 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../fault.ts";
 import { findOneofConflict, openMessageField } from "./field-path.ts";
+import { kindNouns } from "./member-reader.ts";
 import { type JsonFieldShape, jsonShape } from "./shape.ts";
 import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "./text.ts";
 import { findTextForm } from "./text-form.ts";
@@ -155,7 +156,7 @@ function mismatch(source: Source, path: string, expected: string, node: JsonNode
   const isShort = node.end - node.start <= shownCharsMax && node.kind !== "object" && node.kind !== "array";
   return invalidBody(
     path,
-    `expected ${expected}, got ${isShort ? source.text.slice(node.start, node.end) : nouns[node.kind]}`,
+    `expected ${expected}, got ${isShort ? source.text.slice(node.start, node.end) : kindNouns[node.kind]}`,
   );
 }
 
@@ -164,15 +165,6 @@ const shownCharsMax = 40;
 
 /** The maximum length of a path in an error message: a path can hold keys that the client chose. */
 const pathCharsMax = 200;
-
-const nouns = {
-  object: "an object",
-  array: "a list",
-  string: "a string",
-  number: "a number",
-  boolean: "a boolean",
-  null: "null",
-} as const satisfies Record<JsonNode["kind"], string>;
 
 function invalidBody(path: string, problem: string): Fault {
   const field = path.slice(0, pathCharsMax).toWellFormed();

@@ -1,4 +1,5 @@
 // Reads the fields of an action that a model asks for. An error names the field and how to correct it.
+// It is not a `MemberReader`: numbers may be raw text here, and each required text has words of its own for what to give.
 
 import { type Json, type JsonObject, kindOf } from "./json.ts";
 

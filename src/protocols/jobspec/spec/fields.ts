@@ -1,4 +1,5 @@
 // Small typed readers of JSON from a sender. A table of them describes the shape of a JobSpec.
+// It is not a `MemberReader`: a table describes a spec as a whole, and the types follow from the table.
 // F1  A null member counts as missing. Where a text is optional, an empty one counts as missing too.
 // F2  A fault names the path and says what to write. It quotes the sent value only if that is a choice or a number.
 // F3  Members without a reader are ignored.

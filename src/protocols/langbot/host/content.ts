@@ -38,7 +38,7 @@ export function readContent(message: ObjectText): readonly ReadPart[] {
       );
     default:
       throw invalidField(
-        `${message.field}.content`,
+        `${message.path}.content`,
         `must be a string or a list of parts, not ${withArticle(content?.kind ?? "null")}`,
       );
   }
@@ -47,22 +47,21 @@ export function readContent(message: ObjectText): readonly ReadPart[] {
 /** Appends the attachments. Platforms name an image both as a part and as an attachment; the model gets its artifact once. */
 function readAttachments(message: ObjectText, parts: readonly ReadPart[]): readonly ReadPart[] {
   const named = new Set(parts.flatMap((part) => (part.type === "artifact" ? [part.artifactId] : [])));
-  const attached = message
-    .findItems("attachments")
+  const attached = (message.findItems("attachments") ?? [])
     .map((item, index) => readElement(message, item, `attachments[${index}]`))
     .filter((part) => part.type !== "artifact" || !named.has(part.artifactId));
   return [...parts, ...attached];
 }
 
 function readElement(message: ObjectText, item: JsonNode, place: string): ReadPart {
-  const element = new ObjectText(message.text, `${message.field}.${place}`, item);
+  const element = new ObjectText(message.text, item, message.at(place));
   const type = element.findText("type");
   if (type === "text") {
     return { type: "text", text: element.findText("text") ?? "" };
   }
   const isAttachment = place.startsWith("attachments") || element.find("artifact_id") !== undefined;
   if (!isAttachment && type === undefined) {
-    throw invalidField(`${element.field}.type`, "is missing: give a string that is not empty");
+    throw invalidField(`${element.path}.type`, "is missing: give a string that is not empty");
   }
   if (!isAttachment && !/^(image|file)/.test(type ?? "")) {
     const words = JSON.stringify(type?.slice(0, typeCharsMax));
@@ -109,7 +108,7 @@ function readInline(
   }
   const decoded = decodeInline(text);
   if (decoded === undefined) {
-    throw invalidField(`${element.field}.${key ?? "url"}`, "is neither base64 nor a data URL with base64");
+    throw invalidField(`${element.path}.${key ?? "url"}`, "is neither base64 nor a data URL with base64");
   }
   return { type, name, mediaType: decoded.mediaType ?? mediaType, data: decoded.bytes };
 }

@@ -23,7 +23,7 @@ export function readSearchFilters(text: string | undefined): SearchFilters {
     return { conversationId: undefined, roles: [], itemTypes: [], eventTypes: [] };
   }
   const filters = readObjectText(text, "filters");
-  const unknown = filters.keys.find((key) => !keys.includes(key));
+  const unknown = filters.names.find((key) => !keys.includes(key));
   if (unknown !== undefined) {
     throw invalidField(`filters.${unknown.slice(0, 64).toWellFormed()}`, `is unknown: use ${keys.join(", ")}`);
   }
@@ -41,7 +41,7 @@ export function readSearchFilters(text: string | undefined): SearchFilters {
 }
 
 function readValues(filters: ObjectText, key: string): string[] {
-  const items = filters.findItems(key);
+  const items = filters.findItems(key) ?? [];
   if (items.length > valuesMax) {
     throw invalidField(`filters.${key}`, `has ${items.length} values: give at most ${valuesMax}`);
   }

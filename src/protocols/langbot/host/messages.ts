@@ -161,12 +161,12 @@ function readMessage(message: ObjectText, calls: Calls): ConversationMessage | {
       return { role, text: textAlone(content), toolCalls: readCalls(message, calls), state: readState(message) };
     case "tool": {
       const toolCallId = message.requireText("tool_call_id");
-      const toolName = calls.answer(`${message.field}.tool_call_id`, toolCallId);
+      const toolName = calls.answer(`${message.path}.tool_call_id`, toolCallId);
       return { role, toolCallId, toolName, ...said(content) };
     }
     default:
       throw invalidField(
-        `${message.field}.role`,
+        `${message.path}.role`,
         `is ${JSON.stringify(role.slice(0, 40))}: use system, user, assistant or tool`,
       );
   }
@@ -204,9 +204,9 @@ function tokensOfMedia({ type, data }: Exclude<MediaPart, { readonly type: "arti
 }
 
 function readCalls(message: ObjectText, calls: Calls): ModelToolCall[] {
-  return message.findItems("tool_calls").map((item, index) => {
-    const field = `${message.field}.tool_calls[${index}]`;
-    const written = new ObjectText(message.text, field, item);
+  return (message.findItems("tool_calls") ?? []).map((item, index) => {
+    const field = message.at(`tool_calls[${index}]`);
+    const written = new ObjectText(message.text, item, field);
     const called = written.requireObject("function");
     const call: ModelToolCall = {
       id: written.requireText("id"),
@@ -229,12 +229,12 @@ const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 function readFunction(described: ObjectText): ModelToolDefinition {
   const name = described.requireText("name");
   if (!namePattern.test(name)) {
-    throw invalidField(`${described.field}.name`, "must be 1 to 64 letters, digits, underscores or dashes");
+    throw invalidField(`${described.path}.name`, "must be 1 to 64 letters, digits, underscores or dashes");
   }
   const parameters = described.find("parameters");
   if (parameters !== undefined && parameters.kind !== "object") {
     throw invalidField(
-      `${described.field}.parameters`,
+      `${described.path}.parameters`,
       `must be a JSON Schema of an object, not ${withArticle(parameters.kind)}`,
     );
   }

@@ -18,7 +18,7 @@ export function readResponseFormat(args: ObjectText): ResponseFormat | undefined
     case "json_schema":
       return format && readJsonSchema(format.requireObject("json_schema"));
     default:
-      throw invalidField(`${format?.field}.type`, `is ${JSON.stringify(type)}: use text, json_object or json_schema`);
+      throw invalidField(`${format?.path}.type`, `is ${JSON.stringify(type)}: use text, json_object or json_schema`);
   }
 }
 
@@ -27,16 +27,16 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 function readJsonSchema(described: ObjectText): ResponseFormat {
   const name = described.requireText("name");
   if (!namePattern.test(name)) {
-    throw invalidField(`${described.field}.name`, "must be 1 to 64 letters, digits, underscores or dashes");
+    throw invalidField(`${described.path}.name`, "must be 1 to 64 letters, digits, underscores or dashes");
   }
   const description = described.findText("description");
   const given = described.requireObject("schema");
-  const schema = readAnswerSchema(given.ownText, given.field);
+  const schema = readAnswerSchema(given.ownText, given.path);
   return {
     type: "json-schema",
     name,
     schema,
-    strict: described.findBoolean("strict") ?? false,
+    strict: described.findFlag("strict") ?? false,
     ...(description !== undefined && { description }),
   };
 }

@@ -118,12 +118,12 @@ function isTextPart(part: JsonNode): boolean {
 const otherParts = new Set(["image_url", "image_base64", "file_url", "file_base64", "file_name"]);
 
 function readContent(members: Members): Message["content"] {
-  const node = members.findValue("content");
+  const node = members.find("content");
   switch (node?.kind) {
     case undefined:
       return { case: undefined };
     case "string":
-      return { case: "text", value: members.text("content") };
+      return { case: "text", value: members.requireText("content") };
     case "array":
       return { case: "parts", value: create(ContentPartsSchema, { elements: readElements(members) }) };
     default:
@@ -132,9 +132,9 @@ function readContent(members: Members): Message["content"] {
 }
 
 function readElements(members: Members): ContentElement[] {
-  return (members.findItems("content") ?? []).map((element) => {
+  return (members.findObjects("content") ?? []).map((element) => {
     const read = create(ContentElementSchema, {
-      type: element.text("type"),
+      type: element.requireText("type"),
       text: element.findText("text"),
       imageUrl: readImageUrl(element),
       imageBase64: element.findText("image_base64"),
@@ -149,26 +149,26 @@ function readElements(members: Members): ContentElement[] {
 
 /** Reads `{"url": "https://…"}` or a plain URL, which some runners write. The field does not show which form it was. */
 function readImageUrl(element: Members): string | undefined {
-  const node = element.findValue("image_url");
+  const node = element.find("image_url");
   if (node === undefined) {
     return undefined;
   }
   element.markMore();
-  return node.kind === "string" ? element.findText("image_url") : element.members("image_url").text("url");
+  return node.kind === "string" ? element.findText("image_url") : element.requireObject("image_url").requireText("url");
 }
 
 function readCalls(members: Members): ToolCall[] {
-  const calls = members.findItems("tool_calls");
+  const calls = members.findObjects("tool_calls");
   if (calls?.length === 0) {
     // The field cannot distinguish a missing list from an empty one.
     members.markMore();
   }
   return (calls ?? []).map((call) => {
-    const called = call.members("function");
+    const called = call.requireObject("function");
     const read = create(ToolCallSchema, {
-      id: call.text("id"),
-      name: called.text("name"),
-      arguments: called.text("arguments"),
+      id: call.requireText("id"),
+      name: called.requireText("name"),
+      arguments: called.requireText("arguments"),
       providerSpecificFields: call.findJson("provider_specific_fields"),
     });
     if (call.findText("type") !== functionType) {

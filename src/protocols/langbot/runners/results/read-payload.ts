@@ -92,14 +92,14 @@ const readers: ReadonlyMap<string, (reported: Reported) => RunnerPayload> = new 
 
 function readPiece({ members }: Reported): RunnerPayload {
   const data = members();
-  const chunk = readChunk(data.members("chunk"));
+  const chunk = readChunk(data.requireObject("chunk"));
   data.refuseOthers();
   return { kind: "piece", chunk };
 }
 
 function readWholeMessage({ members }: Reported): RunnerPayload {
   const data = members();
-  const message = readMessage(data.members("message"));
+  const message = readMessage(data.requireObject("message"));
   data.refuseOthers();
   return { kind: "message", message, warnings: warnOfMessage(message) };
 }
@@ -115,7 +115,7 @@ function readState({ members }: Reported): RunnerPayload {
 function readAction({ members }: Reported): RunnerPayload {
   const data = members();
   const action = create(ActionRequestedSchema, {
-    action: data.text("action"),
+    action: data.requireText("action"),
     target: data.findJson("target"),
     payload: data.findJson("payload"),
   });
@@ -126,7 +126,7 @@ function readAction({ members }: Reported): RunnerPayload {
 function readCompleted({ members }: Reported): RunnerPayload {
   const data = members();
   const finishReason = data.findLabel("finish_reason") ?? "stop";
-  const last = data.findMembers("message");
+  const last = data.findObject("message");
   const message = last && readMessage(last);
   data.refuseOthers();
   return { kind: "completed", finishReason, message, warnings: warnOfMessage(message) };
@@ -145,7 +145,7 @@ function readFailed({ members }: Reported): RunnerPayload {
   const data = members();
   const failed: RunnerPayload = {
     kind: "failed",
-    error: data.text("error"),
+    error: data.requireText("error"),
     code: data.findLabel("code") ?? "runner.error",
     retryable: data.findFlag("retryable") ?? false,
   };
@@ -177,8 +177,8 @@ function tryReading(read: LooseReader, { members }: Reported): ResultInit["paylo
 
 function readToolCallStarted(data: Members): ResultInit["payload"] | undefined {
   const value = create(ToolCallStartedSchema, {
-    toolCallId: data.text("tool_call_id"),
-    toolName: data.text("tool_name"),
+    toolCallId: data.requireText("tool_call_id"),
+    toolName: data.requireText("tool_name"),
     parameters: data.findJson("parameters") ?? "{}",
   });
   return data.isWhole ? { case: "toolCallStarted", value } : undefined;
@@ -186,9 +186,9 @@ function readToolCallStarted(data: Members): ResultInit["payload"] | undefined {
 
 /** Reads both `result` and `error`: the document writes null for the missing one. */
 function readToolCallCompleted(data: Members): ResultInit["payload"] | undefined {
-  const toolCallId = data.text("tool_call_id");
-  const toolName = data.text("tool_name");
-  const isNull = (name: string) => data.find(name)?.kind === "null";
+  const toolCallId = data.requireText("tool_call_id");
+  const toolName = data.requireText("tool_name");
+  const isNull = (name: string) => data.get(name)?.kind === "null";
   const result = isNull("result") ? undefined : data.findJson("result");
   const error = isNull("error") ? undefined : data.findText("error");
   const value = create(ToolCallCompletedSchema, { toolCallId, toolName, result, error });

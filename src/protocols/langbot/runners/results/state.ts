@@ -16,10 +16,10 @@ export interface StateUpdate {
 
 /** Parses a `state.updated`. Throws PayloadFault when it is invalid. */
 export function readStateUpdate(members: Members): StateUpdate {
-  const scope = members.text("scope");
+  const scope = members.requireText("scope");
   const keyNode = members.require("key", "text");
-  const key = keyNode.kind === "string" ? keyNode.value : members.text("key");
-  const value = members.raw(members.require("value", "a JSON value, which may be null"));
+  const key = keyNode.kind === "string" ? keyNode.value : members.requireText("key");
+  const value = members.textOf(members.require("value", "a JSON value, which may be null"));
   if (!isStateScope(scope)) {
     throw new PayloadFault(`${members.path}.scope must be one of ${stateScopes.join(", ")}`);
   }

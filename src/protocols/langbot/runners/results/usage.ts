@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
 import { parseJsonText } from "../../../../platform/base/json/text.ts";
-import { Members } from "./members.ts";
+import { Members, quote } from "./members.ts";
 
 /** A parsed usage. */
 export interface ReadUsage {
@@ -31,7 +31,7 @@ export function readUsage(text: string | undefined): ReadUsage {
   });
   const isKnown = (promptTokens ?? completionTokens ?? totalTokens) !== undefined;
   const usage = isKnown ? create(UsageSchema, { promptTokens, completionTokens, totalTokens }) : undefined;
-  return { usage, leftOut: members.unasked };
+  return { usage, leftOut: members.unread.map(quote) };
 }
 
 const figures = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;

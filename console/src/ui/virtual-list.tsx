@@ -4,15 +4,7 @@
 // V2  With `follows`, the list stays at its end while it grows, until a person scrolls up; at the end it follows again.
 
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import {
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useImperativeHandle,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from "react";
 
 export interface VirtualListHandle {
   /** Brings a row into sight, and moves the focus to its first link or button. */
@@ -40,8 +32,6 @@ export interface VirtualListProps {
   readonly isFocusable?: boolean;
 }
 
-/** How long a row that was sought is held in sight: a second. */
-const seekFramesMax = 60;
 /** Rows beyond the sight, so that scrolling shows no gap. */
 const overscan = 8;
 const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"]);
@@ -88,32 +78,16 @@ export function VirtualList(props: VirtualListProps) {
       element.scrollTop = element.scrollHeight;
     }
   });
-  // Rows above the target move it as they are measured and as others arrive. So the list brings the row into sight and holds it
-  // there for a while, until a person scrolls.
-  const [, refresh] = useState(0);
-  const seekFrames = useRef(0);
-  const seek = (index: number): void => {
-    const [top] = virtualizer.getOffsetForIndex(index, "center") ?? [];
-    const element = scroller.current;
-    if (element === null || top === undefined || seekFrames.current === 0) {
-      return;
-    }
-    if (isInSight(element, index)) {
-      seekFrames.current -= 1;
-    } else {
-      element.scrollTop = top;
-    }
-    refresh((frames) => frames + 1);
-    requestAnimationFrame(() => seek(index));
-  };
+  /** True from when the list seeks a row until a person scrolls: the row may be the last one so far. */
+  const seeks = useRef(false);
   useImperativeHandle(props.handle, () => ({
     focus: (index) => {
       virtualizer.scrollToIndex(index, { align: "auto" });
       requestAnimationFrame(() => findRow(scroller.current, index)?.focus());
     },
     scrollTo: (index) => {
-      seekFrames.current = seekFramesMax;
-      seek(index);
+      seeks.current = true;
+      virtualizer.scrollToIndex(index, { align: "center" });
     },
     scrollToEnd: () => virtualizer.scrollToIndex(count - 1, { align: "end" }),
   }));
@@ -133,8 +107,7 @@ export function VirtualList(props: VirtualListProps) {
   };
   const noteScroll = (): void => {
     const top = scroller.current?.scrollTop ?? 0;
-    // A row that the list itself brings into sight may be the last one so far.
-    if (seekFrames.current === 0 && top > lastTop.current && isAtEnd()) {
+    if (!seeks.current && top > lastTop.current && isAtEnd()) {
       onFollows?.(true);
     } else if (top < lastTop.current && pressed.current) {
       leaveEnd();
@@ -151,19 +124,19 @@ export function VirtualList(props: VirtualListProps) {
       tabIndex={props.isFocusable === true ? 0 : undefined}
       onScroll={noteScroll}
       onWheel={({ deltaY }) => {
-        seekFrames.current = 0;
+        seeks.current = false;
         if (deltaY < 0) {
           leaveEnd();
         }
       }}
       onKeyDown={({ key }) => {
-        seekFrames.current = 0;
+        seeks.current = false;
         if (upKeys.has(key)) {
           leaveEnd();
         }
       }}
       onPointerDown={() => {
-        seekFrames.current = 0;
+        seeks.current = false;
         pressed.current = true;
       }}
       onPointerUp={() => {
@@ -198,10 +171,4 @@ export function VirtualList(props: VirtualListProps) {
 
 function findRow(scroller: HTMLElement | null, index: number): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`) ?? null;
-}
-
-function isInSight(scroller: HTMLElement, index: number): boolean {
-  const row = scroller.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
-  const sight = scroller.getBoundingClientRect();
-  return row !== undefined && row.top < sight.bottom && row.bottom > sight.top;
 }

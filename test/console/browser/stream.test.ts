@@ -6,6 +6,8 @@ import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { answer } from "../../fakes/provider.ts";
+import { openProvider } from "../../fault/cluster.ts";
 import { query, testDatabase } from "../../harness/database.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
@@ -17,9 +19,9 @@ import { badgeOf, openConsole, seeBadge, seeText } from "./console-page.ts";
 const rowsMax = 200;
 const entriesCount = 20_000;
 
-async function startDemoRun(target: string, message: string): Promise<string> {
+async function startDemoRun(target: string, message: string, model = "demo"): Promise<string> {
   const client = new GrpcClient(target);
-  const agent = { name: "tester", model: "demo" };
+  const agent = { name: "tester", model };
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
   return (await client.call(SessionService.method.sendMessage, { sessionId, message })).runId;
 }
@@ -27,16 +29,22 @@ async function startDemoRun(target: string, message: string): Promise<string> {
 // The service dies while the model writes, and starts again. The page has text that is void now: it strikes that through, and
 // gets the whole text once more. The person at the page does nothing.
 test("after kill -9 in mid-sentence the page says so, continues by itself, and has the whole text once", async () => {
+  const { provider, environment: ofProvider } = await openProvider();
+  provider.respond(async (wire) => {
+    wire.text("The board between them");
+    await wire.hang();
+  }, answer("The board between them will not stay."));
   const [port] = await findFreePorts(1);
   const environment = {
+    ...ofProvider,
     RUNNEL_CONSOLE_ENABLED: "true",
     RUNNEL_DATABASE_URL: await testDatabase(),
     RUNNEL_SERVER_PORT: String(port),
   };
   const first = await startProcess(environment);
-  const runId = await startDemoRun(first.target, "words=150 pace=20");
+  const runId = await startDemoRun(first.target, "Write it.", "");
   const { page } = await openConsole(first.url, `runs/${runId}`);
-  await seeText(page, "This is the demo model");
+  await seeText(page, "The board between them");
   await seeBadge(page, /^live · at \d+$/);
   await first.kill();
   await seeBadge(page, /^reconnecting( in \d+ s)?, nothing is lost$/);
@@ -46,7 +54,7 @@ test("after kill -9 in mid-sentence the page says so, continues by itself, and h
   await seeBadge(page, /^ended, complete · at \d+$/);
   await page.locator(".service", { hasText: "service ready" }).waitFor();
   await seeText(page, "Restarted on another replica");
-  expect(await page.locator(".row[data-void] del").first().textContent()).toContain("This is the demo model");
+  expect(await page.locator(".row[data-void] del").first().textContent()).toBe("The board between them");
   const { run } = await new GrpcClient(second.target).call(RunService.method.getRun, { runId });
   const texts = await page.locator(".row:not([data-void]) .said .markdown").allInnerTexts();
   expect(texts.map(words)).toEqual([words(run?.output ?? "")]);

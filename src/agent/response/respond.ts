@@ -167,7 +167,7 @@ class ResponseParts {
   readonly #turn: number;
   readonly #toolCalls: ToolCall[] = [];
   readonly #cutCalls: ToolCall[] = [];
-  readonly #logprobs = new KeptLogprobs();
+  #logprobs = new KeptLogprobs();
   #providerCalls = 0;
   #artifacts = 0;
   #text = "";
@@ -188,6 +188,7 @@ class ResponseParts {
     [this.#text, this.#half, this.#providerCalls, this.#artifacts] = ["", "", 0, 0];
     this.#toolCalls.length = 0;
     this.#cutCalls.length = 0;
+    this.#logprobs = new KeptLogprobs();
     return [{ kind: "restart", turn: this.#turn }, ...opening.map(append)];
   }
 

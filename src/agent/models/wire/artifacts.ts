@@ -60,9 +60,11 @@ export class Artifacts {
   }
 
   #isNew(name: string): boolean {
-    const isNew = this.#known.size < artifactsMax && !this.#known.has(name);
+    if (this.#known.size === artifactsMax || this.#known.has(name)) {
+      return false;
+    }
     this.#known.add(name);
-    return isNew;
+    return true;
   }
 }
 

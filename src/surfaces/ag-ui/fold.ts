@@ -17,6 +17,7 @@ import {
   StateUpdated_ScopeSchema,
 } from "#gen/runnel/v1/result_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
+import { parseExact } from "../../platform/base/json/exact.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { enumShape } from "../../platform/base/json/shape.ts";
 import { outputOf, textOf } from "../in-process/message-text.ts";
@@ -310,7 +311,7 @@ export class AgUiFold {
     const scope = scopes.get(number) ?? String(number);
     const state = this.#state ?? new Map<string, Map<string, unknown>>();
     const known = state.get(scope);
-    const added: unknown = JSON.parse(json);
+    const added = parseExact(json);
     this.#state = state.set(scope, (known ?? new Map<string, unknown>()).set(key, added));
     if (isFirst) {
       return [this.#stateSnapshot()];

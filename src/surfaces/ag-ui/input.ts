@@ -1,6 +1,7 @@
 // Reads RunAgentInput. Clients of 0.0.x may send null where 1.0 leaves a field out.
 
 import { Fault, invalidField } from "../../platform/base/fault.ts";
+import { parseExact } from "../../platform/base/json/exact.ts";
 import { expectedNouns, type JsonKind, ValueReader } from "../../platform/base/json/member-reader.ts";
 import { type AgUiMessage, type AgUiToolCall, RunRefused } from "./events.ts";
 
@@ -154,7 +155,7 @@ function printValue(value: unknown): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     throw new Fault("INVALID_ARGUMENT", "invalid request body: not JSON", { cause: error });
   }

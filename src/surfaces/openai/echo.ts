@@ -2,6 +2,7 @@
 
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
+import { parseExact } from "../../platform/base/json/exact.ts";
 
 /** The fields of a request that its response repeats. */
 export interface Echo {
@@ -35,6 +36,6 @@ export interface Origin {
 
 /** Returns the origin of a response; undefined for a run that is no response, or not to be kept. */
 export function originOf({ runId, agent, annotations }: GetRunInputResponse, sessionId: string): Origin | undefined {
-  const { openai_response: echo }: { openai_response?: Echo } = annotations === "" ? {} : JSON.parse(annotations);
+  const { openai_response: echo }: { openai_response?: Echo } = parseExact(annotations || "{}") as never;
   return echo === undefined ? undefined : { runId, sessionId, agent, echo };
 }

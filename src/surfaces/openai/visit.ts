@@ -1,6 +1,7 @@
 // One request of this surface: its parts, and the ways to answer it.
 
 import type { Clock } from "../../platform/base/clock.ts";
+import { parseExact } from "../../platform/base/json/exact.ts";
 import type { Calls } from "../in-process/calls.ts";
 import { assertUncompressed, decodeBody } from "../rest/body.ts";
 import { endStream, type RestRequest, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
@@ -27,7 +28,7 @@ export function readFields({ request, body = new Uint8Array() }: Visit): Fields 
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch (error) {
     throw invalidBody(`the request body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -9,6 +9,11 @@ export class RawJson {
   constructor(text: string) {
     this.text = text;
   }
+
+  /** For `JSON.stringify`: the value as it is written. Throws SyntaxError when it is an object or a list. */
+  toJSON(): unknown {
+    return JSON.rawJSON(this.text);
+  }
 }
 
 /** Parses JSON. A number that JavaScript would change is a RawJson. Throws SyntaxError, as JSON.parse does. */

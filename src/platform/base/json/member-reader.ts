@@ -3,6 +3,7 @@
 // M1  A member that is null counts as missing, except for `get`.
 // M2  `unread` names the members that nothing asked for, so that a strict caller can refuse them.
 
+import { RawJson } from "./exact.ts";
 import type { JsonObject } from "./free.ts";
 import { isObject } from "./parse-object.ts";
 import type { JsonNode } from "./text.ts";
@@ -166,7 +167,7 @@ export abstract class NodeReader<Self> extends MemberReader<JsonNode, Self> {
   }
 }
 
-/** Reads an object that `JSON.parse` gave. */
+/** Reads an object that `JSON.parse` or `parseExact` gave. */
 export abstract class ValueReader<Self> extends MemberReader<unknown, Self> {
   constructor(value: unknown, path = "") {
     super(path, new Map(isObject(value) ? Object.entries(value) : []));
@@ -179,10 +180,13 @@ export abstract class ValueReader<Self> extends MemberReader<unknown, Self> {
     if (value === null) {
       return "null";
     }
+    if (value instanceof RawJson) {
+      return "number";
+    }
     return Array.isArray(value) ? "array" : (typeof value as "object" | "string" | "number" | "boolean");
   }
 
   protected override plain(value: unknown): unknown {
-    return value;
+    return value instanceof RawJson ? Number(value.text) : value;
   }
 }

@@ -51,3 +51,15 @@ test("no joined piece is longer than the maximum of a result, and no text is los
   expect(joined.map((each) => each.length)).toEqual([4_000, 97, 9_000, 1]);
   expect(joined.join("")).toBe(parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
 });
+
+test("a usage between two texts comes after both, and the last one counts", () => {
+  const none = { completionTokens: undefined, cachedTokens: undefined, reasoningTokens: undefined };
+  const usage = (totalTokens: number, promptTokens?: number) =>
+    ({ type: "usage", usage: { ...none, totalTokens, promptTokens } }) as const;
+  expect(joinTexts([usage(1, 1), text("a"), usage(2), text("b"), usage(3), thought])).toEqual([
+    usage(1, 1),
+    text("ab"),
+    usage(3),
+    thought,
+  ]);
+});

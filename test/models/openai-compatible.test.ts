@@ -338,7 +338,7 @@ describe("a server that only resembles OpenAI", () => {
       wire.finish("stop");
     });
     const counts = parts.flatMap((part) => (part.type === "usage" ? [part.usage.completionTokens] : []));
-    expect(counts).toEqual([0, 1]);
+    expect(counts.at(-1)).toBe(1);
     expect(parts.at(-1)).toMatchObject({ type: "finish", usage: { promptTokens: 5, completionTokens: 1 } });
   });
 

@@ -2,7 +2,8 @@
 // run gain nothing from separate pieces. Splits texts that are too long for one part.
 
 import { splitHalfCharacter } from "../half-character.ts";
-import type { ModelLogprob, ModelPart } from "../model.ts";
+import type { ModelLogprob, ModelPart, ModelUsage } from "../model.ts";
+import { mergeUsage } from "./frame.ts";
 
 /** The maximum that the log keeps in one result. A single longer piece stays unchanged. */
 const joinedCharsMax = 4_096;
@@ -10,23 +11,41 @@ const joinedCharsMax = 4_096;
 /** The maximum number of log probabilities that the log keeps in one result. */
 const tokensMax = 256;
 
-/** Joins adjacent text parts; other parts stay in place. */
+/**
+ * Joins adjacent text parts, also around usage figures, of which the last ones count: Gemini sends some with each piece of text. Other
+ * parts stay in place.
+ */
 export function joinTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
   const joined: ModelPart[] = [];
   let text = "";
   let logprobs: ModelLogprob[] | undefined;
+  let usage: ModelUsage | undefined;
+  const flushUsage = (): void => {
+    if (usage !== undefined) {
+      joined.push({ type: "usage", usage });
+      usage = undefined;
+    }
+  };
   const flush = (): void => {
     if (text !== "" || logprobs !== undefined) {
       joined.push(saying("text", text, logprobs));
       text = "";
       logprobs = undefined;
     }
+    flushUsage();
   };
   for (const part of parts) {
+    if (part.type === "usage") {
+      usage = mergeUsage(usage, part.usage);
+      continue;
+    }
     if (part.type !== "text" || text.length + part.text.length > joinedCharsMax) {
       flush();
     }
     if (part.type === "text") {
+      if (text === "") {
+        flushUsage();
+      }
       if (part.logprobs !== undefined) {
         if ((logprobs?.length ?? 0) + part.logprobs.length > tokensMax) {
           flush();

@@ -6755,7 +6755,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ArtifactCreated.artifact_type",
-  "Type of the artifact, chosen by the runner."
+  "Type of the artifact, chosen by the runner: `image`, `file`, … An image that a model makes is `image`."
  ],
  [
   "runnel.v1.ArtifactCreated.content_base64",
@@ -9328,6 +9328,10 @@ export const comments = new Map(
  [
   "runnel.v1.Usage.prompt_tokens",
   "Number of input tokens, including cached ones."
+ ],
+ [
+  "runnel.v1.Usage.provider_calls",
+  "Number of calls of tools that the provider has run itself, failed ones included; unset without any."
  ],
  [
   "runnel.v1.Usage.reasoning_tokens",

@@ -99,11 +99,14 @@ describe.each(webSearches)("a search that $name runs", (search) => {
     const { server, api } = await setStage(search);
     server.respond(search.search("", "It is sunny."), search.say("It is sunny."), search.search("", "It is sunny."));
     const costs: number[] = [];
+    const calls: unknown[] = [];
     for (const budget of [{}, {}, { costMicroUsd: 10_000n }]) {
       const { runId, sessionId } = await startConversation(api, { tools: { provider: [search.tool] }, budget });
       await readSession(api, sessionId);
       const run = await api.getRun(runId);
-      costs.push(Number((run.usage as Plain).cost_micro_usd));
+      const usage = run.usage as Plain;
+      costs.push(Number(usage.cost_micro_usd));
+      calls.push(usage.provider_calls);
       const isOver = "costMicroUsd" in budget;
       expect(run).toMatchObject(isOver ? { failure_code: "runner.budget_exceeded" } : { state: "completed" });
     }
@@ -112,6 +115,7 @@ describe.each(webSearches)("a search that $name runs", (search) => {
     expect(searched - said).toBeGreaterThanOrEqual(10_000);
     expect(searched - said).toBeLessThan(11_000);
     expect(stopped).toBeGreaterThanOrEqual(10_000);
+    expect(calls).toEqual([1, undefined, 1]);
   });
 
   test("is limited where the provider has the limit", async () => {

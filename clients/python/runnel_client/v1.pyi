@@ -146,8 +146,10 @@ class Usage(_Message):
     """Cost in millionths of a US dollar, by the prices of `price_table`; unset when a model has no known price."""
     price_table: _str
     """Version of the price table that the cost was computed with; unset without a cost."""
-    def __init__(self, *, prompt_tokens: _int | None = ..., completion_tokens: _int | None = ..., total_tokens: _int | None = ..., cached_tokens: _int | None = ..., reasoning_tokens: _int | None = ..., estimated: _bool | None = ..., cost_micro_usd: _int | None = ..., price_table: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens", "cost_micro_usd"]) -> _bool: ...
+    provider_calls: _int
+    """Number of calls of tools that the provider has run itself, failed ones included; unset without any."""
+    def __init__(self, *, prompt_tokens: _int | None = ..., completion_tokens: _int | None = ..., total_tokens: _int | None = ..., cached_tokens: _int | None = ..., reasoning_tokens: _int | None = ..., estimated: _bool | None = ..., cost_micro_usd: _int | None = ..., price_table: _str | None = ..., provider_calls: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens", "cost_micro_usd", "provider_calls"]) -> _bool: ...
 
 class Run(_Message):
     """One piece of work: a single activation of one driver. The run's log is the source of truth, and this message is its summary."""
@@ -1431,7 +1433,7 @@ class ToolCallCompleted(_Message):
 class ArtifactCreated(_Message):
     """`artifact.created` (LangBot AgentRunner Protocol v1, §7.2)."""
     artifact_type: _str
-    """Type of the artifact, chosen by the runner."""
+    """Type of the artifact, chosen by the runner: `image`, `file`, … An image that a model makes is `image`."""
     artifact_id: _str
     """Id of the artifact; the host chooses one when it is unset."""
     mime_type: _str

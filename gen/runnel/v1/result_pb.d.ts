@@ -340,7 +340,7 @@ export declare const ToolCallCompletedSchema: GenMessage<ToolCallCompleted>;
  */
 export declare type ArtifactCreated = Message<"runnel.v1.ArtifactCreated"> & {
   /**
-   * Type of the artifact, chosen by the runner.
+   * Type of the artifact, chosen by the runner: `image`, `file`, … An image that a model makes is `image`.
    *
    * @generated from field: string artifact_type = 1;
    */

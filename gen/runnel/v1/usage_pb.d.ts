@@ -72,6 +72,13 @@ export declare type Usage = Message<"runnel.v1.Usage"> & {
    * @generated from field: string price_table = 8;
    */
   priceTable: string;
+
+  /**
+   * Number of calls of tools that the provider has run itself, failed ones included; unset without any.
+   *
+   * @generated from field: optional int64 provider_calls = 9;
+   */
+  providerCalls?: bigint | undefined;
 };
 
 /**

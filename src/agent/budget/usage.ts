@@ -20,6 +20,7 @@ export interface UsageTotals {
   readonly cachedTokens?: number;
   readonly reasoningTokens?: number;
   readonly costMicroUsd?: number;
+  readonly providerCalls?: number;
   /** True when some of the figures are our estimate. */
   readonly estimated?: boolean;
 }
@@ -31,6 +32,7 @@ const figures = [
   "cachedTokens",
   "reasoningTokens",
   "costMicroUsd",
+  "providerCalls",
 ] as const satisfies readonly (keyof UsageTotals)[];
 
 /** Adds two usages. A figure that is missing in both stays missing. */
@@ -45,16 +47,17 @@ export function addUsage(totals: UsageTotals, more: UsageTotals): UsageTotals {
 
 /** Returns the usage as a message, or undefined when nothing was counted. */
 export function usageMessage(totals: UsageTotals): Usage | undefined {
-  const { promptTokens, completionTokens, totalTokens, cachedTokens, reasoningTokens, costMicroUsd } = totals;
-  const counts = { promptTokens, completionTokens, totalTokens, cachedTokens, reasoningTokens, costMicroUsd };
-  const known = Object.entries(counts).flatMap(([name, count]) => (count === undefined ? [] : [[name, BigInt(count)]]));
+  const known = figures.flatMap((name) => {
+    const count = totals[name];
+    return count === undefined ? [] : [[name, BigInt(count)]];
+  });
   if (known.length === 0) {
     return undefined;
   }
   return create(UsageSchema, {
     ...Object.fromEntries(known),
     estimated: totals.estimated === true,
-    ...(costMicroUsd !== undefined && { priceTable }),
+    ...(totals.costMicroUsd !== undefined && { priceTable }),
   });
 }
 
@@ -71,7 +74,8 @@ export class Meter {
   #saidTokens = 0;
   #callTokens = 0;
   #wholeCallTokens = 0;
-  /** The cost of the calls that the provider has run. */
+  /** The number and the cost of the calls that the provider has run. */
+  #providerCalls = 0;
   #callMicroUsd = 0;
   #began = false;
 
@@ -96,6 +100,7 @@ export class Meter {
       // A whole call arrives after its pieces, if the provider sends pieces.
       this.#wholeCallTokens += estimateTokens(part.call.name + part.call.argumentsJson);
     } else if (part.type === "provider-call") {
+      this.#providerCalls += 1;
       this.#callMicroUsd += this.#price === undefined ? 0 : costOfCall(this.#price, part);
     } else if (part.type === "usage") {
       this.#counted = part.usage;
@@ -123,7 +128,8 @@ export class Meter {
   #priced(usage: ModelUsage, estimated: boolean): UsageTotals {
     const counts = Object.entries(usage).filter(([, count]) => count !== undefined);
     const cost = this.#price === undefined ? {} : { costMicroUsd: costOf(this.#price, usage) + this.#callMicroUsd };
-    return { ...Object.fromEntries(counts), ...cost, ...(estimated && { estimated }) };
+    const calls = this.#providerCalls > 0 && { providerCalls: this.#providerCalls };
+    return { ...Object.fromEntries(counts), ...cost, ...calls, ...(estimated && { estimated }) };
   }
 }
 

@@ -800,7 +800,7 @@ func (x *ToolCallCompleted) GetRunByProvider() bool {
 // `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).
 type ArtifactCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Type of the artifact, chosen by the runner.
+	// Type of the artifact, chosen by the runner: `image`, `file`, … An image that a model makes is `image`.
 	ArtifactType string `protobuf:"bytes,1,opt,name=artifact_type,json=artifactType,proto3" json:"artifact_type,omitempty"`
 	// Id of the artifact; the host chooses one when it is unset.
 	ArtifactId *string `protobuf:"bytes,2,opt,name=artifact_id,json=artifactId,proto3,oneof" json:"artifact_id,omitempty"`

@@ -40,7 +40,9 @@ type Usage struct {
 	// Cost in millionths of a US dollar, by the prices of `price_table`; unset when a model has no known price.
 	CostMicroUsd *int64 `protobuf:"varint,7,opt,name=cost_micro_usd,json=costMicroUsd,proto3,oneof" json:"cost_micro_usd,omitempty"`
 	// Version of the price table that the cost was computed with; unset without a cost.
-	PriceTable    string `protobuf:"bytes,8,opt,name=price_table,json=priceTable,proto3" json:"price_table,omitempty"`
+	PriceTable string `protobuf:"bytes,8,opt,name=price_table,json=priceTable,proto3" json:"price_table,omitempty"`
+	// Number of calls of tools that the provider has run itself, failed ones included; unset without any.
+	ProviderCalls *int64 `protobuf:"varint,9,opt,name=provider_calls,json=providerCalls,proto3,oneof" json:"provider_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -131,11 +133,18 @@ func (x *Usage) GetPriceTable() string {
 	return ""
 }
 
+func (x *Usage) GetProviderCalls() int64 {
+	if x != nil && x.ProviderCalls != nil {
+		return *x.ProviderCalls
+	}
+	return 0
+}
+
 var File_runnel_v1_usage_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_usage_proto_rawDesc = "" +
 	"\n" +
-	"\x15runnel/v1/usage.proto\x12\trunnel.v1\"\xc2\x03\n" +
+	"\x15runnel/v1/usage.proto\x12\trunnel.v1\"\x81\x04\n" +
 	"\x05Usage\x12(\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x03H\x00R\fpromptTokens\x88\x01\x01\x120\n" +
 	"\x11completion_tokens\x18\x02 \x01(\x03H\x01R\x10completionTokens\x88\x01\x01\x12&\n" +
@@ -145,13 +154,15 @@ const file_runnel_v1_usage_proto_rawDesc = "" +
 	"\testimated\x18\x06 \x01(\bR\testimated\x12)\n" +
 	"\x0ecost_micro_usd\x18\a \x01(\x03H\x05R\fcostMicroUsd\x88\x01\x01\x12\x1f\n" +
 	"\vprice_table\x18\b \x01(\tR\n" +
-	"priceTableB\x10\n" +
+	"priceTable\x12*\n" +
+	"\x0eprovider_calls\x18\t \x01(\x03H\x06R\rproviderCalls\x88\x01\x01B\x10\n" +
 	"\x0e_prompt_tokensB\x14\n" +
 	"\x12_completion_tokensB\x0f\n" +
 	"\r_total_tokensB\x10\n" +
 	"\x0e_cached_tokensB\x13\n" +
 	"\x11_reasoning_tokensB\x11\n" +
-	"\x0f_cost_micro_usdB\x9c\x01\n" +
+	"\x0f_cost_micro_usdB\x11\n" +
+	"\x0f_provider_callsB\x9c\x01\n" +
 	"\rcom.runnel.v1B\n" +
 	"UsageProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"

@@ -1,6 +1,7 @@
 // Writes the pages that are made from code: the tables of settings and of models between two markers, the example of a YAML file,
-// the table of RPCs, and the errors.
+// the table of RPCs, the errors, and the programs that pages quote.
 
+import { globSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { settings } from "../src/app/settings.ts";
@@ -10,6 +11,7 @@ const { keys } = settings;
 
 import { errorsPagePath, printErrorsPage } from "./errors-page.ts";
 import { fillModelsPage, modelsPagePath } from "./models-table.ts";
+import { fillQuotes, hasQuotes } from "./quotes.ts";
 import { printRpcPage, rpcPagePath } from "./rpc-page.ts";
 import { repositoryRoot } from "./run-command.ts";
 
@@ -31,7 +33,7 @@ export async function checkReferencePagesAreFresh(): Promise<string> {
   const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
   if (stale.length > 0) {
     throw new Error(
-      `${stale.join(" and ")}: not made from the settings, RPCs, errors and models as they are; run \`npm run generate\` and commit the result.`,
+      `${stale.join(" and ")}: not made from the settings, RPCs, errors, models and examples as they are; run \`npm run generate\` and commit the result.`,
     );
   }
   return `${Object.keys(keys).length} settings`;
@@ -46,7 +48,14 @@ async function printFiles(): Promise<ReadonlyMap<string, string>> {
     [examplePath, printExample()],
     [rpcPagePath, printRpcPage()],
     [errorsPagePath, printErrorsPage()],
+    ...readQuotingPages(),
   ]);
+}
+
+function readQuotingPages(): [path: string, text: string][] {
+  const paths = globSync(["*.md", "docs/**/*.md"], { cwd: repositoryRoot });
+  const pages = paths.map((path) => [path, readFileSync(join(repositoryRoot, path), "utf8")] as const);
+  return pages.filter(([, text]) => hasQuotes(text)).map(([path, text]) => [path, fillQuotes(text)]);
 }
 
 async function readOrNothing(path: string): Promise<string | undefined> {

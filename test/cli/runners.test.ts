@@ -343,12 +343,9 @@ function blockOf(language: string, name: string): string {
 test.each(["serve", "dev"] as const)(
   "the runner of the page and its commands work as pasted with %s",
   async (command) => {
-    const { place, put, url, runners, approvals } = await openStage(command);
+    const { place, url, runners, approvals } = await openStage(command);
     const checkout = fileURLToPath(new URL("../../", import.meta.url));
-    for (const part of ["clients", "gen"]) {
-      await symlink(join(checkout, part), join(place.directory, part));
-    }
-    await put("greeter.ts", blockOf("ts", "greeter"));
+    await symlink(join(checkout, "examples"), join(place.directory, "examples"));
     const node = `node() { exec ${process.execPath} "$@"; };`;
     const paste = (commands: string): Promise<Outcome> => {
       const environment = { ...place.environment, URL: url, USER: "ada" };

@@ -1,16 +1,14 @@
-// Runs the readers that docs/resuming.md and docs/authentication.md show, unchanged, in a Node process of their own.
+// Runs the readers that docs/resuming.md and docs/authentication.md show in a Node process of their own.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-
-const pages = ["docs/resuming.md", "docs/authentication.md"];
 
 /** Names one of the pages' functions and its arguments. */
 export type ReaderCall =
@@ -27,8 +25,8 @@ export interface ShownReader {
 const main = `
 import { Metadata } from "@grpc/grpc-js";
 import { EventSource } from "eventsource";
-import { followWithTickets } from "./page.js";
-import { connect, followRun } from "./run.js";
+import { followWithTickets } from "./resume/page.js";
+import { connect, followRun } from "./resume/run.js";
 
 globalThis.EventSource = EventSource;
 // An EventSource that waits for its reconnect does not keep the process alive.
@@ -49,15 +47,12 @@ await Promise.all(JSON.parse(process.argv[2]).map(follow));
 process.exit();
 `;
 
-/** Calls the functions of the pages, unchanged, in a process of its own. It is killed with the test. */
+/** Calls the functions of the examples in a process of their own. It is killed with the test. */
 export async function startShownReaders(calls: readonly ReaderCall[]): Promise<ShownReader[]> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-page-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const texts = await Promise.all(pages.map((page) => readFile(join(repositoryRoot, page), "utf8")));
-  const blocks = [...texts.join("\n").matchAll(/```js\n\/\/ (\S+\.js)\n([\s\S]+?)```/g)];
-  expect(blocks.map(([, name]) => name)).toEqual(["text.js", "run.js", "session.js", "page.js"]);
-  const files = [...blocks.map(([, name = "", code = ""]) => [name, code] as const), ["main.js", main] as const];
-  await Promise.all(files.map(([name, code]) => writeFile(join(folder, name), code)));
+  await cp(join(repositoryRoot, "examples/resume"), join(folder, "resume"), { recursive: true });
+  await writeFile(join(folder, "main.js"), main);
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
   await symlink(join(repositoryRoot, "node_modules"), join(folder, "node_modules"));
   const child = spawn(process.execPath, [join(folder, "main.js"), JSON.stringify(calls)], {

@@ -1,4 +1,4 @@
-// The first calls of the README in each language, run exactly as printed, except for the port.
+// The first calls of the README in each language, as they are except for the port.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -35,12 +35,15 @@ async function prepare(): Promise<Place> {
   return { folder, port: new URL(url).port };
 }
 
-/** The code block of a language, with the port of the service. */
-function blockOf(page: string, language: string, { port }: Place): string {
-  const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(
-    ([, code = ""]) => code,
-  );
-  const block = blocks.find((code) => code.includes("8090")) ?? expect.unreachable(`no ${language} that calls`);
+/** An example with the port of the service. */
+function exampleOf(name: string, { port }: Place): string {
+  return readFileSync(join(repositoryRoot, "examples", name), "utf8").replaceAll("8090", port);
+}
+
+/** The calls by curl in the README, with the port of the service. */
+function curlCalls({ port }: Place): string {
+  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+  const block = blocks.find((code) => code.includes("8090")) ?? expect.unreachable("no call by curl");
   return block.replaceAll("8090", port);
 }
 
@@ -49,21 +52,21 @@ const environment = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1", PYTHONDON
 
 test("curl", async () => {
   const place = await prepare();
-  const { stdout } = await runProgram("bash", ["-euc", blockOf(readme, "sh", place)], { environment });
+  const { stdout } = await runProgram("bash", ["-euc", curlCalls(place)], { environment });
   expect(stdout.toString()).toContain('"content":"hello, reader"');
 });
 
 test("TypeScript", async () => {
   const place = await prepare();
   const file = join(place.folder, "first-call.ts");
-  writeFileSync(file, blockOf(readme, "ts", place));
+  writeFileSync(file, exampleOf("first-call.ts", place));
   const { stdout } = await runProgram(process.execPath, ["--preserve-symlinks-main", file], { environment });
   expect(stdout.toString()).toBe("hello, reader");
 });
 
 test.runIf(python !== "")("Python", async () => {
   const place = await prepare();
-  writeFileSync(join(place.folder, "first_call.py"), blockOf(readme, "python", place));
+  writeFileSync(join(place.folder, "first_call.py"), exampleOf("first_call.py", place));
   const line = `cd '${place.folder}' && exec '${python}' first_call.py`;
   const { stdout } = await runProgram("bash", ["-euc", line], { environment });
   expect(stdout.toString()).toBe("hello, reader");
@@ -81,7 +84,7 @@ test.runIf(inject("hasGo"))("Go", async () => {
   cpSync(join(goRunner, "go.sum"), join(module, "go.sum"));
   const template = /```yaml\n {3}# buf\.gen\.yaml\n([\s\S]*?)```/.exec(goPage)?.[1] ?? expect.unreachable();
   writeFileSync(join(module, "buf.gen.yaml"), template.replaceAll(/^ {3}/gm, ""));
-  writeFileSync(join(module, "main.go"), blockOf(readme, "go", place));
+  writeFileSync(join(module, "main.go"), exampleOf("first-call.go", place));
   const buf = join(repositoryRoot, "node_modules/.bin/buf");
   const line = `cd '${module}' && '${buf}' generate && exec go run .`;
   const { stdout } = await runProgram("bash", ["-euc", line], { environment: { ...environment, HOME: homedir() } });

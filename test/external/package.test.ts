@@ -94,7 +94,7 @@ test("the demo passes", async () => {
   expect(await runIn(folder, command, ["demo"], environment)).toContain("none lost, none twice, the same text");
 });
 
-test("dev serves the README's first call in TypeScript, with the types of the package", async () => {
+test("dev serves the first call in TypeScript, with the types of the package", async () => {
   await runIn(folder, "npm", ["install", "--no-audit", "--no-fund", ...connectPackages()]);
   const dev = startProgram(command, ["dev", "--port", "0"], { directory: folder, environment });
   onTestFinished(async () => {
@@ -103,8 +103,7 @@ test("dev serves the README's first call in TypeScript, with the types of the pa
     await dev.finished;
   });
   const url = await until("dev to serve", () => /ready on (http:\/\/\S+)/.exec(dev.stderr())?.[1], 120_000);
-  const readme = readFileSync(join(repositoryRoot, "README.md"), "utf8");
-  const [, program = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  const program = readFileSync(join(repositoryRoot, "examples/first-call.ts"), "utf8");
   const file = join(folder, "first-call.ts");
   writeFileSync(file, program.replaceAll("#gen/", "runnel/gen/").replaceAll("http://127.0.0.1:8090", url));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));

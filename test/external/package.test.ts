@@ -42,12 +42,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-test("it has the program, the generated code, the migrations and the licences", () => {
+test("it has the program, the generated code, the migrations, the licences and a list of its packages", () => {
   expect(readdirSync(join(installed, "runnel")).toSorted()).toEqual(
     ["LICENSE", "README.md", "console", "dist", "gen", "migrations", "package.json"].toSorted(),
   );
   const program = readdirSync(join(installed, "runnel/dist"));
   expect(program).toContain("THIRD-PARTY-LICENSES");
+  for (const folder of ["dist", "console/dist"]) {
+    const sbom = JSON.parse(readFileSync(join(installed, "runnel", folder, "sbom.cdx.json"), "utf8"));
+    const licenses = readFileSync(join(installed, "runnel", folder, "THIRD-PARTY-LICENSES"), "utf8");
+    const listed = sbom.components.map(
+      ({ name, version }: { name: string; version: string }) => `${name} ${version} (`,
+    );
+    expect(listed.length).toBeGreaterThan(10);
+    expect(listed.filter((line: string) => !licenses.includes(line))).toEqual([]);
+  }
   expect(program.filter((name) => name.endsWith(".map"))).toEqual([]);
   expect(readdirSync(join(installed, "runnel/console/dist"))).toContain("index.html");
 });

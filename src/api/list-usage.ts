@@ -3,11 +3,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListUsageRequest, ListUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
 import { type DayUsageKey, type DayUsageRow, listDayUsage } from "../engine/storage/run-usage.ts";
+import { dayMs } from "../platform/base/clock.ts";
 import { invalidField } from "../platform/base/fault.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
-const dayMs = 86_400_000;
 const daysUsual = 30;
 /** A quarter of a year. It bounds how many runs a call sums. */
 const daysMax = 92;

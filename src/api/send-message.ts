@@ -21,6 +21,7 @@ import { findClientRun } from "../engine/storage/client-run.ts";
 import { isActive } from "../engine/storage/run.ts";
 import { findSession, lockSession, type SessionRow } from "../engine/storage/session.ts";
 import { readTranscript } from "../engine/storage/transcript.ts";
+import { dayMs } from "../platform/base/clock.ts";
 import { Fault, invalidField } from "../platform/base/fault.ts";
 import { parseObject } from "../platform/base/json/parse-object.ts";
 import type { Transaction } from "../platform/database/database.ts";
@@ -151,7 +152,7 @@ function readStartTime({ startTime }: SendMessageRequest, nowMs: number): number
   return startMs > nowMs ? startMs : undefined;
 }
 
-const startAheadMaxMs = 30 * 86_400_000;
+const startAheadMaxMs = 30 * dayMs;
 
 /** Returns the annotations; undefined for none. Throws Fault INVALID_ARGUMENT when they are no JSON object. */
 export function readAnnotations(json: string): string | undefined {

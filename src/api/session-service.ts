@@ -32,6 +32,7 @@ import { shared } from "../platform/base/shared.ts";
 import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
 import { afterCommit, inTransaction } from "../platform/database/in-transaction.ts";
+import { pageBytesMax } from "../platform/database/page-keys.ts";
 import { replaceSettings } from "./agent-settings.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
@@ -99,9 +100,6 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
     },
   };
 }
-
-/** The maximum bytes of messages in a page, far below the message limit of clients. */
-const pageBytesMax = 1_048_576;
 
 function clientOf(context: HandlerContext): string {
   return requireClient(context.values).client;

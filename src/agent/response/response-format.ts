@@ -6,6 +6,7 @@ import { invalidField } from "../../platform/base/fault.ts";
 import { parseExact } from "../../platform/base/json/exact.ts";
 import { parseBoundedObject } from "../../platform/base/json/parse-object.ts";
 import type { ResponseFormat } from "../models/model.ts";
+import { problemCharsMax } from "../tools/schema.ts";
 
 /** The maximum bytes of a schema: more than any provider accepts. */
 const schemaBytesMax = 65_536;
@@ -48,7 +49,5 @@ export function readAnswerSchema(text: string, field: string): object {
   }
   return parseExact(text) as object;
 }
-
-const problemCharsMax = 500;
 
 const validator = new Ajv2020({ strict: false, logger: false, validateFormats: false });

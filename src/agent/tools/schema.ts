@@ -152,7 +152,8 @@ function dropKeyword(schema: Record<string, unknown>, [step = "", ...rest]: read
   }
 }
 
-const problemCharsMax = 500;
+/** The maximum length of a problem with a value, in characters. */
+export const problemCharsMax = 500;
 
 const lenient = { strict: false, logger: false, validateFormats: false } as const satisfies Options;
 

@@ -1,10 +1,10 @@
 // Checks the TLS files: whether they are readable, belong together and stay valid for a while.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { dayMs } from "../../platform/base/clock.ts";
 import { readTlsFiles, type TlsFiles } from "../../platform/config/tls-files.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
-const dayMs = 86_400_000;
 /** Long enough to act before callers are refused. */
 const expiryNoticeDays = 14;
 

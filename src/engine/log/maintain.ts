@@ -3,7 +3,7 @@
 
 import { deleteNoncesOlderThan } from "../../platform/auth/storage/nonce.ts";
 import { deleteTicketsOlderThan } from "../../platform/auth/storage/stream-ticket.ts";
-import type { Clock } from "../../platform/base/clock.ts";
+import { type Clock, dayMs } from "../../platform/base/clock.ts";
 import { lowestUuid } from "../../platform/base/ids.ts";
 import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -48,7 +48,6 @@ const ticketAgeMaxMs = 15 * 60_000;
 const leftoverAgeMaxMs = 3_600_000;
 /** A quarter of a year, so that operators can settle accounts. */
 const usageDaysMax = 90;
-const dayMs = 86_400_000;
 const sessionsPerTransaction = 500;
 /** Sessions that are erased in one batch: small enough to stop between two batches. */
 const sessionsPerBatch = 100;

@@ -2,12 +2,12 @@
 // end it without owning it.
 
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { pageBytesMax } from "../../platform/database/page-keys.ts";
 import { LogChain, startOfChain } from "../hash-chain/chain.ts";
 import { readChainBlock } from "../storage/checkpoint.ts";
 import { readResultPage } from "../storage/run-result.ts";
 
 const pageRowsMax = 1_000;
-const pageBytesMax = 1_048_576;
 
 /**
  * Returns the chain of all durable entries. The caller has to keep other writers of the run away.

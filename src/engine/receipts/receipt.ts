@@ -5,6 +5,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { describeRunEnd, type RunEndStatus } from "../../platform/base/run-end.ts";
 import type { Db } from "../../platform/database/database.ts";
+import { pageBytesMax } from "../../platform/database/page-keys.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { ChainGap } from "../hash-chain/chain.ts";
 import { decodeResult } from "../log/result.ts";
@@ -33,7 +34,6 @@ export interface Receipt {
 }
 
 const pageRowsMax = 1_000;
-const pageBytesMax = 1_048_576;
 
 /**
  * Returns the receipt of an ended run.

@@ -2,6 +2,7 @@
 // number of concurrent ones, one counts.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { dayMs } from "../../platform/base/clock.ts";
 import { lowestUuid } from "../../platform/base/ids.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -127,7 +128,7 @@ export async function listApprovalsToWatch(
 }
 
 /** The longest time to decide, and a day for the error of the clock in an id. */
-const lifetimeMaxMs = 8 * 86_400_000;
+const lifetimeMaxMs = 8 * dayMs;
 
 /**
  * Records a decision. Locks the run first, as its owner does: so a run that is about to wait sees the decision, or is woken by

@@ -39,3 +39,6 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", finish, { once: true });
     }),
 };
+
+/** A day in milliseconds. */
+export const dayMs = 86_400_000;

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Db } from "./database.ts";
 
 /** The maximum size of a page, in bytes. Answers stay well below the limits of clients. */
-const pageBytesMax = 1_048_576;
+export const pageBytesMax = 1_048_576;
 
 /** The keys of one page. */
 export interface PageKeys {

@@ -1,10 +1,10 @@
 // Daily partitions of the log. A run's id carries its creation time, so a day is a range of ids.
 
 import { sql } from "kysely";
+import { dayMs } from "../base/clock.ts";
 import { lowestUuid } from "../base/ids.ts";
 import type { Db } from "./database.ts";
 
-const dayMs = 86_400_000;
 /** Dropping a partition locks its parent table: give up soon and retry in the next pass. */
 const dropLockTimeoutMs = 500;
 

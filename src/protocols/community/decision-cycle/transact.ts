@@ -11,7 +11,7 @@ import { failpoint } from "../../../platform/base/failpoint.ts";
 import type { Transaction } from "../decisions/action.ts";
 import type { Json } from "../decisions/json.ts";
 import type { ChainContract, ChainResult, PreparedTx } from "../evm/call.ts";
-import type { Broadcast, Chain } from "../evm/chain.ts";
+import { type Broadcast, broadcastsMax, type Chain } from "../evm/chain.ts";
 
 /** Dependencies of `transact`. */
 export interface TransactOptions {
@@ -23,8 +23,6 @@ export interface TransactOptions {
 }
 
 const lockPauseMs = 200;
-/** Attempts to broadcast, for a node that is unavailable for a moment. */
-const broadcastsMax = 3;
 const broadcastPauseMs = 1_000;
 
 /**

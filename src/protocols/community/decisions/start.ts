@@ -9,6 +9,7 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { type StartDeps, startRun } from "../../../engine/runs/start.ts";
 import { insertSession, markSessionDeleted } from "../../../engine/storage/session.ts";
+import { dayMs } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -22,7 +23,7 @@ export const decisionDriverName = "decision-cycle";
 /** The client that owns the runs of cycles. */
 const decisionClient = "key/decisions";
 
-const sessionAgeMaxMs = 86_400_000;
+const sessionAgeMaxMs = dayMs;
 
 /** The agent whose cycle starts, and when it may start. */
 export interface CycleRequest {

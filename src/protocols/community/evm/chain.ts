@@ -70,7 +70,7 @@ const pollMsUsual = 1_000;
 /** The maximum time of a turn. Storing one row takes far less; a holder that takes longer loses its turn. */
 const turnMsMax = 60_000;
 /** Attempts to broadcast, for a node that is unavailable for a moment. */
-const broadcastsMax = 3;
+export const broadcastsMax = 3;
 
 /**
  * Opens the chain.

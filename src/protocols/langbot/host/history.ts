@@ -14,6 +14,7 @@ import {
 } from "#gen/runnel/host/v1/host_history_service_pb.js";
 import type { Cursors } from "../../../platform/auth/cursor.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
+import { pageBytesMax } from "../../../platform/database/page-keys.ts";
 import { historyCursorScope } from "../runners/history-cursor.ts";
 import { type ArtifactRow, listArtifactsOfRuns } from "../storage/artifact.ts";
 import {
@@ -27,7 +28,7 @@ import {
 import { type HostContext, type HostDeps, type HostRun, withHostRun } from "./access.ts";
 import { requireConversation, secondsOf } from "./conversation.ts";
 import { readSearchFilters } from "./history-filters.ts";
-import { countOf, openCursor, pageBytesMax } from "./page.ts";
+import { countOf, openCursor } from "./page.ts";
 
 /** Dependencies of the history actions. */
 export interface HistoryDeps extends HostDeps {

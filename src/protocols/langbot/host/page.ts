@@ -6,8 +6,6 @@ import { Fault, invalidField } from "../../../platform/base/fault.ts";
 const pageItemsDefault = 50;
 /** The maximum items of a page or a list of keys. */
 export const pageItemsMax = 100;
-/** The maximum bytes of a page's items. One more of the largest items still fits into a message that clients accept. */
-export const pageBytesMax = 1_048_576;
 
 /** Returns the number of items: the default for 0, at most the maximum. Throws Fault INVALID_ARGUMENT for a negative number. */
 export function countOf(

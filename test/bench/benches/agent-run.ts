@@ -1,5 +1,5 @@
 // One run from the first request to the end of its stream: straight to the provider (the harness alone), or through the service
-// over REST and SSE, over gRPC, or over OpenAI's API. Each way checks what it received.
+// over REST and SSE, or over gRPC. Each way checks what it received.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -7,13 +7,10 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { GrpcClient } from "../clients/grpc-client.ts";
 import type { HttpClient } from "../clients/http-client.ts";
 import { readStamps, wordsUpTo } from "../ground/answer.ts";
-import type { CalledTool } from "../ground/tool-calls.ts";
 
 export interface Prompt {
   readonly deltas: number;
   readonly gapMs: number;
-  /** Each turn before the last one calls all of these tools; the deltas are shared among all turns. */
-  readonly calls?: { readonly turns: number; readonly tools: readonly CalledTool[] };
 }
 
 export interface RunOutcome {
@@ -27,8 +24,6 @@ export interface RunOutcome {
   readonly done: boolean;
   /** The length of the run's log; 0 without a log. */
   readonly results: number;
-  /** The number of tool calls that succeeded, as far as this way shows it. */
-  readonly toolResults: number;
   /** The age of each delta, from the provider's write to here. Only paced deltas carry the time. */
   readonly ageMs: readonly number[];
 }
@@ -53,30 +48,11 @@ export function runOverChat(client: HttpClient): AgentRun {
   };
 }
 
-/** The service's alone: its provider has no such API. */
-export function runOverResponses(service: HttpClient): AgentRun {
+/** As SDKs of the Agent Runner document do it: session, message, then the stream. */
+export function runOverSse(service: HttpClient): AgentRun {
   return async (prompt) => {
     const received = new Received(prompt);
-    let done = false;
-    const read = (block: string): void => {
-      if (block.startsWith("event: response.output_text.delta\n")) {
-        received.add(JSON.parse(block.slice(block.indexOf("\ndata: ") + "\ndata: ".length)).delta);
-      }
-      done = block.startsWith("event: response.completed\n");
-    };
-    await service.events("POST", "/v1/responses", read, { model, stream: true, input: messageOf(prompt) });
-    return received.end(done, 0);
-  };
-}
-
-/**
- * As SDKs of the Agent Runner document do it: session, message, then the stream. `created` is the body that creates the
- * session.
- */
-export function runOverSse(service: HttpClient, created: object = { agent }): AgentRun {
-  return async (prompt) => {
-    const received = new Received(prompt);
-    const session = await post(service, "/v1/sessions", created);
+    const session = await post(service, "/v1/sessions", { agent });
     const path = `/v1/sessions/${session.session_id}`;
     await post(service, `${path}/messages`, { message: messageOf(prompt) });
     let done = false;
@@ -88,9 +64,6 @@ export function runOverSse(service: HttpClient, created: object = { agent }): Ag
       const data = block.slice(block.indexOf("\ndata: ") + "\ndata: ".length);
       if (block.includes("\nevent: text\n")) {
         received.add(JSON.parse(data).content);
-      }
-      if (block.includes("\nevent: tool_result\n") && JSON.parse(data).success === true) {
-        received.addToolResult();
       }
       if (!block.includes("\nevent: done\n")) {
         return;
@@ -134,9 +107,8 @@ async function post(client: HttpClient, path: string, body: object): Promise<{ s
   return JSON.parse(text);
 }
 
-function messageOf({ deltas, gapMs, calls }: Prompt): string {
-  const pace = `deltas=${deltas} gap=${gapMs} stamped=${gapMs > 0 ? 1 : 0}`;
-  return calls === undefined ? pace : `${pace} turns=${calls.turns + 1} calls=${calls.tools.join(",")}`;
+function messageOf({ deltas, gapMs }: Prompt): string {
+  return `deltas=${deltas} gap=${gapMs} stamped=${gapMs > 0 ? 1 : 0}`;
 }
 
 /** What the reader of a run has received so far, and how long it took. */
@@ -148,7 +120,6 @@ class Received {
   #text = "";
   #pieces = 0;
   #inOrder = true;
-  #toolResults = 0;
 
   constructor(prompt: Prompt) {
     this.#prompt = prompt;
@@ -172,15 +143,11 @@ class Received {
     }
   }
 
-  addToolResult(): void {
-    this.#toolResults++;
-  }
-
   end(done: boolean, results: number): RunOutcome {
     const { deltas, gapMs } = this.#prompt;
     const complete = gapMs === 0 ? this.#text === wordsUpTo(deltas) : this.#inOrder && this.#ageMs.length === deltas;
     const latencyMs = performance.now() - this.#startedMs;
-    const [firstTextMs, pieces, toolResults, ageMs] = [this.#firstTextMs, this.#pieces, this.#toolResults, this.#ageMs];
-    return { latencyMs, firstTextMs, pieces, complete, done, results, toolResults, ageMs };
+    const [firstTextMs, pieces, ageMs] = [this.#firstTextMs, this.#pieces, this.#ageMs];
+    return { latencyMs, firstTextMs, pieces, complete, done, results, ageMs };
   }
 }

@@ -3,8 +3,6 @@
 //
 //   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
 //   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
-//   turns=4      the pieces come in this many turns; each turn but the last one then
-//   calls=a,b    calls these tools (tool-calls.ts); one of them is at a host of the caller, which is this process, too
 //
 // Announces its address on standard error and ends when its standard input ends.
 
@@ -12,21 +10,13 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { wordAt, writeStamp } from "./answer.ts";
-import { argumentsOf, type CalledTool, callerPath } from "./tool-calls.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
 interface Plan {
-  /** The deltas of all turns together. */
   readonly deltas: number;
-  /** The pieces of this turn, from `start` up to but not including `end`. */
-  readonly start: number;
-  readonly end: number;
-  readonly turn: number;
-  /** The calls after the pieces; empty in the last turn. */
-  readonly calls: readonly CalledTool[];
   readonly gapMs: number;
   readonly stamped: boolean;
   readonly held: boolean;
@@ -51,10 +41,6 @@ const server = createServer((request, response) => {
     response.end("{}");
     return;
   }
-  if (request.url?.startsWith(callerPath)) {
-    request.resume().once("end", () => response.end('{"success":true,"content":"found"}'));
-    return;
-  }
   json(request).then(
     (body) => answer(readPlan(body as ChatBody), response),
     () => response.destroy(),
@@ -67,19 +53,10 @@ server.listen(0, "127.0.0.1", () => {
 process.stdin.on("end", () => process.exit(0)).resume();
 
 function readPlan({ messages }: ChatBody): Plan {
-  const asked = messages.findLastIndex(({ role }) => role === "user");
-  const text = JSON.stringify(messages[asked]?.content ?? "");
+  const text = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
   const setting = (name: string): number => Number(new RegExp(`\\b${name}=(\\d+)`).exec(text)?.[1] ?? 0);
-  const deltas = setting("deltas");
-  const turns = Math.max(1, setting("turns"));
-  const turn = messages.slice(asked).filter(({ role }) => role === "assistant").length;
-  const called = /\bcalls=([\w,]+)/.exec(text)?.[1]?.split(",") ?? [];
   return {
-    deltas,
-    start: Math.floor((deltas * turn) / turns),
-    end: Math.floor((deltas * (turn + 1)) / turns),
-    turn,
-    calls: turn + 1 < turns ? (called as CalledTool[]) : [],
+    deltas: setting("deltas"),
     gapMs: setting("gap"),
     stamped: setting("stamped") === 1,
     held: setting("held") === 1,
@@ -99,29 +76,26 @@ function answer(plan: Plan, response: ServerResponse): void {
   speak(plan, response);
 }
 
-function speak({ deltas, start, end, turn, calls, gapMs, stamped }: Plan, response: ServerResponse): void {
+function speak({ deltas, gapMs, stamped }: Plan, response: ServerResponse): void {
   const frames = textFrames(deltas);
-  const close = (): void => {
-    response.end(calls.length > 0 ? callFrames(calls, turn) : lastFrames);
-  };
   const write = (index: number): void => {
     response.write(stamped ? textFrame(writeStamp(index)) : frames[index]);
   };
   if (gapMs === 0) {
-    for (let index = start; index < end; index++) {
+    for (let index = 0; index < deltas; index++) {
       write(index);
     }
-    close();
+    response.end(lastFrames);
     return;
   }
-  let index = start;
+  let index = 0;
   const timer = setInterval(() => {
-    if (index < end) {
+    if (index < deltas) {
       write(index++);
       return;
     }
     clearInterval(timer);
-    close();
+    response.end(lastFrames);
   }, gapMs);
   response.once("close", () => clearInterval(timer));
 }
@@ -145,22 +119,10 @@ function frame(fields: object): string {
   return `data: ${JSON.stringify({ ...head, ...fields })}\n\n`;
 }
 
-function callFrames(tools: readonly CalledTool[], turn: number): string {
-  const calls = tools.map((name, index) => {
-    const call = { name, arguments: JSON.stringify(argumentsOf(name, turn)) };
-    return { index, id: `call_${turn}_${index}`, type: "function", function: call };
-  });
-  return (
-    frame({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] }) + endFrames("tool_calls")
-  );
-}
-
-function endFrames(reason: string): string {
-  return [
-    frame({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }),
+const lastFrames = Buffer.from(
+  [
+    frame({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
     frame({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 200, total_tokens: 210 } }),
     "data: [DONE]\n\n",
-  ].join("");
-}
-
-const lastFrames = Buffer.from(endFrames("stop"));
+  ].join(""),
+);

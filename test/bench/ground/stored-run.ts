@@ -14,7 +14,7 @@ import { benchClient } from "./credentials.ts";
 const batchRows = 4_000;
 
 /** The owner of a configured key, as the service names it. */
-export const benchOwner = `key/${benchClient}`;
+const benchOwner = `key/${benchClient}`;
 
 /** Stores the newest run of an existing session: `results` in total, the last one terminal. Resolves with its id. */
 export async function storeRun(

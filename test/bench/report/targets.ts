@@ -15,8 +15,6 @@ export const targets: readonly Target[] = [
   ...burstTargets(),
   ...shortTargets(),
   ...pacedTargets(),
-  ...pacedToolsTargets(),
-  ...surfaceTargets(),
   ...callTargets(),
   ...firstResultTargets(),
   ...fanOutTargets(),
@@ -25,10 +23,6 @@ export const targets: readonly Target[] = [
   ...toolTargets(),
   ...bashTargets(),
   ...specTargets(),
-  ...exchangeTargets(),
-  ...runnerTargets(),
-  ...forumTargets(),
-  ...retainedTargets(),
 ];
 
 function startTargets(): Target[] {
@@ -72,27 +66,6 @@ function pacedTargets(): Target[] {
         { ...paced, work: `${work}: CPU`, metric: "service CPU per delta, µs", most: 25 },
       ];
     }),
-  );
-}
-
-function pacedToolsTargets(): Target[] {
-  const tools = { bench: "paced-tools", variant: "file tools and a remote one" };
-  const work = "a delta per 5 ms and tool calls, 64 at a time, REST + SSE";
-  return [
-    { ...tools, work: `${work}: complete text`, metric: "text complete, % of runs", least: 100 },
-    { ...tools, work: `${work}: completed`, metric: "done, % of runs", least: 100 },
-  ];
-}
-
-function surfaceTargets(): Target[] {
-  return ["a delta per 5 ms", "at once"].flatMap((pace) =>
-    ["Responses", "Chat Completions"].map((way) => ({
-      bench: "surfaces",
-      variant: `${pace}, ${way}`,
-      work: `${pace}, 16 at a time, ${way}, against the documented stream`,
-      metric: "service CPU, ratio to SSE",
-      most: 1.2,
-    })),
   );
 }
 
@@ -204,58 +177,5 @@ function specTargets(): Target[] {
       metric: "MB/s, ratio to JSON",
       least: 0.25,
     })),
-  ];
-}
-
-function exchangeTargets(): Target[] {
-  const kinds = ["small commands", "one file", "one file, CRLF", "prose", "brackets", "near misses"];
-  const waiting = { bench: "exchange-waiting", variant: "10,000 waiting" };
-  return [
-    ...[...kinds, "unclosed blocks", "wrong tags"].map((variant) => ({
-      bench: "exchange-parse",
-      work: `parse an inbox of 1 MB, ${variant}`,
-      variant,
-      metric: "MB/s",
-      least: 50,
-    })),
-    { ...waiting, work: "an answer among 10,000 waiting exchanges", metric: "answered p50, ratio to few", most: 1.2 },
-    { ...waiting, work: "memory of a waiting exchange", metric: "service memory per exchange, KB", most: 2 },
-  ];
-}
-
-function runnerTargets(): Target[] {
-  const runners = { bench: "runners" };
-  return [
-    { ...runners, work: "reports of 20 results, durable", variant: "reports", metric: "results/s", least: 20_000 },
-    { ...runners, work: "read a state value through the host API", variant: "GetState", metric: "p50, ms", most: 3 },
-    {
-      ...runners,
-      work: "from an offer to its first result, idle",
-      variant: "idle",
-      metric: "offer → first result p50, ms",
-      most: 15,
-    },
-  ];
-}
-
-function forumTargets(): Target[] {
-  const forum = { bench: "forum" };
-  return [
-    { ...forum, work: "a signed write with a durable nonce", variant: "comment", metric: "calls/s", least: 1_500 },
-    {
-      ...forum,
-      work: "an agent's context with 10,000 threads and as many comments",
-      variant: "context",
-      metric: "p50, ms",
-      most: 10,
-    },
-  ];
-}
-
-function retainedTargets(): Target[] {
-  const retained = { bench: "retained", variant: "200,000 sessions" };
-  return [
-    { ...retained, work: "a message with 200,000 retained sessions", metric: "accepted p50, ratio to none", most: 1.2 },
-    { ...retained, work: "memory of a retained session", metric: "service memory per session, KB", most: 5 },
   ];
 }

@@ -1,8 +1,9 @@
 // The checks of the Agent Runner document's routes, in its order and words, where they differ from plain validation.
 
 import { tmpdir } from "node:os";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -19,8 +20,7 @@ async function post(service: TestService, path: string, body: unknown): Promise<
 const agent = { name: "checks" };
 
 describe("creating a session", () => {
-  test("checks in the document's order", async () => {
-    const service = await startService();
+  test("checks in the document's order", async ({ service }) => {
     const create = (body: object) => post(service, "/v1/sessions", body);
     const wrong = {
       session_id: "not valid",
@@ -86,8 +86,7 @@ describe("creating a session", () => {
       [`https://app.example/${"x".repeat(2_000)}`, /^callback URL too long$/],
     ] as const;
 
-    test("and names its problem", async () => {
-      const service = await startService();
+    test("and names its problem", async ({ service }) => {
       for (const [baseUrl, problem] of cases) {
         const [status, body] = await post(service, "/v1/sessions", { agent, callback: { base_url: baseUrl } });
         const error = (body as { error?: string }).error?.replace(/^invalid callback\.base_url: /, "");
@@ -122,8 +121,7 @@ describe("creating a session", () => {
 });
 
 describe("sending a message", () => {
-  test("looks up the session before it checks the body", async () => {
-    const service = await startService();
+  test("looks up the session before it checks the body", async ({ service }) => {
     expect((await post(service, "/v1/sessions", { session_id: "here", agent }))[0]).toBe(201);
     const notFound = [404, { error: "session not found" }];
     for (const body of ['{"message":', "", "[]", '{"message":1}', "{}"]) {
@@ -137,8 +135,7 @@ describe("sending a message", () => {
     expect((await post(service, "/v1/sessions/here/messages", { message: "hello pace=0 words=3" }))[0]).toBe(202);
   });
 
-  test("keeps that order over gRPC", async () => {
-    const { target } = await startService();
+  test("keeps that order over gRPC", async ({ service: { target } }) => {
     const client = new GrpcClient(target);
     const { sendMessage, createSession } = SessionService.method;
     await expect(client.call(sendMessage, { sessionId: "nowhere" })).rejects.toMatchObject({

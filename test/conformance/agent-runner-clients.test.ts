@@ -3,15 +3,16 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { setStage } from "./stage.ts";
+import { test as base, setStage } from "./stage.ts";
 import { findSurface } from "./surfaces.ts";
 
 const rest = findSurface("REST");
+const test = base.extend("kind", rest);
 
 async function call(service: TestService, method: string, path: string, body?: string): Promise<number> {
   const init = { method, headers: credentialsOf(), ...(body !== undefined && { body }) };
@@ -23,8 +24,7 @@ async function call(service: TestService, method: string, path: string, body?: s
 const create = '{"session_id":"s-1","agent":{"name":"a"}}';
 
 describe("a query parameter that the service does not know", () => {
-  test("is ignored on every route of sessions", async () => {
-    const { service, provider } = await setStage(rest);
+  test("is ignored on every route of sessions", async ({ service, provider }) => {
     provider.respond(answer("hello"));
     const query = "_=1700000000&lastEventId=7&x&%ff=1";
     expect(await call(service, "POST", `/v1/sessions?${query}`, create)).toBe(201);
@@ -35,8 +35,7 @@ describe("a query parameter that the service does not know", () => {
     expect(await call(service, "DELETE", `/v1/sessions/s-1?${query}`)).toBe(200);
   });
 
-  test("does not disable the checks of known ones, and is refused on routes of other services", async () => {
-    const { service } = await setStage(rest);
+  test("does not disable the checks of known ones, and is refused on routes of other services", async ({ service }) => {
     expect(await call(service, "GET", "/v1/sessions?_=1&page_size=ten")).toBe(400);
     expect(await call(service, "GET", "/v1/sessions?page_size=1&page_size=2")).toBe(400);
     expect(await call(service, "GET", "/v1/runs?_=1")).toBe(400);
@@ -89,8 +88,7 @@ describe("a raw request", () => {
   const { authorization } = credentialsOf();
   const auth = `Authorization: ${authorization}`;
 
-  test("with two Host headers is refused on every route", async () => {
-    const service = await startService();
+  test("with two Host headers is refused on every route", async ({ service }) => {
     for (const path of ["/health", "/v1/sessions", "/nothing"]) {
       const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Host: b", auth];
       const answered = await send(service, lines);
@@ -100,8 +98,7 @@ describe("a raw request", () => {
     expect(await send(service, ["GET /health HTTP/1.1", "Host: a", "host: a"])).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("with an absolute target is served like one with a path", async () => {
-    const { service, provider } = await setStage(rest);
+  test("with an absolute target is served like one with a path", async ({ service, provider }) => {
     provider.respond(answer("hello"));
     const at = (path: string) => `http://runner.example:8090${path}`;
     const post = (path: string, body: string) =>
@@ -126,8 +123,7 @@ describe("a raw request", () => {
 });
 
 describe("deleting a running session", () => {
-  test("ends its stream with `done`, cancelled, and without an error", async () => {
-    const { service, provider } = await setStage(rest);
+  test("ends its stream with `done`, cancelled, and without an error", async ({ service, provider }) => {
     provider.respond((wire) => {
       wire.text("Once upon");
       return wire.hang();

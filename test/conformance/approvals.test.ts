@@ -2,14 +2,13 @@
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { ServiceError } from "@grpc/grpc-js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { test as base, describe, expect, onTestFinished } from "vitest";
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
@@ -17,8 +16,9 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { startCallbackHost } from "../fakes/callback-host.ts";
-import { answer, callTools, startFakeProvider, type ToolCallPiece } from "../fakes/provider.ts";
+import { answer, callTools, type ToolCallPiece } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
+import { openFolder, openProvider } from "../fixtures.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
@@ -26,6 +26,8 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { modelFlags } from "./stage.ts";
 import { connectJsonTransport } from "./transports.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const { PENDING, APPROVED, REJECTED, EXPIRED, USED } = Approval_State;
 const { APPROVE, REJECT } = Approval_Decision;
@@ -46,11 +48,9 @@ const write = (id: string, path: string, content = "new"): ToolCallPiece => ({
 const list = (id: string): ToolCallPiece => ({ id, name: "list_dir", arguments: '{"path":"."}' });
 
 async function openStage(tools: Tools = {}, settings: Partial<Config> = {}) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const service = await startService({ ...modelFlags(provider), ...settings });
-  const workDir = await mkdtemp(join(tmpdir(), "runnel-approvals-"));
-  onTestFinished(() => rm(workDir, { recursive: true }));
+  const workDir = await openFolder();
   const client = new GrpcClient(service.target);
   const agent = {
     name: "tester",
@@ -143,8 +143,7 @@ function overTransport(transport: Transport): ReturnType<typeof restClient> {
   };
 }
 
-test.each(kinds)("a call is asked for, approved over $name, and runs once", async ({ connect }) => {
-  const stage = await openStage();
+test.for(kinds)("a call is asked for, approved over $name, and runs once", async ({ connect }, { stage }) => {
   const { provider, sessionId, workDir } = stage;
   provider.respond(callTools(list("c0"), write("c1", "a.txt")), answer("done"));
   const runId = await stage.send();
@@ -186,8 +185,7 @@ test.each(kinds)("a call is asked for, approved over $name, and runs once", asyn
   await expectInvariants(stage.service.databaseUrl);
 });
 
-test("a rejected call does not run, and the model reads who rejected it and why", async () => {
-  const stage = await openStage();
+test("a rejected call does not run, and the model reads who rejected it and why", async ({ stage }) => {
   stage.provider.respond(callTools(write("c1", "a.txt"), write("c2", "b.txt")), answer("done"));
   const runId = await stage.send();
   const [first, second] = await stage.asked(runId);
@@ -200,8 +198,7 @@ test("a rejected call does not run, and the model reads who rejected it and why"
   expect(existsSync(join(stage.workDir, "a.txt"))).toBe(false);
 });
 
-test("of two calls the approved one runs and the rejected one does not", async () => {
-  const stage = await openStage();
+test("of two calls the approved one runs and the rejected one does not", async ({ stage }) => {
   stage.provider.respond(callTools(write("c1", "a.txt"), write("c2", "b.txt")), answer("done"));
   const runId = await stage.send();
   const [first, second] = await stage.asked(runId);
@@ -252,8 +249,7 @@ test("a decision that comes while the other calls still run continues the run af
   expect(host.calls).toHaveLength(1);
 });
 
-test("a purge erases the texts of the approvals", async () => {
-  const stage = await openStage();
+test("a purge erases the texts of the approvals", async ({ stage }) => {
   stage.provider.respond(callTools(write("c1", "a.txt")), answer("done"));
   const runId = await stage.send();
   const [approval] = await stage.asked(runId);
@@ -284,8 +280,7 @@ test("the time that a run waits for a person does not count towards its timeout"
 });
 
 describe("while it waits", () => {
-  test("a run is cancelled at once, its calls have results, and its approvals expire", async () => {
-    const stage = await openStage();
+  test("a run is cancelled at once, its calls have results, and its approvals expire", async ({ stage }) => {
     stage.provider.respond(callTools(write("c1", "a.txt")));
     const runId = await stage.send();
     const [approval] = await stage.asked(runId);
@@ -300,8 +295,7 @@ describe("while it waits", () => {
     await expectInvariants(stage.service.databaseUrl);
   });
 
-  test("a decision names the digest, counts once, and belongs to the client", async () => {
-    const stage = await openStage();
+  test("a decision names the digest, counts once, and belongs to the client", async ({ stage }) => {
     stage.provider.respond(callTools(write("c1", "a.txt")), answer("done"));
     const runId = await stage.send();
     const [approval] = await stage.asked(runId);

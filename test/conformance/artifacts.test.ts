@@ -1,10 +1,10 @@
 // Images that a model makes: what readers of the log see, and what the next request repeats.
 
 import { createHash } from "node:crypto";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ImageMaker, imageMakers } from "../fakes/image-makers.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import type { Plain, Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
@@ -12,8 +12,7 @@ import { findSurface } from "./surfaces.ts";
 const kinds = ["gRPC", "REST"].map(findSurface);
 
 async function setStage({ flags }: ImageMaker, kind = findSurface("gRPC")) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   return { server, api: kind.connect(await startService(flags(server.origin))) };
 }
 

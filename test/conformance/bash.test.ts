@@ -1,20 +1,21 @@
 // The tool bash in a session: in a jail, without a jail when the settings say so, and refused otherwise.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { describe, expect, inject, onTestFinished } from "vitest";
+import { answer, callTools } from "../fakes/provider.ts";
+import { openFolder } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { readMetrics } from "../telemetry/read-metrics.ts";
 import { connectRest } from "./rest-surface.ts";
-import { expectRefused, readSession, setStage } from "./stage.ts";
+import { test as base, expectRefused, readSession, setStage } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
 const rest = findSurface("REST");
+const test = base.extend("kind", rest);
 const agent = { name: "tester", tools: { builtin: ["bash", "read_file", "list_dir"] } };
 
 interface Call {
@@ -41,8 +42,7 @@ async function resultsOf(api: Surface, workDir?: string): Promise<Record<string,
 }
 
 async function ownDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-bash-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await openFolder();
   return directory;
 }
 
@@ -110,8 +110,7 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
     expect(kills).toEqual([2, 1]);
   });
 
-  test("invalid calls and a changed work directory give errors, and the run continues", async () => {
-    const { provider, api } = await setStage(rest);
+  test("invalid calls and a changed work directory give errors, and the run continues", async ({ provider, api }) => {
     const workDir = await ownDirectory();
     provider.respond(
       calls([
@@ -142,10 +141,8 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
     expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
   });
 
-  test("no tool of a service process reads its secrets, from /proc or from their files", async () => {
+  test("no tool of a service process reads its secrets, from /proc or from their files", async ({ provider }) => {
     const canary = "canary-41c0-of-this-service";
-    const provider = await startFakeProvider();
-    onTestFinished(() => provider.close());
     const workDir = await ownDirectory();
     const tokenFile = join(workDir, "token");
     await writeFile(tokenFile, `${canary}-token-that-is-long-enough`, { mode: 0o600 });

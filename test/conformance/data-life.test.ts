@@ -2,18 +2,18 @@
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MessageShape } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { decodeResult } from "../../src/engine/log/result.ts";
 import { expireSessions } from "../../src/engine/storage/expire.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { answer, callTools } from "../fakes/provider.ts";
+import { openFolder } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -29,6 +29,7 @@ import {
   sessionNotFound,
   setStage,
   startConversation,
+  test,
   told,
 } from "./stage.ts";
 import type { Surface } from "./surface.ts";
@@ -69,8 +70,7 @@ async function isGone(api: Surface, sessionId: string): Promise<boolean> {
 }
 
 describe("unused sessions", () => {
-  test("expire as if they had been deleted: the id is free again, the run stays readable", async () => {
-    const service = await startService();
+  test("expire as if they had been deleted: the id is free again, the run stays readable", async ({ service }) => {
     const api = grpc.connect(service);
     const { session_id: sessionId } = await api.createSession({ sessionId: "a-name", agent: { name: "tester" } });
     const { run_id: runId } = await api.sendMessage({ sessionId, message: "words=3" });
@@ -118,9 +118,7 @@ describe("unused sessions", () => {
 });
 
 describe("data past the retention", () => {
-  test("is erased with its directory, once its session is deleted", async () => {
-    const sessionsWorkRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-    onTestFinished(() => rm(sessionsWorkRoot, { recursive: true }));
+  test("is erased with its directory, once its session is deleted", async ({ folder: sessionsWorkRoot }) => {
     const service = await startService({ sessionsWorkRoot });
     const api = grpc.connect(service);
     const old = await converse(service, sessionsWorkRoot);
@@ -145,8 +143,7 @@ describe("data past the retention", () => {
     }
   });
 
-  test("gives RESULTS_EXPIRED on every surface, while the run is still known", async () => {
-    const { service, api } = await setStage(grpc);
+  test("gives RESULTS_EXPIRED on every surface, while the run is still known", async ({ service, api }) => {
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", model: "demo" } });
     const { run_id: runId } = await api.sendMessage({ sessionId, message: "words=3" });
     const results = await Array.fromAsync(api.followRun(runId));
@@ -162,8 +159,7 @@ describe("data past the retention", () => {
     expect(await api.getRun(runId)).toMatchObject({ state: "completed", last_sequence: results.length });
   });
 
-  test("gives an error instead of an empty list", async () => {
-    const { service, api } = await setStage(grpc);
+  test("gives an error instead of an empty list", async ({ service, api }) => {
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", model: "demo" } });
     const { run_id: runId } = await api.sendMessage({ sessionId, message: "words=3" });
     await readSession(api, sessionId);
@@ -218,8 +214,7 @@ function readHex(value: unknown): unknown {
 /** Creates a session that contains a secret in every way: in a message, in a file, as an argument, in an answer. */
 async function tellSecrets(stage: Stage, secret: string): Promise<{ sessionId: string; runIds: string[] }> {
   const { api, provider } = stage;
-  const workDir = await mkdtemp(join(tmpdir(), "runnel-secret-"));
-  onTestFinished(() => rm(workDir, { recursive: true }));
+  const workDir = await openFolder();
   await writeFile(join(workDir, "notes.txt"), secret);
   const { session_id: sessionId } = await api.createSession({
     workDir,
@@ -241,8 +236,7 @@ async function tellSecrets(stage: Stage, secret: string): Promise<{ sessionId: s
 describe("a purge", () => {
   const secret = "Rumpelstiltskin";
 
-  test("keeps sequence, type, usage and hashes of the content, and erases the content", async () => {
-    const stage = await setStage(grpc);
+  test("keeps sequence, type, usage and hashes of the content, and erases the content", async ({ stage }) => {
     const { service, api } = stage;
     const client = new GrpcClient(service.target);
     const { sessionId, runIds } = await tellSecrets(stage, secret);
@@ -290,8 +284,7 @@ describe("a purge", () => {
     expect(await api.getSession(sessionId)).toMatchObject({ name: "tester" });
   });
 
-  test("covers earlier sessions with the same id, and no other session", async () => {
-    const { api, provider, service } = await setStage(grpc);
+  test("covers earlier sessions with the same id, and no other session", async ({ api, provider, service }) => {
     const client = new GrpcClient(service.target);
     const say = async (sessionId: string): Promise<string> => {
       provider.respond(answer(secret));
@@ -311,8 +304,7 @@ describe("a purge", () => {
     expect(await api.getSession("other")).toMatchObject({ output: secret });
   });
 
-  test("that was interrupted anywhere is finished by the next one", async () => {
-    const stage = await setStage(grpc);
+  test("that was interrupted anywhere is finished by the next one", async ({ stage }) => {
     const { databaseUrl, target } = stage.service;
     const { sessionId, runIds } = await tellSecrets(stage, secret);
     const client = new GrpcClient(target);
@@ -334,8 +326,7 @@ describe("a purge", () => {
     expect(hashes).toEqual(before.map(({ payload }) => createHash("sha256").update(payload).digest("hex")));
   });
 
-  test("that is requested several times at once counts every entry once", async () => {
-    const stage = await setStage(grpc);
+  test("that is requested several times at once counts every entry once", async ({ stage }) => {
     const { sessionId } = await tellSecrets(stage, secret);
     const [row] = await query<{ count: string }>(stage.service.databaseUrl, "select count(*) from run_result");
     const clients = Array.from({ length: 4 }, () => new GrpcClient(stage.service.target));
@@ -343,8 +334,7 @@ describe("a purge", () => {
     expect(purged.reduce((sum, { results }) => sum + results, 0n)).toBe(BigInt(row?.count ?? -1));
   });
 
-  test("is refused while a run is active, and changes nothing", async () => {
-    const { api, provider, service } = await setStage(grpc);
+  test("is refused while a run is active, and changes nothing", async ({ api, provider, service }) => {
     const client = new GrpcClient(service.target);
     const gate = Promise.withResolvers<void>();
     provider.respond(async (wire) => {
@@ -379,8 +369,7 @@ describe("a purge", () => {
     expect(await api.getSession(sessionId)).toMatchObject({ status: "completed" });
   });
 
-  test("is a POST over REST", async () => {
-    const { api, service } = await setStage(grpc);
+  test("is a POST over REST", async ({ api, service }) => {
     const { sessionId } = await startConversation(api);
     const [{ payload } = { payload: {} }] = (await readSession(api, sessionId)).slice(-1);
     expect(payload).toMatchObject({ status: "completed" });
@@ -406,8 +395,7 @@ describe("a purge", () => {
 
   // A slow reader keeps the run's newest entries in the memory of its replica. A reader that comes after the purge must not get
   // them, on any replica.
-  test("reaches the results that replicas keep in memory for slow readers", async () => {
-    const { api, provider, service } = await setStage(grpc);
+  test("reaches the results that replicas keep in memory for slow readers", async ({ api, provider, service }) => {
     const replicas = [service, await startService({ databaseUrl: service.databaseUrl })];
     const listening = Promise.withResolvers<void>();
     provider.respond(async (wire) => {

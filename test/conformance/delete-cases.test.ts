@@ -1,8 +1,7 @@
 // DELETE in every state that a session can have: it is gone at once, its run ends once, every open stream ends with one `done`
 // and nothing after it, and its host gets one status callback about the end.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
@@ -13,6 +12,7 @@ import { type CallbackHost, startCallbackHost } from "../fakes/callback-host.ts"
 import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
+import { openFolder } from "../fixtures.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -231,8 +231,7 @@ async function setScene({ kind, flags = {} }: { kind: SurfaceKind; flags?: Parti
 
 /** Makes a file with one line of a million letters, in no order. */
 async function workDirWithLongLine(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await openFolder();
   let bits = 1;
   const line = Array.from({ length: 1_000_000 }, () => {
     bits = (bits * 48_271) % 2_147_483_647;

@@ -16,12 +16,13 @@ import {
   toJsonString,
 } from "@bufbuild/protobuf";
 import { compressionGzip, createConnectTransport } from "@connectrpc/connect-node";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
-import { answer, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { answer, type Script, type startFakeProvider } from "../fakes/provider.ts";
+import { test as base, openProvider } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -44,13 +45,12 @@ interface Both {
   readonly provider: Awaited<ReturnType<typeof startFakeProvider>>;
 }
 
-async function startBoth(): Promise<Both> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+const test = base.extend("stage", async (): Promise<Both> => {
+  const provider = await openProvider();
   const plain = await startService(modelFlags(provider), { plainStreams: true });
   const fed = await startService({ ...modelFlags(provider), databaseUrl: plain.databaseUrl });
   return { fed, plain, api: grpc.connect(fed), provider };
-}
+});
 
 /** Every kind of result, and more bytes than one message may have. */
 const sayEverything: readonly Script[] = [
@@ -182,8 +182,7 @@ async function askBoth(
   return { fed: toldBy(method, codec, one), plain: toldBy(method, codec, other) };
 }
 
-test("with and without feeds a run and a session have the same bytes, from any position", async () => {
-  const both = await startBoth();
+test("with and without feeds a run and a session have the same bytes, from any position", async ({ stage: both }) => {
   const { sessionId, runId } = await finishRun(both, sayEverything);
   const last = (await Array.fromAsync(both.api.followRun(runId))).length;
   expect(last).toBeGreaterThan(10);
@@ -207,10 +206,9 @@ test("with and without feeds a run and a session have the same bytes, from any p
   }
 });
 
-test.each(shapes)(
+test.for(shapes)(
   "all unusual requests over $protocol in $codec get the same answer with and without feeds",
-  async (shape) => {
-    const both = await startBoth();
+  async (shape, { stage: both }) => {
     const { sessionId, runId } = await finishRun(both, [answer("well")]);
     const { ticket } = await new GrpcClient(both.fed.target).call(AuthService.method.createStreamTicket, {
       target: { target: { case: "sessionId", value: sessionId } },
@@ -231,8 +229,7 @@ test.each(shapes)(
   },
 );
 
-test("readers of an active run get the same results, at any time and from any position", async () => {
-  const both = await startBoth();
+test("readers of an active run get the same results, at any time and from any position", async ({ stage: both }) => {
   const { fed, plain, api, provider } = both;
   const steps = ["one", "two", "three"].map((word) => ({ word, ...Promise.withResolvers<void>() }));
   provider.respond(async (wire) => {
@@ -271,8 +268,7 @@ test("readers of an active run get the same results, at any time and from any po
   expect(readers).toHaveLength(steps.length * shapes.length * 4);
 });
 
-test("readers that accept or send compressed messages get the same as all others", async () => {
-  const both = await startBoth();
+test("readers that accept or send compressed messages get the same as all others", async ({ stage: both }) => {
   const { sessionId, runId } = await finishRun(both, sayEverything);
   const results = await Array.fromAsync(both.api.followRun(runId));
   const events = await readSession(both.api, sessionId);
@@ -287,8 +283,7 @@ test("readers that accept or send compressed messages get the same as all others
   }
 });
 
-test("an unreadable request is answered at once, even when it never ends", async () => {
-  const { fed, plain } = await startBoth();
+test("an unreadable request is answered at once, even when it never ends", async ({ stage: { fed, plain } }) => {
   const hopeless: Record<string, Buffer> = {
     "claims 4 GiB": frame(Buffer.alloc(100), { claimedBytes: 0xffff_ffff }),
     "claims a byte too many": frame(Buffer.alloc(100), { claimedBytes: 4_194_305 }),
@@ -346,8 +341,7 @@ describe("a reader that leaves", () => {
 
   test.each(Object.entries(leaves))("%s leaves nothing behind", async (_when, leave) => {
     const { clock, sleepers } = createCountingClock(heartbeatMs);
-    const provider = await startFakeProvider();
-    onTestFinished(() => provider.close());
+    const provider = await openProvider();
     provider.respond((wire) => {
       wire.text("x".repeat(1_000_000));
       return wire.hang();
@@ -389,9 +383,7 @@ describe("a reader that leaves", () => {
 const largeRunBytes = 16 * 1_048_576;
 const largePieceChars = 65_536;
 
-test("readers that never read cost no memory, and lose no result", { timeout: 120_000 }, async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+test("readers that never read cost no memory, and lose no result", { timeout: 120_000 }, async ({ provider }) => {
   provider.respond((wire) => {
     for (let bytes = 0; bytes < largeRunBytes; bytes += largePieceChars) {
       wire.reasoning("x".repeat(largePieceChars));

@@ -1,14 +1,15 @@
 // Models that do not read errors: they repeat calls that no tool can take, or their calls are cut by the token limit.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { readSession, setStage, startConversation } from "./stage.ts";
+import { test as base, readSession, setStage, startConversation } from "./stage.ts";
 import type { Plain, SessionEvent } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
 const rest = findSurface("REST");
+const test = base.extend("kind", rest);
 const tools = { builtin: ["list_dir"] };
 
 function ofType(events: readonly SessionEvent[], type: string): Plain[] {
@@ -38,8 +39,7 @@ describe("a model that repeats a call of an unknown tool", () => {
     expect(provider.requests).toHaveLength(names.length);
   });
 
-  test("several times in one response, it may read the error and go on", async () => {
-    const { provider, api } = await setStage(rest);
+  test("several times in one response, it may read the error and go on", async ({ provider, api }) => {
     const names = ["zap", "zap", "zap"];
     provider.respond(
       callTools(...names.map((name, at) => ({ id: `call_${at}`, name, arguments: "{}" }))),
@@ -49,22 +49,20 @@ describe("a model that repeats a call of an unknown tool", () => {
     expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ status: "completed", output: "well" });
   });
 
-  test.each([[["zap", "zap", "list_dir", "a", "b", "c", "d", "e"]], [["zap", "zip", "list_dir", "a", "a", "b"]]])(
-    "and then makes a valid call begins anew: %j",
-    async (names) => {
-      const { provider, api } = await setStage(rest);
-      const scripts = names.map((name, at) => callTools({ id: `call_${at}`, name, arguments: "{}" }));
-      provider.respond(...scripts, answer("well"));
-      const { sessionId } = await startConversation(api, { tools, maxTurns: 20 });
-      expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({
-        status: "completed",
-        output: "well",
-      });
-    },
-  );
+  test.for([
+    [["zap", "zap", "list_dir", "a", "b", "c", "d", "e"]],
+    [["zap", "zip", "list_dir", "a", "a", "b"]],
+  ] as const)("and then makes a valid call begins anew: %j", async ([names], { provider, api }) => {
+    const scripts = names.map((name, at) => callTools({ id: `call_${at}`, name, arguments: "{}" }));
+    provider.respond(...scripts, answer("well"));
+    const { sessionId } = await startConversation(api, { tools, maxTurns: 20 });
+    expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({
+      status: "completed",
+      output: "well",
+    });
+  });
 
-  test("fails with a code of its own", async () => {
-    const { provider, api, service } = await setStage(rest);
+  test("fails with a code of its own", async ({ provider, api, service }) => {
     const again = callTools({ id: "call_1", name: "list_dir", arguments: "{" });
     provider.respond(again, again, again, answer("never"));
     const { sessionId } = await startConversation(api, { tools });
@@ -87,8 +85,7 @@ describe("a model whose call is cut by the token limit", () => {
     wire.finish("length");
   };
 
-  test("learns it once, and can go on", async () => {
-    const { provider, api } = await setStage(rest);
+  test("learns it once, and can go on", async ({ provider, api }) => {
     provider.respond(cut, callTools({ id: "call_2", name: "list_dir", arguments: "{}" }), answer("well"));
     const { sessionId } = await startConversation(api, { tools });
     const events = await readSession(api, sessionId);
@@ -103,8 +100,7 @@ describe("a model whose call is cut by the token limit", () => {
     expect(said).toMatchObject({ tool_calls: [{ id: "call_1", function: { name: "list_dir", arguments: "{}" } }] });
   });
 
-  test("beside a call for the caller, gets the error, and the caller no call", async () => {
-    const { provider, api } = await setStage(rest);
+  test("beside a call for the caller, gets the error, and the caller no call", async ({ provider, api }) => {
     const both: Script = (wire) => {
       wire.toolCalls({ index: 0, id: "call_1", name: "list_dir", arguments: "{}" });
       wire.toolCalls({ index: 1, id: "call_2", name: "pay", arguments: '{"amount": 10' });
@@ -119,8 +115,7 @@ describe("a model whose call is cut by the token limit", () => {
     expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "well" });
   });
 
-  test("a second time, the run ends with the reason length", async () => {
-    const { provider, api } = await setStage(rest);
+  test("a second time, the run ends with the reason length", async ({ provider, api }) => {
     provider.respond(cut, cut, answer("never"));
     const { sessionId } = await startConversation(api, { tools });
     const events = await readSession(api, sessionId);

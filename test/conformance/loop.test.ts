@@ -1,18 +1,19 @@
 // The agent loop's limits, as a caller sees them: repetition, calls of a turn, turns, how much of a long history is shown, the
 // budget, and the usage of a stopped run.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
 import { answer, type ChatWire, callTools, type FakeProvider, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+import { openFolder } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
-import { expectRefused, readSession, setStage, startConversation, told } from "./stage.ts";
+import { test as base, expectRefused, readSession, setStage, startConversation, told } from "./stage.ts";
 import type { Plain, SessionEvent, Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
 const rest = findSurface("REST");
+const test = base.extend("kind", rest);
 
 const list = (id: string, args = "{}") => ({ id, name: "list_dir", arguments: args });
 const loopText = "LOOP DETECTED: Tool 'list_dir' called 3 times with same arguments. Try a different approach.";
@@ -44,8 +45,7 @@ test("the third identical call gets the intervention as its result, and no tool 
   ]);
 });
 
-test("calls beyond the tenth of a turn are skipped, with their results in order", async () => {
-  const { provider, api } = await setStage(rest);
+test("calls beyond the tenth of a turn are skipped, with their results in order", async ({ provider, api }) => {
   const calls = Array.from({ length: 12 }, (_, index) => list(`c${index}`, `{"path":".","n":${index}}`));
   provider.respond(callTools(...calls), answer("done"));
   const events = await converse(api, { workDir: await folderWith({}), builtin: ["list_dir"] });
@@ -56,8 +56,7 @@ test("calls beyond the tenth of a turn are skipped, with their results in order"
   expect(answers.map(({ tool_call_id }) => tool_call_id)).toEqual(calls.map(({ id }) => id));
 });
 
-test("an agent writes, edits, finds and searches files in its work directory", async () => {
-  const { provider, api } = await setStage(rest);
+test("an agent writes, edits, finds and searches files in its work directory", async ({ provider, api }) => {
   const workDir = await folderWith({});
   const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
   const outside = "../outside.txt";
@@ -149,8 +148,7 @@ test("messages beyond a model's context are dropped, whole exchanges first", asy
   expect(shown).toEqual(["ask 1", "ask 2", "answer 2", "ask 3", "answer 3", "ask 4"]);
 });
 
-test("a refusal of the provider fails the run with the provider's message", async () => {
-  const { provider, api } = await setStage(rest);
+test("a refusal of the provider fails the run with the provider's message", async ({ provider, api }) => {
   provider.respond((wire) => {
     wire.text("Well, ");
     wire.finish("content_filter");
@@ -450,8 +448,7 @@ function say(wire: ChatWire, pieces: readonly string[], used: object): void {
 }
 
 async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-loop-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await openFolder();
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
   return folder;
 }

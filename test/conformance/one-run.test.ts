@@ -1,11 +1,11 @@
 // One run, followed at the same time by every kind of client, each with its own way of authentication.
 
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { StreamSessionRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { test } from "../fixtures.ts";
 import { defaultClientId, keyOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -82,9 +82,7 @@ function followBySignature({ url, target }: TestService, { sessionId, runId }: I
   };
 }
 
-test("every client that may follow a run gets the same results as they happen", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+test("every client that may follow a run gets the same results as they happen", async ({ provider }) => {
   const all = Promise.withResolvers<void>();
   provider.respond(async (wire) => {
     wire.reasoning("Who is there?");

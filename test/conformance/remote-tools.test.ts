@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { test as base, describe, expect, onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { listen } from "../egress/internet.ts";
 import { type CallbackAnswer, type CallbackHost, cut, startCallbackHost, status } from "../fakes/callback-host.ts";
@@ -15,6 +15,8 @@ import { until } from "../harness/wait.ts";
 import { readMetrics } from "../telemetry/read-metrics.ts";
 import { type Stage, setStage, told } from "./stage.ts";
 import { findSurface } from "./surfaces.ts";
+
+const test = base.extend("host", () => openHost());
 
 const rest = findSurface("REST");
 const securityCallbackAllow = ["127.0.0.1@127.0.0.1/32"];
@@ -117,8 +119,7 @@ test("a remote tool is offered with its own schema, called with a signature, and
   expect(headers).toMatchObject({ "idempotency-key": "call_7", "content-type": "application/json" });
 });
 
-test("errors of the host and of the arguments reach both reader and model", async () => {
-  const host = await openHost();
+test("errors of the host and of the arguments reach both reader and model", async ({ host }) => {
   const stage = await openStage();
   host.answer({ success: false, error: "none found" });
   const failed = await converse({ stage, baseUrl: host.baseUrl });
@@ -133,8 +134,7 @@ test("errors of the host and of the arguments reach both reader and model", asyn
   expect(host.calls).toHaveLength(2);
 });
 
-test("at most five calls of a turn run at once, after all of them were announced", async () => {
-  const host = await openHost();
+test("at most five calls of a turn run at once, after all of them were announced", async ({ host }) => {
   const { provider, api } = await openStage();
   const waiting: (() => void)[] = [];
   host.answer((response: ServerResponse) => {
@@ -182,8 +182,7 @@ describe("the callback host", () => {
     expect([own.calls.length, global.calls.length]).toEqual([1, 1]);
   });
 
-  test("has the global timeout when the session has none of its own", async () => {
-    const host = await openHost();
+  test("has the global timeout when the session has none of its own", async ({ host }) => {
     const stage = await openStage({ callbackTimeoutSec: 1 });
     const hungUp = Promise.withResolvers<void>();
     host.answer((response: ServerResponse) => {
@@ -236,8 +235,7 @@ describe("the callback host", () => {
     expect(seen[0]).not.toHaveProperty("x-signature");
   });
 
-  test("is refused at a private address that no setting lists", async () => {
-    const host = await openHost();
+  test("is refused at a private address that no setting lists", async ({ host }) => {
     const stage = await openStage({ metricsPort: 0 });
     const name = `http://localhost:${new URL(host.baseUrl).port}/`;
     const agent = { name: "caller", tools: { remote: [searchDocs] } };
@@ -373,8 +371,7 @@ describe("a host", () => {
     expect(await callAt(stage, faulty)).toEqual(toldOf({ content: "lie" }, 1));
   });
 
-  test("that never answers does not delay a cancel", async () => {
-    const host = await openHost();
+  test("that never answers does not delay a cancel", async ({ host }) => {
     const stage = await openStage();
     const hungUp = Promise.withResolvers<void>();
     host.answer((response: ServerResponse) => void response.once("close", () => hungUp.resolve()));
@@ -490,8 +487,7 @@ describe("a message is refused", () => {
   });
 });
 
-test("a call belongs to the trace of its run, below the span of its tool", async () => {
-  const host = await openHost();
+test("a call belongs to the trace of its run, below the span of its tool", async ({ host }) => {
   const collector = await openCollector();
   const stage = await openStage({ tracingEndpoint: collector.url });
   await converse({ stage, baseUrl: host.baseUrl });
@@ -501,8 +497,7 @@ test("a call belongs to the trace of its run, below the span of its tool", async
   expect(host.calls[0]?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
 });
 
-test("a tool that no provider supports is left out, and the run has the others", async () => {
-  const host = await openHost();
+test("a tool that no provider supports is left out, and the run has the others", async ({ host }) => {
   const stage = await openStage();
   const deep = Array.from({ length: 40 }).reduce<object>((inner) => ({ properties: { a: inner } }), {});
   const remote = [
@@ -527,8 +522,7 @@ test("a tool that no provider supports is left out, and the run has the others",
   ]);
 });
 
-test("arguments that cannot be checked here reach the host", async () => {
-  const host = await openHost();
+test("arguments that cannot be checked here reach the host", async ({ host }) => {
   const stage = await openStage();
   const parameters = { type: "object", properties: { query: { type: "string", pattern: "^(?!x)" } } };
   await converse({ stage, baseUrl: host.baseUrl, remote: [{ ...searchDocs, parameters }] }, '{"query":"xyz"}');
@@ -536,8 +530,7 @@ test("arguments that cannot be checked here reach the host", async () => {
   expect(await toolsTold(stage.provider)).toMatchObject([{ function: { parameters } }]);
 });
 
-test("PHP's empty array as parameters means no parameters", async () => {
-  const host = await openHost();
+test("PHP's empty array as parameters means no parameters", async ({ host }) => {
   const stage = await openStage();
   const remote = [{ ...searchDocs, parameters: [] }];
   expect((await converse({ stage, baseUrl: host.baseUrl, remote }, ""))[0]).toEqual([
@@ -547,8 +540,7 @@ test("PHP's empty array as parameters means no parameters", async () => {
   expect(JSON.parse(host.calls[0]?.body ?? "")).toMatchObject({ arguments: {} });
 });
 
-test("arguments of 1 MiB reach the host, and those of 5 MiB give the model an error", async () => {
-  const host = await openHost();
+test("arguments of 1 MiB reach the host, and those of 5 MiB give the model an error", async ({ host }) => {
   const stage = await openStage();
   const { provider } = stage;
   const sizes = [1_048_576, 5_242_880];
@@ -569,8 +561,7 @@ test("arguments of 1 MiB reach the host, and those of 5 MiB give the model an er
   expect((await provider.request(2)).body.messages.at(-1)).toMatchObject({ content: `Error: ${error}` });
 });
 
-test("half a character in an answer is replaced before any reader gets it", async () => {
-  const host = await openHost();
+test("half a character in an answer is replaced before any reader gets it", async ({ host }) => {
   const stage = await openStage();
   host.answer({ success: true, content: "a\ud83d" }, { success: false, error: "\ude00b" });
   const found = await converse({ stage, baseUrl: host.baseUrl });

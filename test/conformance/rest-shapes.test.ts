@@ -1,20 +1,18 @@
 // The routes of the Agent Runner document, byte for byte: status, headers, key order, texts, framing, and every example of the
 // document. Keys and lines that Runnel adds come after the documented ones, or are of a kind that its clients skip.
 
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
 import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+import { openFolder } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
-import { readSession, setStage } from "./stage.ts";
-import { surfaces } from "./surfaces.ts";
+import { test as base, readSession, setStage } from "./stage.ts";
+import { findSurface } from "./surfaces.ts";
 
-const rest = surfaces.find(({ name }) => name === "REST");
-if (rest === undefined) {
-  throw new Error("the REST surface is gone");
-}
+const rest = findSurface("REST");
+const test = base.extend("kind", rest);
 
 /** Status, content type and body of one answer. */
 type Answer = readonly [number, string | null, string];
@@ -34,8 +32,7 @@ function json(status: number, text: string): Answer {
   return [status, "application/json", `${text}\n`];
 }
 
-test("creating a session returns 201 with its id and status", async () => {
-  const { service } = await setStage(rest);
+test("creating a session returns 201 with its id and status", async ({ service }) => {
   const create = (body: string) => ask(service.url, "POST", "/v1/sessions", body);
   expect(await create('{"session_id":"s-1","agent":{"name":"a"}}')).toEqual(
     json(201, '{"session_id":"s-1","status":"created"}'),
@@ -45,8 +42,7 @@ test("creating a session returns 201 with its id and status", async () => {
   expect(text).toMatch(/^\{"session_id":"[0-9a-f]{32}","status":"created"\}\n$/);
 });
 
-test("a body is read as leniently as documented", async () => {
-  const { service } = await setStage(rest);
+test("a body is read as leniently as documented", async ({ service }) => {
   const create = (body: string) => ask(service.url, "POST", "/v1/sessions", body);
   const created = (id: string) => json(201, `{"session_id":"${id}","status":"created"}`);
   expect(await create('{"SESSION_ID":"upper","Agent":{"NAME":"a"}}')).toEqual(created("upper"));
@@ -57,10 +53,7 @@ test("a body is read as leniently as documented", async () => {
   );
 });
 
-test("an invalid session is refused with the documented messages in order", async () => {
-  const { service } = await setStage(rest);
-  const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+test("an invalid session is refused with the documented messages in order", async ({ service, folder: directory }) => {
   await writeFile(join(directory, "file"), "");
   const refused = async (body: object, error: string, status = 400): Promise<void> => {
     const text = JSON.stringify({ error });
@@ -103,8 +96,7 @@ test("a session has its keys in the documented order, and leaves out empty ones"
   );
 });
 
-test("sending a message returns 202 with the tools", async () => {
-  const { service, provider } = await setStage(rest);
+test("sending a message returns 202 with the tools", async ({ service, provider }) => {
   provider.respond(answer("a"), answer("b"));
   const send = async (id: string, tools: object) => {
     await ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: id, agent: { name: "a", tools } }));
@@ -120,8 +112,7 @@ test("sending a message returns 202 with the tools", async () => {
   expect((await send("s-2", {}))[2]).toMatch(answered("s-2", String.raw`\[\]`));
 });
 
-test("an invalid message is refused with the documented messages", async () => {
-  const { service, provider, api } = await setStage(rest);
+test("an invalid message is refused with the documented messages", async ({ service, provider, api }) => {
   provider.respond((wire) => wire.hang());
   const create = (id: string, agent: object) =>
     ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: id, agent: { name: "a", ...agent } }));
@@ -169,8 +160,7 @@ test("an invalid message is refused with the documented messages", async () => {
   await api.deleteSession("plain");
 });
 
-test("deleting a session returns once it is deleted, and then 404", async () => {
-  const { service } = await setStage(rest);
+test("deleting a session returns once it is deleted, and then 404", async ({ service }) => {
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
   expect(await ask(service.url, "DELETE", "/v1/sessions/s-1")).toEqual(json(200, '{"status":"deleted"}'));
   const gone = json(404, '{"error":"session not found"}');
@@ -179,8 +169,7 @@ test("deleting a session returns once it is deleted, and then 404", async () => 
   expect(await ask(service.url, "GET", "/v1/sessions/s-1/stream")).toEqual(gone);
 });
 
-test("a stream is framed as documented, with ids and an opening comment", async () => {
-  const { service, provider } = await setStage(rest);
+test("a stream is framed as documented, with ids and an opening comment", async ({ service, provider }) => {
   provider.respond(
     callTools(
       { id: "c-1", name: "list_dir", arguments: '{ "path": "." }' },
@@ -223,8 +212,7 @@ test("a stream is framed as documented, with ids and an opening comment", async 
   ]);
 });
 
-test("a failed run ends its stream with an error and done, and later reads get 204", async () => {
-  const { service, provider } = await setStage(rest);
+test("a failed run ends its stream with an error and done, and later reads get 204", async ({ service, provider }) => {
   provider.respond(fail(401, "bad key"));
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
   await ask(service.url, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
@@ -245,23 +233,20 @@ test("a failed run ends its stream with an error and done, and later reads get 2
   expect((await fetch(`${stream}?after_seq=${sequence}`, { headers })).status).toBe(204);
 });
 
-test("health is the documented body", async () => {
-  const { service } = await setStage(rest);
+test("health is the documented body", async ({ service }) => {
   const health = () => ask(service.url, "GET", "/health");
   expect(await health()).toEqual(json(200, '{"active_sessions":0,"status":"ok","total_sessions":0}'));
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
   expect(await health()).toEqual(json(200, '{"active_sessions":0,"status":"ok","total_sessions":1}'));
 });
 
-test("a body over the limit is refused with 413 before it is read", async () => {
-  const { service } = await setStage(rest);
+test("a body over the limit is refused with 413 before it is read", async ({ service }) => {
   const [status, type, text] = await ask(service.url, "POST", "/v1/sessions", "x".repeat(10_485_761));
   expect([status, type]).toEqual([413, "application/json"]);
   expect(text).toBe('{"error":"the request body is larger than 10485760 bytes"}\n');
 });
 
-test("unknown routes are answered as documented, and every answer has a request id", async () => {
-  const { service } = await setStage(rest);
+test("unknown routes are answered as documented, and every answer has a request id", async ({ service }) => {
   const request = async (method: string, path: string) => {
     const headers = { ...credentialsOf(), "x-request-id": "mine" };
     const response = await fetch(`${service.url}${path}`, { method, headers });
@@ -321,8 +306,7 @@ const exampleId = "a1b2c3d4e5f6";
 
 /** A project with `src/main.go`. */
 async function makeProject(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-project-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await openFolder();
   await mkdir(join(directory, "src"));
   await writeFile(join(directory, "src", "main.go"), "package main\n\nimport...");
   return directory;
@@ -339,8 +323,7 @@ const exampleMessage = `{
   "message": "Analyze the code in /src and find potential security vulnerabilities"
 }`;
 
-test("the document's example of creating a session is accepted exactly as printed", async () => {
-  const { service } = await setStage(rest);
+test("the document's example of creating a session is accepted exactly as printed", async ({ service }) => {
   const request = `{
   "session_id": "my-custom-id",
   "work_dir": ${JSON.stringify(await makeProject())},
@@ -411,8 +394,7 @@ test("the document's examples of a message, of the session after it and of its d
   );
 });
 
-test("the document's examples of events match the stream", async () => {
-  const { service, provider } = await setStage(rest);
+test("the document's examples of events match the stream", async ({ service, provider }) => {
   const firstIsRead = Promise.withResolvers<void>();
   provider.respond(
     async (wire) => {

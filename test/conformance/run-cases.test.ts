@@ -1,21 +1,22 @@
 // What a run does, case by case, while readers of every surface follow it: text, tools, usage, limits, and every way in which a
 // provider fails.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect } from "vitest";
 import { answer, type ChatWire, callTools, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+import { openFolder } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
 import { everySurface } from "./every-surface.ts";
-import { readSession, setStage, startConversation, told } from "./stage.ts";
+import { readSession, setStage, startConversation, test, told } from "./stage.ts";
 import type { Plain, Surface } from "./surface.ts";
 import { withoutFeeds } from "./surfaces.ts";
 
 describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (kind) => {
-  test("streams text and ends with the whole text", async () => {
-    const { provider, api } = await setStage(kind);
+  test.override("kind", kind);
+
+  test("streams text and ends with the whole text", async ({ provider, api }) => {
     provider.respond((wire) => {
       wire.text("Hel");
       wire.text("lo <é\u2028>");
@@ -35,8 +36,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     ]);
   });
 
-  test("needs no reader: it writes two hundred words while no client listens", async () => {
-    const { provider, api, service } = await setStage(kind);
+  test("needs no reader: it writes two hundred words while no client listens", async ({ provider, api, service }) => {
     const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
     provider.respond((wire) => {
       words.forEach(wire.text);
@@ -52,8 +52,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(service.app.countReaders()).toBe(0);
   });
 
-  test("runs tools of one turn together and returns their results in call order", async () => {
-    const { provider, api } = await setStage(kind);
+  test("runs tools of one turn together and returns their results in call order", async ({ provider, api }) => {
     const workDir = await directoryWith({ "0.txt": "zero", "1.txt": "one", "3.txt": "three", "4.txt": "four" });
     const ids = [0, 1, 2, 3, 4].map((index) => `call_${index}`);
     provider.respond(
@@ -79,8 +78,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(answers[2]?.content).toMatch(/^Error: stat .*2\.txt: no such file or directory$/);
   });
 
-  test("counts the tokens of each response, of the run and of the session", async () => {
-    const { provider, api } = await setStage(kind);
+  test("counts the tokens of each response, of the run and of the session", async ({ provider, api }) => {
     provider.respond(
       (wire) => {
         wire.toolCalls({ index: 0, id: "call_1", name: "list_dir", arguments: "{}" });
@@ -122,8 +120,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect((await api.getRun(runId)).usage).toEqual(sum);
   });
 
-  test("keeps reasoning in its log and out of the documented events", async () => {
-    const { provider, api } = await setStage(kind);
+  test("keeps reasoning in its log and out of the documented events", async ({ provider, api }) => {
     provider.respond((wire) => {
       wire.reasoning("because");
       wire.text("so");
@@ -139,8 +136,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(results.find(({ type }) => type === "reasoning.delta")?.payload).toEqual({ content: "because" });
   });
 
-  test("answers invalid calls with errors and continues", async () => {
-    const { provider, api } = await setStage(kind);
+  test("answers invalid calls with errors and continues", async ({ provider, api }) => {
     provider.respond(
       callTools(
         { id: "call_1", name: "zap", arguments: "{}" },
@@ -162,8 +158,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "well", turns: 2 });
   });
 
-  test("stops at its maximum of turns, after the tools of the last one", async () => {
-    const { provider, api } = await setStage(kind);
+  test("stops at its maximum of turns, after the tools of the last one", async ({ provider, api }) => {
     provider.respond(callList("call_1"), callList("call_2"), answer("too late"));
     const { sessionId } = await startConversation(api, { maxTurns: 2, tools: { builtin: ["list_dir"] } });
     const events = await readSession(api, sessionId);
@@ -177,8 +172,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(provider.requests).toHaveLength(2);
   });
 
-  test("retries when the provider is busy for a moment", async () => {
-    const { provider, api } = await setStage(kind);
+  test("retries when the provider is busy for a moment", async ({ provider, api }) => {
     provider.respond(fail(429, "slow down", { "retry-after": "0.1" }), answer("at last"));
     const { sessionId } = await startConversation(api);
     expect(told(await readSession(api, sessionId))).toEqual([
@@ -203,10 +197,9 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     "failed to send message: cannot reach provider openai: ECONNRESET",
     /^failed to send message: the response of provider openai cannot be read: expected an event stream/,
   ];
-  test.each(refusals.map((refusal, index) => ({ ...refusal, text: texts[index] ?? "" })))(
+  test.for(refusals.map((refusal, index) => ({ ...refusal, text: texts[index] ?? "" })))(
     "fails with $what",
-    async ({ script, requests, text }) => {
-      const { provider, api } = await setStage(kind);
+    async ({ script, requests, text }, { provider, api }) => {
       provider.respond(script, script, script, script, answer("never"));
       const { sessionId, runId } = await startConversation(api);
       const events = await readSession(api, sessionId);
@@ -228,8 +221,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       script: (wire) => wire.frame({ error: { message: "overloaded" } }),
     },
   ];
-  test.each(hiccups)("retries after $what", async ({ script }) => {
-    const { provider, api } = await setStage(kind);
+  test.for(hiccups)("retries after $what", async ({ script }, { provider, api }) => {
     provider.respond(script, answer("again"));
     const { sessionId } = await startConversation(api);
     expect(told(await readSession(api, sessionId))).toEqual([
@@ -262,8 +254,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(provider.requests).toHaveLength(1);
   });
 
-  test("ignores frames that are not JSON", async () => {
-    const { provider, api } = await setStage(kind);
+  test("ignores frames that are not JSON", async ({ provider, api }) => {
     provider.respond((wire) => {
       wire.text("a");
       wire.raw("data: {nope\n\n", "data: \n\n", ": comment\n\n", "data: {}\n\n");
@@ -282,8 +273,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       { what: "it is cancelled", stop: (api, { runId }) => api.cancelRun(runId) },
       { what: "its session is deleted", stop: (api, { sessionId }) => api.deleteSession(sessionId) },
     ];
-  test.each(stops)("closes the provider's socket when $what", async ({ stop }) => {
-    const { provider, api } = await setStage(kind);
+  test.for(stops)("closes the provider's socket when $what", async ({ stop }, { provider, api }) => {
     provider.respond((wire) => {
       wire.text("thinking");
       return wire.hang();
@@ -327,8 +317,7 @@ function callList(id: string): Script {
 }
 
 async function directoryWith(files: Readonly<Record<string, string>>): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await openFolder();
   for (const [name, text] of Object.entries(files)) {
     await writeFile(join(directory, name), text);
   }

@@ -1,13 +1,13 @@
 // Many runs at once: lists by filters, bulk cancels, and usage by day.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { answer, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { query } from "../harness/database.ts";
-import { expectRefused, type Stage, setStage } from "./stage.ts";
+import { expectRefused, type Stage, setStage, test } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
@@ -37,8 +37,9 @@ async function listIds(api: Surface, request: ListRequest): Promise<unknown[]> {
 }
 
 describe.each(kinds)("over $name", (kind) => {
-  test("each filter of a list selects, and all of them together", async () => {
-    const stage = await setStage(kind);
+  test.override("kind", kind);
+
+  test("each filter of a list selects, and all of them together", async ({ stage }) => {
     const { api, service } = stage;
     const { runId: completed } = await startRun(stage, answer("one"), { name: "alpha" });
     const { runId: failed } = await startRun(stage, broken, { name: "beta", model: "gpt-4o" });
@@ -73,8 +74,7 @@ describe.each(kinds)("over $name", (kind) => {
     }
   });
 
-  test("the pages of a list have its filters, and no token fits other filters", async () => {
-    const stage = await setStage(kind);
+  test("the pages of a list have its filters, and no token fits other filters", async ({ stage }) => {
     const { api } = stage;
     const runs: string[] = [];
     for (const name of ["alpha", "beta", "alpha", "beta", "alpha"]) {
@@ -98,8 +98,7 @@ describe.each(kinds)("over $name", (kind) => {
     }
   });
 
-  test("an invalid filter is refused by its name", async () => {
-    const { api } = await setStage(kind);
+  test("an invalid filter is refused by its name", async ({ api }) => {
     const cases: [ListRequest, string][] = [
       [{ errorContains: "é".repeat(129) }, "error_contains"],
       [{ agentName: "x".repeat(257) }, "agent_name"],
@@ -117,8 +116,7 @@ describe.each(kinds)("over $name", (kind) => {
     }
   });
 
-  test("a bulk cancel cancels the active runs that match, and no others", async () => {
-    const stage = await setStage(kind);
+  test("a bulk cancel cancels the active runs that match, and no others", async ({ stage }) => {
     const { api, service } = stage;
     const { runId: ended } = await startRun(stage, answer("one"), { name: "alpha" });
     const { runId: first } = await startRun(stage, hang, { name: "alpha" });
@@ -147,8 +145,7 @@ describe.each(kinds)("over $name", (kind) => {
     await expectInvariants(service.databaseUrl);
   });
 
-  test("usage by day counts the ended runs of the client, by model and agent", async () => {
-    const stage = await setStage(kind);
+  test("usage by day counts the ended runs of the client, by model and agent", async ({ stage }) => {
     const { api, service } = stage;
     const used: Script = (wire) => {
       wire.text("well");

@@ -1,6 +1,6 @@
 // What callers may rely on about sessions, case by case, over every surface: their life, their limits, who sees them.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import {
@@ -11,6 +11,7 @@ import {
   sessionNotFound,
   setStage,
   startConversation,
+  test,
   told,
 } from "./stage.ts";
 import type { Surface } from "./surface.ts";
@@ -19,8 +20,9 @@ import { surfaces, surfacesWithoutFeeds } from "./surfaces.ts";
 const unknownRunId = "01900000-0000-7000-8000-000000000000";
 
 describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (kind) => {
-  test("can be created, run and deleted", async () => {
-    const { provider, api } = await setStage(kind);
+  test.override("kind", kind);
+
+  test("can be created, run and deleted", async ({ provider, api }) => {
     provider.respond(answer("hello yourself"));
     const created = await api.createSession({ agent: { name: "tester", model: "gpt-4o-mini" } });
     expect(created).toEqual({ session_id: expect.stringMatching(/^[0-9a-f]{32}$/), status: "created" });
@@ -61,8 +63,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect(await Array.fromAsync(api.followRun(runId))).toEqual(results);
   });
 
-  test("remember their earlier messages", async () => {
-    const { provider, api } = await setStage(kind);
+  test("remember their earlier messages", async ({ provider, api }) => {
     provider.respond(answer("I am Ada"), answer("Ada, as I said"));
     const { sessionId, runId } = await startConversation(api);
     await readSession(api, sessionId);
@@ -78,8 +79,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await api.listRuns({ sessionId })).runs.map((run) => run.run_id)).toEqual([secondRunId, runId]);
   });
 
-  test("continue after a failed or cancelled run", async () => {
-    const { provider, api } = await setStage(kind);
+  test("continue after a failed or cancelled run", async ({ provider, api }) => {
     provider.respond(
       (wire) => wire.reply(401, "no"),
       (wire) => wire.hang(),
@@ -128,8 +128,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     });
   });
 
-  test("accept one message at a time", async () => {
-    const { provider, api, service } = await setStage(kind);
+  test("accept one message at a time", async ({ provider, api, service }) => {
     provider.respond((wire) => wire.hang());
     const { sessionId, runId } = await startConversation(api);
     await expectRefused(api.sendMessage({ sessionId, message: "quick" }), {
@@ -142,8 +141,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     await api.cancelRun(runId);
   });
 
-  test("are created once per id by concurrent calls", async () => {
-    const { api } = await setStage(kind);
+  test("are created once per id by concurrent calls", async ({ api }) => {
     const exists: Refusal = {
       grpcCode: "ALREADY_EXISTS",
       httpStatus: 409,
@@ -169,8 +167,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       text: 'request_id "r-1" was used for another request',
     };
 
-    test("are created once, and again for another client", async () => {
-      const { api, service } = await setStage(kind);
+    test("are created once, and again for another client", async ({ api, service }) => {
       const request = { agent: { name: "once" }, requestId: "r-1" };
       const created = await api.createSession(request);
       expect(await api.createSession(request)).toEqual(created);
@@ -180,8 +177,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       expect((await api.listSessions({})).sessions).toHaveLength(1);
     });
 
-    test("start one run, also for a retry after its end", async () => {
-      const { provider, api, service } = await setStage(kind);
+    test("start one run, also for a retry after its end", async ({ provider, api, service }) => {
       provider.respond(answer("once"));
       const { session_id: sessionId } = await api.createSession({ agent: { name: "once" } });
       const request = { sessionId, message: "hello", requestId: "r-1" };
@@ -206,8 +202,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     });
   });
 
-  test("page through every list, and each list accepts only its own tokens", async () => {
-    const { provider, api, service } = await setStage(kind);
+  test("page through every list, and each list accepts only its own tokens", async ({ provider, api, service }) => {
     const { sessionId } = await startConversation(api);
     for (const message of ["n=1", "n=1"]) {
       await readSession(api, sessionId);
@@ -251,8 +246,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     await expectRefused(api.listSessions({ pageToken: `${pageToken.slice(0, -1)}~` }), foreign);
   });
 
-  test("of another client look exactly like unknown ones", async () => {
-    const { provider, api, service } = await setStage(kind);
+  test("of another client look exactly like unknown ones", async ({ provider, api, service }) => {
     provider.respond((wire) => wire.hang());
     const { sessionId, runId } = await startConversation(api);
     const stranger = kind.connect(service, "stranger");
@@ -268,8 +262,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     await api.cancelRun(runId);
   });
 
-  test("may share an id with a session of another client", async () => {
-    const { api, service } = await setStage(kind);
+  test("may share an id with a session of another client", async ({ api, service }) => {
     const stranger = kind.connect(service, "stranger");
     await api.createSession({ sessionId: "same", agent: { name: "mine" } });
     await stranger.createSession({ sessionId: "same", agent: { name: "theirs" } });
@@ -278,8 +271,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect(await api.getSession("same")).toMatchObject({ name: "mine" });
   });
 
-  test("with a deleted id can be created again, without the history", async () => {
-    const { provider, api } = await setStage(kind);
+  test("with a deleted id can be created again, without the history", async ({ provider, api }) => {
     provider.respond(answer("before"), answer("after"));
     const create = () => api.createSession({ sessionId: "phoenix", agent: { name: "phoenix" } });
     await create();
@@ -297,8 +289,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect(body.messages).toMatchObject([{ role: "user", content: "second life" }]);
   });
 
-  test("can be followed before their first message", async () => {
-    const { provider, api } = await setStage(kind);
+  test("can be followed before their first message", async ({ provider, api }) => {
     provider.respond(answer("worth the wait"));
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
     const reading = readSession(api, sessionId);
@@ -306,8 +297,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await reading).map(({ type }) => type)).toEqual(["text", "done"]);
   });
 
-  test("replay a finished run, and resume after any of its events", async () => {
-    const { provider, api } = await setStage(kind);
+  test("replay a finished run, and resume after any of its events", async ({ provider, api }) => {
     provider.respond((wire) => wire.reply(401, "no"));
     const { sessionId, runId } = await startConversation(api);
     const events = await readSession(api, sessionId);

@@ -1,13 +1,13 @@
 // The settings of the model, and tools that a provider runs itself: from a caller to the provider, frozen with the run, and refused
 // where they cannot work.
 
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect } from "vitest";
 import { ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
 import { likelyText, likelyTexts, likelyTokens } from "../fakes/log-probabilities.ts";
-import { answer, startFakeProvider } from "../fakes/provider.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { answer } from "../fakes/provider.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
-import { expectRefused, modelFlags, readSession, setStage } from "./stage.ts";
+import { expectRefused, modelFlags, readSession, test } from "./stage.ts";
 import type { Plain, Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
@@ -37,8 +37,9 @@ function withBase64(value: unknown): unknown {
 }
 
 describe.each(kinds)("over $name", (kind) => {
-  test("settings reach the provider, and are shown with the input of their run", async () => {
-    const { provider, api } = await setStage(kind);
+  test.override("kind", kind);
+
+  test("settings reach the provider, and are shown with the input of their run", async ({ provider, api }) => {
     provider.respond(answer("ok"));
     const runId = await send(api, {
       ...{ topP: 0.25, stop: ["END"], seed: 7n, frequencyPenalty: 0.5, presencePenalty: -0.5 },
@@ -56,8 +57,7 @@ describe.each(kinds)("over $name", (kind) => {
   });
 
   test("the log has the log probabilities of a text, in its deltas and in its message; the transcript has none", async () => {
-    const server = await startWireServer();
-    onTestFinished(() => server.close());
+    const server = await openWireServer();
     const [chat = expect.fail("no provider")] = likelyTexts;
     const api = kind.connect(await startService(chat.flags(server.origin)));
     server.respond(chat.say);
@@ -88,8 +88,7 @@ describe.each(kinds)("over $name", (kind) => {
     });
   });
 
-  test("what cannot work is refused by name, and starts nothing", async () => {
-    const { provider, api } = await setStage(kind);
+  test("what cannot work is refused by name, and starts nothing", async ({ provider, api }) => {
     const refuse = (agent: Agent, text: string | RegExp) =>
       expectRefused(send(api, agent), {
         grpcCode: "INVALID_ARGUMENT",
@@ -122,9 +121,7 @@ describe.each(kinds)("over $name", (kind) => {
   });
 });
 
-test("a provider's own tool reaches that provider as it is written, and no other", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+test("a provider's own tool reaches that provider as it is written, and no other", async ({ provider }) => {
   const service = await startService({ ...modelFlags(provider), compatibleBaseUrl: provider.baseUrl });
   const api = findSurface("gRPC").connect(service);
   provider.respond(answer("ok"), answer("ok"));

@@ -3,14 +3,14 @@
 
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { answer, callTools } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
-import { expectRefused, readSession, runNotFound, setStage } from "./stage.ts";
+import { expectRefused, readSession, runNotFound, setStage, test } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 import { connectHttp2Transport } from "./transports.ts";
@@ -28,8 +28,9 @@ async function endOf(api: Surface, runId: string) {
 }
 
 describe.each(kinds)("over $name", (kind) => {
-  test("a run has settings of its own, which the next run does not have", async () => {
-    const { provider, api } = await setStage(kind);
+  test.override("kind", kind);
+
+  test("a run has settings of its own, which the next run does not have", async ({ provider, api }) => {
     provider.respond(answer("one"), answer("two"));
     const { session_id: sessionId } = await api.createSession({
       agent: { name: "tester", systemPrompt: "Be kind.", maxTokens: 50 },
@@ -53,8 +54,7 @@ describe.each(kinds)("over $name", (kind) => {
     expect(await api.getRun(runId)).toMatchObject({ model: "gpt-4o" });
   });
 
-  test("a run can begin with a given history", async () => {
-    const { provider, api } = await setStage(kind);
+  test("a run can begin with a given history", async ({ provider, api }) => {
     provider.respond(answer("Ada"));
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", systemPrompt: "First." } });
     const messages = [
@@ -99,8 +99,7 @@ describe.each(kinds)("over $name", (kind) => {
     expect((await provider.request(0)).body.messages.map(({ content }) => content)).toEqual([..."012345678"]);
   });
 
-  test("a fork continues from its place, and leaves its origin as it is", async () => {
-    const { provider, api } = await setStage(kind);
+  test("a fork continues from its place, and leaves its origin as it is", async ({ provider, api }) => {
     provider.respond(answer("one"), answer("two"), answer("other two"));
     const { session_id: origin } = await api.createSession({ agent: { name: "tester", systemPrompt: "Be kind." } });
     const { run_id: first } = await api.sendMessage({ sessionId: origin, message: "1" });
@@ -137,8 +136,7 @@ describe.each(kinds)("over $name", (kind) => {
     });
   });
 
-  test("another client forks nothing", async () => {
-    const { service, api } = await setStage(kind);
+  test("another client forks nothing", async ({ service, api }) => {
     const { session_id: origin } = await api.createSession({ agent: { name: "tester" } });
     const stranger = kind.connect(service, "stranger");
     await expectRefused(stranger.createSession({ fork: { sessionId: origin } }), {
@@ -155,15 +153,14 @@ describe.each(kinds)("over $name", (kind) => {
     });
   });
 
-  test.each([
+  test.for([
     [[text("user", "")], "invalid messages[0].content: is missing: give text or parts"],
     [[text("alien", "x")], /^invalid messages\[0\].role: must be one of/],
     [[text("assistant", "x")], /^invalid messages\[0\].role: must be user or tool/],
     [[{ ...text("tool", "x"), toolCallId: "c1" }], /answers no open call; open calls: none/],
-  ])("bad messages are refused by name: %j", async (messages, problem) => {
-    const { api, service } = await setStage(kind);
+  ] as const)("bad messages are refused by name: %j", async ([messages, problem], { api, service }) => {
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
-    await expectRefused(api.sendMessage({ sessionId, messages }), {
+    await expectRefused(api.sendMessage({ sessionId, messages: [...messages] }), {
       grpcCode: "INVALID_ARGUMENT",
       httpStatus: 400,
       reason: "INVALID_ARGUMENT",
@@ -263,8 +260,7 @@ describe("functions that the caller runs", () => {
 describe("a run that begins later", () => {
   const inSeconds = (seconds: number) => timestampFromMs(Date.now() + seconds * 1_000);
 
-  test("is queued until its time, and then runs", async () => {
-    const { provider, api } = await setStage(findSurface("gRPC"));
+  test("is queued until its time, and then runs", async ({ provider, api }) => {
     provider.respond(answer("late"));
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
     const startTime = inSeconds(2);
@@ -288,8 +284,7 @@ describe("a run that begins later", () => {
     expect(provider.requests).toEqual([]);
   });
 
-  test("is refused more than 30 days ahead", async () => {
-    const { api } = await setStage(findSurface("gRPC"));
+  test("is refused more than 30 days ahead", async ({ api }) => {
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
     await expectRefused(api.sendMessage({ sessionId, message: "Hi", startTime: inSeconds(31 * 86_400) }), {
       grpcCode: "INVALID_ARGUMENT",
@@ -300,8 +295,7 @@ describe("a run that begins later", () => {
   });
 });
 
-test("the model gets images, a schema and an effort", async () => {
-  const { provider, api } = await setStage(findSurface("gRPC"));
+test("the model gets images, a schema and an effort", async ({ provider, api }) => {
   provider.respond(answer("{}"));
   const { session_id: sessionId } = await api.createSession({ agent: { name: "tester", model: "gpt-5" } });
   const image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -345,8 +339,7 @@ describe("runs and sessions of programs", () => {
     };
   };
 
-  test("a message can name the run that it follows", async () => {
-    const { provider, api } = await setStage(findSurface("gRPC"));
+  test("a message can name the run that it follows", async ({ provider, api }) => {
     provider.respond(answer("one"), answer("two"));
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" }, annotations: '{"page":3}' });
     const { run_id: first } = await api.sendMessage({ sessionId, message: "1" });
@@ -387,8 +380,7 @@ describe("runs and sessions of programs", () => {
   });
 });
 
-test("a schema of answers has at most as many levels as a request", async () => {
-  const { api } = await setStage(findSurface("gRPC"));
+test("a schema of answers has at most as many levels as a request", async ({ api }) => {
   const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
   const schema = `${'{"items":'.repeat(5_000)}{}${"}".repeat(5_000)}`;
   await expectRefused(api.sendMessage({ sessionId, message: "Hi", agent: { responseFormat: { schema } } }), {
@@ -400,8 +392,7 @@ test("a schema of answers has at most as many levels as a request", async () => 
 });
 
 describe("options of providers", () => {
-  test("go to their provider alone, and change nothing that the service sets", async () => {
-    const { provider, api } = await setStage(findSurface("gRPC"));
+  test("go to their provider alone, and change nothing that the service sets", async ({ provider, api }) => {
     provider.respond(answer("x"));
     const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
     const providerOptions = '{"openai":{"seed":7,"model":"other"},"anthropic":{"x":1}}';
@@ -412,10 +403,9 @@ describe("options of providers", () => {
     expect(body).not.toHaveProperty("x");
   });
 
-  test.each(["[]", "{", '{"unknown":{}}', '{"openai":1}', `{"openai":{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}}`])(
+  test.for(["[]", "{", '{"unknown":{}}', '{"openai":1}', `{"openai":{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}}`])(
     "%s is refused by its name",
-    async (providerOptions) => {
-      const { api } = await setStage(findSurface("gRPC"));
+    async (providerOptions, { api }) => {
       const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
       await expectRefused(api.sendMessage({ sessionId, message: "Hi", agent: { providerOptions } }), {
         grpcCode: "INVALID_ARGUMENT",

@@ -1,11 +1,12 @@
 // The stage that the cases share: a service in front of a provider that a test scripts, and whole streams as lists.
 
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import type { FakeProvider } from "../fakes/provider.ts";
+import { test as base, openProvider } from "../fixtures.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { Refused, type SessionEvent, type Surface } from "./surface.ts";
-import type { SurfaceKind } from "./surfaces.ts";
+import { findSurface, type SurfaceKind } from "./surfaces.ts";
 
 export interface Stage {
   readonly provider: FakeProvider;
@@ -19,12 +20,19 @@ export async function setStage(
   flags: Partial<Config> = {},
   { own = false }: { readonly own?: boolean } = {},
 ): Promise<Stage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const { plainStreams = false } = kind;
   const service = await startService({ ...modelFlags(provider), ...flags }, { plainStreams, own });
   return { provider, service, api: kind.connect(service) };
 }
+
+/** The stage of a test, by its parts. `kind` is its surface: a file extends it, a `describe` overrides it. */
+export const test = base
+  .extend("kind", findSurface("gRPC"))
+  .extend("stage", ({ kind }) => setStage(kind))
+  .extend("provider", ({ stage }) => stage.provider)
+  .extend("service", ({ stage }) => stage.service)
+  .extend("api", ({ stage }) => stage.api);
 
 /** Makes the provider's model the default for agents that name none. */
 export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {

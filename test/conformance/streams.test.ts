@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { RunService, TailRunRequestSchema, type TailRunResponse } from "#gen/runnel/v1/run_service_pb.js";
-import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { answer } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -17,7 +17,7 @@ import { until } from "../harness/wait.ts";
 import { openBreakingLine } from "./breaking-line.ts";
 import { connectEventSource } from "./event-source-surface.ts";
 import { callRaw, frame } from "./grpc-frames.ts";
-import { modelFlags, readSession, setStage, startConversation } from "./stage.ts";
+import { modelFlags, readSession, setStage, startConversation, test } from "./stage.ts";
 import { Refused, type Surface } from "./surface.ts";
 import { findSurface, type SurfaceKind, surfaces, withoutFeeds } from "./surfaces.ts";
 
@@ -59,6 +59,8 @@ const readers = surfaces.flatMap(({ name, connect: open }) =>
 );
 
 describe.each(modes)("streams $name", (mode) => {
+  test.override("kind", mode);
+
   describe("end with DEADLINE_EXCEEDED at their reader's deadline, and the run continues", () => {
     const tailPath = "/runnel.v1.RunService/TailRun";
 
@@ -112,9 +114,7 @@ describe.each(modes)("streams $name", (mode) => {
     });
   });
 
-  test("are kept alive by empty messages over gRPC and comments over SSE", async () => {
-    const provider = await startFakeProvider();
-    onTestFinished(() => provider.close());
+  test("are kept alive by empty messages over gRPC and comments over SSE", async ({ provider }) => {
     provider.respond((wire) => wire.hang());
     const { clock, pass } = createHeldClock(heartbeatMs);
     const { plainStreams = false } = mode;
@@ -152,8 +152,7 @@ describe.each(modes)("streams $name", (mode) => {
     await mode.connect(service).cancelRun(runId);
   });
 
-  test("resume after any of their results, with exactly the rest", async () => {
-    const { provider, service, api } = await setStage(mode);
+  test("resume after any of their results, with exactly the rest", async ({ provider, service, api }) => {
     provider.respond(answer("well"));
     const { sessionId, runId } = await startConversation(api, { tools: { builtin: ["list_dir"] } });
     const events = await readSession(api, sessionId);
@@ -254,8 +253,7 @@ test("a run is handed on when the service stops, so that its readers find it at 
   await next.close();
 });
 
-test("an EventSource that is cut off reconnects by itself, and misses nothing", async () => {
-  const { service, api, provider } = await setStage(grpc);
+test("an EventSource that is cut off reconnects by itself, and misses nothing", async ({ service, api, provider }) => {
   const words = ["one", "two"].map((word) => ({ word, ...Promise.withResolvers<void>() }));
   provider.respond(async (wire) => {
     for (const { word, promise } of words) {

@@ -1,14 +1,14 @@
 // The gate with handlers of the test behind it: timeouts, operations, and when the audit is written.
 
 import { createContextValues } from "@connectrpc/connect";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { setAdmission } from "../../src/platform/auth/caller.ts";
 import { RateLimit } from "../../src/platform/auth/rate-limit.ts";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { type HostCall, streamHostRun, withHostRun } from "../../src/protocols/langbot/host/access.ts";
 import { openHostRate } from "../../src/protocols/langbot/host/rate.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
-import { openStage, type Runner, requestCancel, type Stage } from "./stage.ts";
+import { openStage, type Runner, requestCancel, type Stage, test } from "./stage.ts";
 
 interface Gate {
   readonly deps: Parameters<typeof withHostRun>[0];
@@ -65,8 +65,7 @@ test("an operation that the grant does not list is refused, and so is a name tha
   }
 });
 
-test("after a cancel request no model and no tool is called for the run", async () => {
-  const stage = await openStage();
+test("after a cancel request no model and no tool is called for the run", async ({ stage }) => {
   const runner = await stage.addRunner({ grant: { tools: { clock: ["call"] } } });
   const { deps, context } = openGate(stage, runner);
   const call = callOf(runner, { action: "call_tool", needs: { tool: "clock", operation: "call" } });
@@ -88,8 +87,7 @@ test("after a cancel request no model and no tool is called for the run", async 
   ]);
 });
 
-test("a call of a model or a tool is audited before it is made", async () => {
-  const stage = await openStage();
+test("a call of a model or a tool is audited before it is made", async ({ stage }) => {
   const runner = await stage.addRunner({ grant: { tools: { clock: ["call"] } } });
   const { deps, context } = openGate(stage, runner);
   const call = callOf(runner, { action: "call_tool", needs: { tool: "clock", operation: "call" } });
@@ -99,8 +97,7 @@ test("a call of a model or a tool is audited before it is made", async () => {
   expect(await stage.audit(runner.runId)).toHaveLength(1);
 });
 
-test("an action that exceeds its timeout is abandoned, and its signal aborts", async () => {
-  const stage = await openStage();
+test("an action that exceeds its timeout is abandoned, and its signal aborts", async ({ stage }) => {
   const runner = await stage.addRunner();
   const clock = createManualClock();
   const { deps, context } = openGate(stage, runner, clock);
@@ -118,8 +115,7 @@ test("an action that exceeds its timeout is abandoned, and its signal aborts", a
   expect(await stage.audit(runner.runId)).toMatchObject([{ result: "allow", reason: "TIMEOUT" }]);
 });
 
-test("an action ends at the deadline of its run when that is sooner", async () => {
-  const stage = await openStage();
+test("an action ends at the deadline of its run when that is sooner", async ({ stage }) => {
   const runner = await stage.addRunner({ timeoutMs: 100_000 });
   const clock = createManualClock();
   const { deps, context } = openGate(stage, runner, clock);
@@ -132,8 +128,7 @@ test("an action ends at the deadline of its run when that is sooner", async () =
   await outcome;
 });
 
-test("when the caller leaves, the signal of its action aborts", async () => {
-  const stage = await openStage();
+test("when the caller leaves, the signal of its action aborts", async ({ stage }) => {
   const runner = await stage.addRunner();
   const { deps, context, leave } = openGate(stage, runner);
   const begun = Promise.withResolvers<void>();
@@ -148,8 +143,7 @@ test("when the caller leaves, the signal of its action aborts", async () => {
   expect(await stage.audit(runner.runId)).toHaveLength(1);
 });
 
-test("a stream has a timeout for each message, and the run's deadline for all of them", async () => {
-  const stage = await openStage();
+test("a stream has a timeout for each message, and the run's deadline for all of them", async ({ stage }) => {
   const runner = await stage.addRunner({ timeoutMs: 300_000 });
   const clock = createManualClock();
   const { deps, context } = openGate(stage, runner, clock);
@@ -177,8 +171,7 @@ test("a stream has a timeout for each message, and the run's deadline for all of
   expect(await stage.audit(runner.runId)).toHaveLength(1);
 });
 
-test("a stream that its reader leaves ends its generator, with one audit entry", async () => {
-  const stage = await openStage();
+test("a stream that its reader leaves ends its generator, with one audit entry", async ({ stage }) => {
   const runner = await stage.addRunner();
   const { deps, context } = openGate(stage, runner);
   const ended = Promise.withResolvers<void>();
@@ -202,8 +195,7 @@ test("a stream that its reader leaves ends its generator, with one audit entry",
   expect(await stage.audit(runner.runId)).toMatchObject([{ action: "artifact_read", result: "allow", reason: "" }]);
 });
 
-test("the rate limit is checked before the grant, and each run has its own", async () => {
-  const stage = await openStage();
+test("the rate limit is checked before the grant, and each run has its own", async ({ stage }) => {
   const [one, other] = [await stage.addRunner(), await stage.addRunner()];
   const clock = createManualClock();
   const hostRate = new RateLimit({ clock, requestsPerSecond: 1, burst: 1 });

@@ -2,12 +2,12 @@
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { version } from "../../src/platform/base/version.ts";
 import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
 import { claimArtifact, type NewArtifact, putArtifact } from "../../src/protocols/langbot/storage/artifact.ts";
 import { putConfigFile } from "../../src/protocols/langbot/storage/config-file.ts";
-import { invalid, method, notFound, openStage, type Runner, refusalOf, unauthorized } from "./stage.ts";
+import { invalid, method, notFound, openStage, type Runner, refusalOf, test, unauthorized } from "./stage.ts";
 
 type Stage = Awaited<ReturnType<typeof openStage>>;
 
@@ -34,8 +34,7 @@ async function put(stage: Stage, artifact: NewArtifact) {
   return await stage.db.transaction().execute((trx) => putArtifact(trx, artifact));
 }
 
-test("an artifact is visible to its run and to runs of its conversation, and to no other run", async () => {
-  const stage = await openStage();
+test("an artifact is visible to its run and to runs of its conversation, and to no other run", async ({ stage }) => {
   const maker = await stage.addRunner();
   const neighbour = await stage.addRunner();
   await put(stage, artifactOf(maker));
@@ -63,8 +62,7 @@ test("an artifact is visible to its run and to runs of its conversation, and to 
   }
 });
 
-test("an artifact of a run without a conversation belongs to that run only", async () => {
-  const stage = await openStage();
+test("an artifact of a run without a conversation belongs to that run only", async ({ stage }) => {
   const maker = await stage.addRunner({ scope: { conversationId: undefined } });
   const other = await stage.addRunner({ scope: { conversationId: undefined } });
   await put(stage, artifactOf(maker));
@@ -72,8 +70,7 @@ test("an artifact of a run without a conversation belongs to that run only", asy
   expect(await refusalOf(other.call(method.getArtifact, { artifactId: "artifact" }))).toMatchObject(notFound);
 });
 
-test("reading an artifact and reading its metadata are separate grants", async () => {
-  const stage = await openStage();
+test("reading an artifact and reading its metadata are separate grants", async ({ stage }) => {
   const maker = await stage.addRunner();
   await put(stage, artifactOf(maker));
   const reader = await stage.addRunner({ grant: { apis: ["artifact_read"] } });
@@ -84,8 +81,7 @@ test("reading an artifact and reading its metadata are separate grants", async (
   expect((await asker.call(method.getArtifact, { artifactId: "artifact" })).artifact).toBeDefined();
 });
 
-test("an expired artifact is not found", async () => {
-  const stage = await openStage();
+test("an expired artifact is not found", async ({ stage }) => {
   const runner = await stage.addRunner();
   await put(stage, artifactOf(runner, { keptMs: 3_600_000 }));
   expect((await runner.call(method.getArtifact, { artifactId: "artifact" })).artifact?.expiresAt).toBeDefined();
@@ -94,8 +90,7 @@ test("an expired artifact is not found", async () => {
   expect(await refusalOf(runner.readArtifact({ artifactId: "artifact" }))).toMatchObject(notFound);
 });
 
-test("an artifact without content has metadata, and cannot be read", async () => {
-  const stage = await openStage();
+test("an artifact without content has metadata, and cannot be read", async ({ stage }) => {
   const runner = await stage.addRunner();
   await put(stage, artifactOf(runner, { content: undefined, sizeBytes: 12 }));
   expect((await runner.call(method.getArtifact, { artifactId: "artifact" })).artifact?.sizeBytes).toBe(12n);
@@ -148,8 +143,7 @@ test("past its end an artifact has one empty piece, and an invalid offset or lim
   }
 });
 
-test("an artifact id belongs to the first run that uses it, and its content does not change", async () => {
-  const stage = await openStage();
+test("an artifact id belongs to the first run that uses it, and its content does not change", async ({ stage }) => {
   const first = await stage.addRunner();
   const second = await stage.addRunner();
   const claim = ({ runId, scope: { client } }: Runner) =>
@@ -169,8 +163,7 @@ test("an artifact id belongs to the first run that uses it, and its content does
   expect((await first.call(method.getArtifact, { artifactId: "artifact" })).artifact?.name).toBe("notes.txt");
 });
 
-test("of concurrent runs with one artifact id, one gets it", async () => {
-  const stage = await openStage();
+test("of concurrent runs with one artifact id, one gets it", async ({ stage }) => {
   const runners = await Promise.all(Array.from({ length: 6 }, () => stage.addRunner()));
   const outcomes = await Promise.all(runners.map((runner) => put(stage, artifactOf(runner))));
   expect(outcomes.toSorted()).toEqual(["stored", ...Array.from({ length: 5 }, () => "taken")]);
@@ -191,8 +184,7 @@ test("a file that the configuration does not name is refused, and a named one is
   expect([Buffer.from(content).toString(), mimeType]).toEqual(["read me", "text/plain"]);
 });
 
-test("a run reads itself and the version of its host", async () => {
-  const stage = await openStage();
+test("a run reads itself and the version of its host", async ({ stage }) => {
   const runner = await stage.addRunner();
   expect((await runner.call(method.getRun)).run).toMatchObject({ runId: runner.runId, turns: 0 });
   expect(await runner.call(method.getVersion)).toMatchObject({ version });

@@ -2,22 +2,30 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { RunTokens } from "../../src/platform/auth/run-token.ts";
 import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
-import { apiErrorOf, endRun, invalid, method, openStage, refusalOf, requestCancel, unauthorized } from "./stage.ts";
+import {
+  apiErrorOf,
+  endRun,
+  invalid,
+  method,
+  openStage,
+  refusalOf,
+  requestCancel,
+  test,
+  unauthorized,
+} from "./stage.ts";
 
 const state = { scope: "runner", key: "pointer" };
 
-test("a run's token with the id of another, an unknown or an invalid run gets one answer", async () => {
-  const stage = await openStage();
+test("a run's token with the id of another, an unknown or an invalid run gets one answer", async ({ stage }) => {
   const mine = await stage.addRunner();
   const other = await stage.addRunner();
   await other.call(method.setState, { ...state, value: '"secret"' });
@@ -33,8 +41,7 @@ test("a run's token with the id of another, an unknown or an invalid run gets on
   expect(await stage.audit(other.runId)).toHaveLength(1);
 });
 
-test("a valid token of a missing run gets the answer of a run that has ended", async () => {
-  const stage = await openStage();
+test("a valid token of a missing run gets the answer of a run that has ended", async ({ stage }) => {
   const ended = await stage.addRunner();
   await endRun(stage.db, ended.runId);
   const tokens = new RunTokens(await loadSecret(stage.db, "run token"));
@@ -44,8 +51,7 @@ test("a valid token of a missing run gets the answer of a run that has ended", a
   expect(gone).toEqual(await refusalOf(ended.call(method.getState, state)));
 });
 
-test("after its end a run can call nothing", async () => {
-  const stage = await openStage();
+test("after its end a run can call nothing", async ({ stage }) => {
   const runner = await stage.addRunner();
   expect(await runner.call(method.getVersion)).toBeDefined();
   await endRun(stage.db, runner.runId);
@@ -63,8 +69,7 @@ test("after its end a run can call nothing", async () => {
   }
 });
 
-test("a state write that waits for the end of its run is refused", async () => {
-  const stage = await openStage();
+test("a state write that waits for the end of its run is refused", async ({ stage }) => {
   const runner = await stage.addRunner();
   const { db } = connect(stage.url);
   const late = await db.transaction().execute(async (trx) => {
@@ -79,8 +84,7 @@ test("a state write that waits for the end of its run is refused", async () => {
   expect(await stage.audit(runner.runId)).toMatchObject([{ action: "state_set", result: "deny" }]);
 });
 
-test("the end of a run waits for a state write, whose value stays", async () => {
-  const stage = await openStage();
+test("the end of a run waits for a state write, whose value stays", async ({ stage }) => {
   const runner = await stage.addRunner();
   await runner.call(method.setState, { ...state, value: "1" });
   const { db } = connect(stage.url);
@@ -99,8 +103,7 @@ test("the end of a run waits for a state write, whose value stays", async () => 
   expect(rows).toEqual([{ key: "pointer", value: "2" }]);
 });
 
-test("the token of an earlier attempt is refused", async () => {
-  const stage = await openStage();
+test("the token of an earlier attempt is refused", async ({ stage }) => {
   const runner = await stage.addRunner();
   await stage.db.updateTable("remote_run").set({ attempt: 2 }).where("run_id", "=", runner.runId).execute();
   expect(await refusalOf(runner.call(method.getState, state))).toMatchObject({
@@ -110,8 +113,7 @@ test("the token of an earlier attempt is refused", async () => {
   expect(await runner.as(2).call(method.getState, state)).toMatchObject({ found: false });
 });
 
-test("a call without a run id is invalid, even when it needs no grant", async () => {
-  const stage = await openStage();
+test("a call without a run id is invalid, even when it needs no grant", async ({ stage }) => {
   const runner = await stage.addRunner();
   const refusal = await refusalOf(runner.call(method.getVersion, { runId: "" }));
   expect(refusal).toMatchObject(invalid);
@@ -132,8 +134,7 @@ test("a run past its deadline gets DEADLINE_EXCEEDED, before it is ended and wit
   expect(run?.status).toBe("running");
 });
 
-test("a call cannot outlast the deadline of its run", async () => {
-  const stage = await openStage();
+test("a call cannot outlast the deadline of its run", async ({ stage }) => {
   // The call may take thirty seconds, its action fifteen, and the run this long.
   const runner = await stage.addRunner({ timeoutMs: 2_000 });
   const { db } = connect(stage.url);
@@ -144,8 +145,7 @@ test("a call cannot outlast the deadline of its run", async () => {
   });
 });
 
-test("after a cancel request a run may read and save, and its calls are audited", async () => {
-  const stage = await openStage();
+test("after a cancel request a run may read and save, and its calls are audited", async ({ stage }) => {
   const runner = await stage.addRunner();
   await requestCancel(stage.db, runner.runId);
   await runner.call(method.setState, { ...state, value: "1" });
@@ -160,8 +160,7 @@ test("after a cancel request a run may read and save, and its calls are audited"
   ]);
 });
 
-test("every call leaves one audit entry, with the resource and without the sent values", async () => {
-  const stage = await openStage();
+test("every call leaves one audit entry, with the resource and without the sent values", async ({ stage }) => {
   const runner = await stage.addRunner({ grant: { workspaceStorage: false } });
   await runner.call(method.setState, { scope: "actor", key: "mood", value: '"confidential"' });
   await refusalOf(runner.call(method.setState, { scope: "actor", key: "mood", value: "confidential" }));
@@ -186,16 +185,14 @@ test("every call leaves one audit entry, with the resource and without the sent 
   expect(JSON.stringify(entries)).not.toContain("confidential");
 });
 
-test("names from callers are cleaned and cut for the audit", async () => {
-  const stage = await openStage();
+test("names from callers are cleaned and cut for the audit", async ({ stage }) => {
   const runner = await stage.addRunner();
   await refusalOf(runner.call(method.getEvent, { eventId: `a\0b${"c".repeat(1_000)}` }));
   const [entry] = await stage.audit(runner.runId);
   expect(entry?.resource).toBe(`ab${"c".repeat(253)}`);
 });
 
-test("calls of runners use no sequence number and leave no entry in the log", async () => {
-  const stage = await openStage();
+test("calls of runners use no sequence number and leave no entry in the log", async ({ stage }) => {
   const runner = await stage.addRunner();
   await runner.call(method.setState, { ...state, value: "1" });
   await runner.call(method.getState, state);
@@ -230,8 +227,7 @@ test("a runner over its rate limit gets RATE_LIMITED, and other runs are served"
   expect(entries).toHaveLength(calls);
 });
 
-test("a call without a run token is refused with the protocol's code unauthorized", async () => {
-  const service = await startService();
+test("a call without a run token is refused with the protocol's code unauthorized", async ({ service }) => {
   const grpc = new GrpcClient(service.target, {});
   const ask = (headers: Record<string, string>) => refusalOf(grpc.call(method.getVersion, { runId: "a" }, headers));
   expect(await ask({})).toMatchObject({ status: "UNAUTHENTICATED", code: "unauthorized" });

@@ -1,6 +1,6 @@
 // History and events: only the run's own conversation, in pages that neither miss nor repeat an item.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { PageHistoryResponse, TranscriptItem } from "#gen/runnel/host/v1/host_history_service_pb.js";
 import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
 import {
@@ -13,6 +13,7 @@ import {
   openStage,
   type Runner,
   refusalOf,
+  test,
   unauthorized,
 } from "./stage.ts";
 
@@ -29,8 +30,7 @@ async function addNumbered(stage: Awaited<ReturnType<typeof openStage>>, count: 
   return runner;
 }
 
-test("a run without a conversation has no history and no events, with any grant", async () => {
-  const stage = await openStage();
+test("a run without a conversation has no history and no events, with any grant", async ({ stage }) => {
   await addNumbered(stage, 1);
   const runner = await stage.addRunner({
     scope: { conversationId: undefined },
@@ -83,8 +83,7 @@ test("a page has 50 items by default and at most 100, and a negative limit is in
   expect(await refusalOf(runner.call(method.pageEvents, { limit: -1 }))).toMatchObject(invalid);
 });
 
-test("items that are added between two pages are neither missed nor repeated", async () => {
-  const stage = await openStage();
+test("items that are added between two pages are neither missed nor repeated", async ({ stage }) => {
   const runner = await addNumbered(stage, 6);
   const last = await runner.call(method.pageHistory, { limit: 3 });
   await addHistory(stage.db, runner, [{ content: "new" }, { content: "newer" }]);
@@ -94,8 +93,7 @@ test("items that are added between two pages are neither missed nor repeated", a
   expect(seqs(after)).toEqual([7, 8]);
 });
 
-test("a page ends before it is too large for a gRPC message", async () => {
-  const stage = await openStage();
+test("a page ends before it is too large for a gRPC message", async ({ stage }) => {
   const runner = await stage.addRunner();
   const content = "a".repeat(600_000);
   await addHistory(stage.db, runner, [{ content }, { content }, { content }, { content }]);
@@ -105,8 +103,7 @@ test("a page ends before it is too large for a gRPC message", async () => {
   expect(seqs(await runner.call(method.pageHistory, { beforeCursor: cursor(last) }))).toEqual([1, 2]);
 });
 
-test("a cursor is valid only unchanged, for its method, its run and its conversation", async () => {
-  const stage = await openStage();
+test("a cursor is valid only unchanged, for its method, its run and its conversation", async ({ stage }) => {
   const runner = await addNumbered(stage, 3);
   for (const seq of numbers(1, 3)) {
     await addEvent(stage.db, await stage.addRunner(), { seq });
@@ -137,8 +134,7 @@ test("two cursors in one call are invalid", async () => {
   expect(await refusalOf(runner.call(method.pageHistory, both))).toMatchObject(invalid);
 });
 
-test("another conversation id is refused, and another thread, bot or workspace sees nothing", async () => {
-  const stage = await openStage();
+test("another conversation id is refused, and another thread, bot or workspace sees nothing", async ({ stage }) => {
   const runner = await addNumbered(stage, 2);
   expect(seqs(await runner.call(method.pageHistory, { conversationId: "conversation" }))).toEqual([1, 2]);
   for (const conversationId of ["another", ""]) {
@@ -157,8 +153,7 @@ test("another conversation id is refused, and another thread, bot or workspace s
   }
 });
 
-test("an item has its sender, text and position, and its artifacts on request", async () => {
-  const stage = await openStage();
+test("an item has its sender, text and position, and its artifacts on request", async ({ stage }) => {
   const runner = await stage.addRunner({ scope: { threadId: "thread" } });
   await addHistory(stage.db, runner, [{ content: "draw" }, { role: "assistant", content: "here" }]);
   await stage.db
@@ -200,8 +195,7 @@ test("an item has its sender, text and position, and its artifacts on request", 
   expect(plain.items.flatMap(({ artifactRefs }) => artifactRefs)).toEqual([]);
 });
 
-test("a search takes its text literally, ignores case, and gives the newest first", async () => {
-  const stage = await openStage();
+test("a search takes its text literally, ignores case, and gives the newest first", async ({ stage }) => {
   const runner = await stage.addRunner();
   const said = [
     "100%",
@@ -236,8 +230,7 @@ test("a search takes its text literally, ignores case, and gives the newest firs
   expect(await find("b")).toEqual(["a.b|c", "two  blanks", "back\\slash", "Ärger über [a-z]*", "axb", "a_b"]);
 });
 
-test("a search gives ten items by default, at most a hundred, and counts all matches", async () => {
-  const stage = await openStage();
+test("a search gives ten items by default, at most a hundred, and counts all matches", async ({ stage }) => {
   const runner = await addNumbered(stage, 120);
   await addHistory(stage.db, runner, [{ role: "assistant", content: "message of the runner" }]);
   const find = (request: { query: string; topK?: number; filters?: string }) =>
@@ -262,8 +255,7 @@ test("a search gives ten items by default, at most a hundred, and counts all mat
   }
 });
 
-test("a page and a search filter by roles and types", async () => {
-  const stage = await openStage();
+test("a page and a search filter by roles and types", async ({ stage }) => {
   const runner = await stage.addRunner();
   const said = ["user", "assistant", "tool", "user"].map((role) => ({ role, content: `a ${role}` }));
   await addHistory(stage.db, runner, said);
@@ -297,8 +289,7 @@ test("a page and a search filter by roles and types", async () => {
   }
 });
 
-test("a search in another conversation is refused like a page of it", async () => {
-  const stage = await openStage();
+test("a search in another conversation is refused like a page of it", async ({ stage }) => {
   const runner = await addNumbered(stage, 1);
   for (const conversation_id of ["another", ""]) {
     const filters = JSON.stringify({ conversation_id });
@@ -327,8 +318,7 @@ test("invalid filters are refused, and the error names them", async () => {
   expect(refusal).toMatchObject({ ...invalid, message: expect.stringContaining("roles") });
 });
 
-test("a run finds its own events and those of its conversation, and no others", async () => {
-  const stage = await openStage();
+test("a run finds its own events and those of its conversation, and no others", async ({ stage }) => {
   const runner = await stage.addRunner();
   const neighbour = await stage.addRunner();
   const elsewhere = await stage.addRunner({ scope: { conversationId: "elsewhere" } });
@@ -358,8 +348,7 @@ test("a run finds its own events and those of its conversation, and no others", 
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
 });
 
-test("events are listed newest first, in pages, and by type on request", async () => {
-  const stage = await openStage();
+test("events are listed newest first, in pages, and by type on request", async ({ stage }) => {
   const runner = await stage.addRunner();
   await addEvent(stage.db, runner, { seq: 1 });
   for (const seq of numbers(2, 5)) {

@@ -1,7 +1,7 @@
 // Knowledge bases as runners search them through their host.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { RetrieveKnowledgeRequestSchema } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
 import {
   deleteKnowledgeBase,
@@ -11,6 +11,8 @@ import {
   upsertKnowledgeEntry,
 } from "../../src/protocols/langbot/storage/knowledge.ts";
 import { ask, client, openThinking } from "./thinking-stage.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const kbId = "manual";
 
@@ -39,8 +41,7 @@ async function openStage() {
 }
 
 describe("a search", () => {
-  test("finds entries with any of the words, in any case, best matches first", async () => {
-    const { put, find } = await openStage();
+  test("finds entries with any of the words, in any case, best matches first", async ({ stage: { put, find } }) => {
     await put([
       { content: "The blue pump moves water." },
       { content: "Change the filter of the red pump every month. The red pump is the small one." },
@@ -54,8 +55,7 @@ describe("a search", () => {
     expect(await find("?!  …")).toEqual([]);
   });
 
-  test("finds Chinese and Japanese text, which has no spaces between words", async () => {
-    const { put, find } = await openStage();
+  test("finds Chinese and Japanese text, which has no spaces between words", async ({ stage: { put, find } }) => {
     await put([
       { content: "每月更换红色水泵的滤芯。" },
       { content: "发票在星期五寄出。" },
@@ -66,8 +66,7 @@ describe("a search", () => {
     expect((await find("赤いポンプ"))[0]).toBe("e2");
   });
 
-  test("takes every character of the query literally", async () => {
-    const { put, find } = await openStage();
+  test("takes every character of the query literally", async ({ stage: { put, find } }) => {
     await put([{ content: "It's at https://example.com/a?b=1&c=2 or C:\\temp\\x" }, { content: "another" }]);
     expect(await find("https://example.com/a?b=1&c=2")).toEqual(["e0"]);
     expect(await find("C:\\temp\\x")).toEqual(["e0"]);
@@ -76,8 +75,7 @@ describe("a search", () => {
     }
   });
 
-  test("gives entries with unchanged metadata and a score between 0 and 1", async () => {
-    const { put, retrieve } = await openStage();
+  test("gives entries with unchanged metadata and a score between 0 and 1", async ({ stage: { put, retrieve } }) => {
     const metadata = '{"id": 9007199254740993, "v": 1.0, "deep": {"b": [1.50]}}';
     await put([{ content: 'a "quoted" word', metadata }]);
     const [result = ""] = await retrieve({ queryText: "word" });
@@ -88,8 +86,7 @@ describe("a search", () => {
     expect(score).toBeLessThan(1);
   });
 
-  test("filters by equal members of the metadata", async () => {
-    const { put, find } = await openStage();
+  test("filters by equal members of the metadata", async ({ stage: { put, find } }) => {
     await put([
       { metadata: '{"lang":"en","n":1,"tags":["a","b"],"none":null}' },
       { metadata: '{"lang":"de","n":9007199254740993}' },
@@ -108,16 +105,14 @@ describe("a search", () => {
     expect(await narrowed("")).toEqual(["e0", "e1", "e2"]);
   });
 
-  test("gives five entries by default, and up to a hundred", async () => {
-    const { put, find } = await openStage();
+  test("gives five entries by default, and up to a hundred", async ({ stage: { put, find } }) => {
     await put(Array.from({ length: 120 }, () => ({})));
     expect(await find("word")).toHaveLength(5);
     expect(await find("word", { topK: 1 })).toHaveLength(1);
     expect(await find("word", { topK: 100 })).toHaveLength(100);
   });
 
-  test("gives as many of the best entries as fit into an answer", async () => {
-    const { put, retrieve } = await openStage();
+  test("gives as many of the best entries as fit into an answer", async ({ stage: { put, retrieve } }) => {
     await put(Array.from({ length: 6 }, () => ({ content: `word ${"x".repeat(1_000_000)}` })));
     expect(await retrieve({ queryText: "word", topK: 6 })).toHaveLength(3);
     // Its JSON is six times as long.
@@ -125,8 +120,7 @@ describe("a search", () => {
     await expect(retrieve({ queryText: "control" })).rejects.toMatchObject({ reason: "PAYLOAD_TOO_LARGE" });
   });
 
-  test("covers one knowledge base of one client", async () => {
-    const { put, find, db } = await openStage();
+  test("covers one knowledge base of one client", async ({ stage: { put, find, db } }) => {
     const others = [
       { client: "shared/other", kbId },
       { client, kbId: "other" },
@@ -139,8 +133,7 @@ describe("a search", () => {
     expect(await find("word")).toEqual(["e0"]);
   });
 
-  test("needs the grant for this knowledge base", async () => {
-    const { find } = await openStage();
+  test("needs the grant for this knowledge base", async ({ stage: { find } }) => {
     for (const other of ["other", "nowhere", "constructor"]) {
       await expect(find("word", { kbId: other })).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
     }
@@ -154,7 +147,7 @@ describe("a search", () => {
     await expect(find("word")).rejects.toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
   });
 
-  test.each<[string, Asked, string]>([
+  test.for<[string, Asked, string]>([
     ["an empty query", { queryText: " " }, "query_text"],
     ["a query that is too long", { queryText: "字".repeat(2_731) }, "query_text"],
     ["a query with NUL", { queryText: "a\0b" }, "query_text"],
@@ -165,15 +158,13 @@ describe("a search", () => {
     ["a filter with a character that no text can have", { queryText: "a", filters: '{"a":"\\u0000"}' }, "filters"],
     ["a filter with half a character", { queryText: "a", filters: '{"a":"\\ud83d"}' }, "filters"],
     ["a filter beyond all numbers", { queryText: "a", filters: '{"a":1e9999999}' }, "filters"],
-  ])("with %s is refused", async (_, request, field) => {
-    const { retrieve, put } = await openStage();
+  ] as const)("with %s is refused", async ([_, request, field], { stage: { retrieve, put } }) => {
     await put([{ content: "a" }]);
     await expect(retrieve(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
   });
 });
 
-test("grants find a knowledge base by client and id", async () => {
-  const { db } = await openStage();
+test("grants find a knowledge base by client and id", async ({ stage: { db } }) => {
   expect(await findKnowledgeBase(db, client, kbId)).toMatchObject({ kb_id: kbId, name: "Manual" });
   expect(await findKnowledgeBase(db, "shared/other", kbId)).toBeUndefined();
   expect(await findKnowledgeBase(db, client, "nowhere")).toBeUndefined();

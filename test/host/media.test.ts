@@ -1,25 +1,26 @@
 // Images and files in conversations, over the full path: an event, a worker driven by the test, its host, and a provider that
 // records its requests.
 
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
 import { HostHistoryService } from "#gen/runnel/host/v1/host_history_service_pb.js";
 import { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { connect } from "../runlog/store.ts";
 import { type Accepted, bind, done, HandWorker, readLog, type Said, start } from "../runners/hand-worker.ts";
+
+const test = base.extend("talk", () => openTalk());
 
 const { invokeModel } = HostModelService.method;
 const { pageHistory, searchHistory, getEvent } = HostHistoryService.method;
 const { getArtifact, readArtifact } = HostArtifactService.method;
 
 async function openTalk(model = "gpt-4o", flags: Partial<Config> = {}) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const service = await startService({ openaiBaseUrl: provider.baseUrl, openaiKey: "sk-test", ...flags });
   const client = new GrpcClient(service.target);
   const worker = new HandWorker(service.target);
@@ -81,8 +82,7 @@ test.each([
   ]);
 });
 
-test("history refers to an image as an artifact, which the runner can read", async () => {
-  const { say } = await openTalk();
+test("history refers to an image as an artifact, which the runner can read", async ({ talk: { say } }) => {
   const first = await say({
     contents: elements(question, { ...image, file_name: "dot.png", more: 9007199254740993n.toString() }),
   });
@@ -125,8 +125,7 @@ test("history refers to an image as an artifact, which the runner can read", asy
   expect(pieces.map(({ content }) => Buffer.from(content))).toEqual([pngBytes]);
 });
 
-test("a reference becomes the image again, even from SDKs that drop unknown members", async () => {
-  const { say } = await openTalk();
+test("a reference becomes the image again, even from SDKs that drop unknown members", async ({ talk: { say } }) => {
   const file = { type: "file_base64", file_base64: pdfBase64, file_name: "a.pdf" };
   await (await say({ contents: elements(question, image, file) })).end();
   const { invoke, history } = await say({ text: "next" });
@@ -186,8 +185,7 @@ test("an image in a runner's message is an artifact in history, and the log keep
   expect(await invoke(said?.contentJson ?? "", user(question))).toBe("What is this?");
 });
 
-test("an artifact that is deleted or of another conversation is replaced by a text", async () => {
-  const { db, say } = await openTalk();
+test("an artifact that is deleted or of another conversation is replaced by a text", async ({ talk: { db, say } }) => {
   await (await say({ contents: elements(image) })).end();
   const mine = await say({ text: "next" });
   const [json = "{}"] = await mine.history();
@@ -208,8 +206,7 @@ test("an artifact that is deleted or of another conversation is replaced by a te
   expect(await late.invoke(user(question, element))).toBe(`What is this?\n${missing}`);
 });
 
-test("parts that models do not get are replaced by a text", async () => {
-  const { say } = await openTalk();
+test("parts that models do not get are replaced by a text", async ({ talk: { say } }) => {
   const { invoke } = await say({ text: "x" });
   const content = [
     { type: "text", text: "a" },
@@ -237,8 +234,7 @@ test("parts that models do not get are replaced by a text", async () => {
   );
 });
 
-test("an invalid image is refused with its path", async () => {
-  const { client, say } = await openTalk();
+test("an invalid image is refused with its path", async ({ talk: { client, say } }) => {
   const { invoke } = await say({ text: "x" });
   const bad = "is neither base64 nor a data URL with base64";
   const refused = (call: Promise<unknown>) =>

@@ -3,7 +3,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import {
   CountTokensRequestSchema,
   InvokeModelRequestSchema,
@@ -16,6 +16,8 @@ import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { ask, client, contextOf, openThinking, type ThinkingOptions } from "./thinking-stage.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const modelId = "gpt-4o";
 const hello = [JSON.stringify({ role: "user", content: "hello" })];
@@ -125,8 +127,7 @@ describe("a whole answer", () => {
     ]);
   });
 
-  test("comes as text when the provider refuses the schema", async () => {
-    const { invoke, provider } = await openStage();
+  test("comes as text when the provider refuses the schema", async ({ stage: { invoke, provider } }) => {
     provider.respond(fail(400, '{"error":{"message":"unknown field"}}'), answer("It is b."));
     const format = { type: "json_schema", json_schema: { name: "reply", schema: { type: "object" } } };
     const { message = "" } = await invoke({ extraArgs: JSON.stringify({ response_format: format }) });
@@ -186,8 +187,7 @@ describe("a streamed answer", () => {
     expect(chunks.map(({ is_final: isFinal }) => isFinal)).toEqual([...chunks.slice(1).map(() => false), true]);
   });
 
-  test("is forwarded before the model has ended", async () => {
-    const { stream, provider } = await openStage();
+  test("is forwarded before the model has ended", async ({ stage: { stream, provider } }) => {
     const goOn = Promise.withResolvers<void>();
     provider.respond(async (wire) => {
       wire.text("first");
@@ -202,8 +202,7 @@ describe("a streamed answer", () => {
     expect((await collect(responses)).at(-1)).toHaveProperty("usage");
   });
 
-  test("stops the provider when its caller leaves", async () => {
-    const { stream, provider, runId } = await openStage();
+  test("stops the provider when its caller leaves", async ({ stage: { stream, provider, runId } }) => {
     provider.respond(async (wire) => {
       wire.text("first");
       await wire.hang();
@@ -296,7 +295,7 @@ describe("messages", () => {
     expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
   });
 
-  test.each([
+  test.for<[string, object, string]>([
     ["functions", { functions: ['{"description":"x"}'] }, "functions[0].name"],
     ["functions", { functions: ['{"name":"a b"}'] }, "functions[0].name"],
     ["functions", { functions: ['{"name":"a"}', '{"name":"a"}'] }, "functions[1].name"],
@@ -314,8 +313,7 @@ describe("messages", () => {
       { extraArgs: '{"response_format":{"type":"json_schema"}}' },
       "extra_args.response_format.json_schema",
     ],
-  ])("with bad %s are refused: %j", async (_, request, field) => {
-    const { invoke } = await openStage();
+  ])("with bad %s are refused: %j", async ([_, request, field], { stage: { invoke } }) => {
     await expect(invoke(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
   });
 
@@ -383,8 +381,7 @@ describe("a provider that fails", () => {
     });
   });
 
-  test("by withholding its answer fails the call too", async () => {
-    const { invoke, provider } = await openStage();
+  test("by withholding its answer fails the call too", async ({ stage: { invoke, provider } }) => {
     provider.respond((wire) => {
       wire.text("I");
       wire.finish("content_filter");
@@ -502,8 +499,7 @@ describe("the quota of a run", () => {
 });
 
 describe("documents", () => {
-  test("are ranked by relevance, all of them or the best", async () => {
-    const { rerank, reranker } = await openStage();
+  test("are ranked by relevance, all of them or the best", async ({ stage: { rerank, reranker } }) => {
     const documents = ["a blue cat", "a red fox", "a red cat"];
     const order = async (topK?: number) =>
       (await rerank({ documents, ...(topK !== undefined && { topK }) })).results?.map(({ index }) => index);
@@ -521,23 +517,20 @@ describe("documents", () => {
     expect(await readUsageOfToday(db, client)).toMatchObject({ tokens: 4 });
   });
 
-  test.each([
+  test.for<[string, object, string]>([
     ["more than 64 documents", { documents: Array.from({ length: 65 }, () => "a") }, "documents"],
     ["an empty query", { query: " ", documents: ["a"] }, "query"],
     ["a negative number of results", { documents: ["a"], topK: -1 }, "top_k"],
-  ])("with %s are refused", async (_, request, field) => {
-    const { rerank, reranker } = await openStage();
+  ])("with %s are refused", async ([_, request, field], { stage: { rerank, reranker } }) => {
     await expect(rerank(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
     expect(reranker.requests).toHaveLength(0);
   });
 
-  test("are ranked, up to 64", async () => {
-    const { rerank } = await openStage();
+  test("are ranked, up to 64", async ({ stage: { rerank } }) => {
     expect((await rerank({ documents: Array.from({ length: 64 }, (_, n) => `red ${n}`) })).results).toHaveLength(64);
   });
 
-  test("whose server fails give our error message", async () => {
-    const { rerank, reranker } = await openStage();
+  test("whose server fails give our error message", async ({ stage: { rerank, reranker } }) => {
     reranker.respond(fail(500, "secret stack trace"));
     await expect(rerank({ documents: ["a"] })).rejects.toMatchObject({
       reason: "HOST_CALL_UNAVAILABLE",
@@ -559,8 +552,7 @@ describe("tokens", () => {
     expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
   });
 
-  test("are counted for any messages, even if they are not a conversation", async () => {
-    const { count } = await openStage();
+  test("are counted for any messages, even if they are not a conversation", async ({ stage: { count } }) => {
     const system = JSON.stringify({ role: "system", content: "12345678" });
     const call = { id: "c", type: "function", function: { name: "abcd", arguments: "{  }" } };
     const asked = JSON.stringify({ role: "assistant", content: null, tool_calls: [call] });
@@ -572,8 +564,7 @@ describe("tokens", () => {
     expect(await count({ messages: [system, image] })).toEqual({ tokens: 1_502n });
   });
 
-  test("of invalid messages are refused with their path", async () => {
-    const { count } = await openStage();
+  test("of invalid messages are refused with their path", async ({ stage: { count } }) => {
     await expect(count({ messages: ["1"] })).rejects.toMatchObject({ violations: [{ field: "messages[0]" }] });
   });
 });

@@ -32,6 +32,7 @@ import { apis, type Grant } from "../../src/protocols/langbot/runners/grant.ts";
 import { conversationKey, type RunScope, stateScopes } from "../../src/protocols/langbot/runners/scope.ts";
 import { insertRemoteRun } from "../../src/protocols/langbot/storage/remote-run.ts";
 import type { AuditEntryTable } from "../../src/protocols/langbot/storage/schema.ts";
+import { test as base } from "../fixtures.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { addReplica, addRun, connect } from "../runlog/store.ts";
@@ -136,6 +137,13 @@ export async function openStage(options: { readonly clock?: Clock } = {}): Promi
       await db.selectFrom("audit_entry").selectAll().where("run_id", "=", runId).orderBy("id").execute(),
   };
 }
+
+export const test = base
+  .extend("stage", () => openStage())
+  .extend("db", ({ stage }) => stage.db)
+  .extend("url", ({ stage }) => stage.url)
+  .extend("addRunner", ({ stage }) => stage.addRunner)
+  .extend("audit", ({ stage }) => stage.audit);
 
 interface Calling {
   readonly grpc: GrpcClient;

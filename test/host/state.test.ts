@@ -1,7 +1,7 @@
 // State: values are stored unchanged, and belong to their scope.
 
-import { expect, test } from "vitest";
-import { invalid, method, openStage, refusalOf, tooLarge, unauthorized } from "./stage.ts";
+import { expect } from "vitest";
+import { invalid, method, openStage, refusalOf, test, tooLarge, unauthorized } from "./stage.ts";
 
 test("a stored null is found, and a missing key is not", async () => {
   const runner = await (await openStage()).addRunner();
@@ -90,8 +90,7 @@ test("scopes that are unknown or not granted are refused, and so is all state wi
   expect(await refusalOf(without.call(method.getState, { scope: "actor", key: "a" }))).toMatchObject(unauthorized);
 });
 
-test("a scope that the event does not have is invalid", async () => {
-  const stage = await openStage();
+test("a scope that the event does not have is invalid", async ({ stage }) => {
   const scope = { actor: undefined, subject: undefined, conversationId: undefined };
   const runner = await stage.addRunner({ scope });
   // A grant of the existing scopes only gives the same answer.
@@ -106,8 +105,7 @@ test("a scope that the event does not have is invalid", async () => {
   await runner.call(method.setState, { scope: "runner", key: "a", value: "1" });
 });
 
-test("the state of a conversation is separate for each binding, thread and runner", async () => {
-  const stage = await openStage();
+test("the state of a conversation is separate for each binding, thread and runner", async ({ stage }) => {
   const writer = await stage.addRunner();
   await writer.call(method.setState, { scope: "conversation", key: "a", value: "1" });
   const found = async (scope: object): Promise<boolean> => {
@@ -122,8 +120,7 @@ test("the state of a conversation is separate for each binding, thread and runne
   expect(await found({ actor: { type: "user", id: "another" } })).toBe(true);
 });
 
-test("an actor's state is the same in every conversation, and hidden from other actors", async () => {
-  const stage = await openStage();
+test("an actor's state is the same in every conversation, and hidden from other actors", async ({ stage }) => {
   const writer = await stage.addRunner();
   await writer.call(method.setState, { scope: "actor", key: "a", value: "1" });
   const elsewhere = await stage.addRunner({ scope: { conversationId: "another", threadId: "thread" } });

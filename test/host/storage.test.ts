@@ -1,8 +1,8 @@
 // Storage: values are written in pieces and read in ranges, and readers never see a partial value.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { StorageArea } from "#gen/runnel/host/v1/host_storage_service_pb.js";
-import { invalid, method, openStage, type Runner, refusalOf, tooLarge, unauthorized } from "./stage.ts";
+import { invalid, method, openStage, type Runner, refusalOf, test, tooLarge, unauthorized } from "./stage.ts";
 
 const area = StorageArea.PLUGIN;
 const mebibyte = 1_048_576;
@@ -16,8 +16,7 @@ async function read(runner: Runner, key: string): Promise<string | undefined> {
   return found ? Buffer.from(content).toString() : undefined;
 }
 
-test("the grants of plugin storage and of workspace storage are separate", async () => {
-  const stage = await openStage();
+test("the grants of plugin storage and of workspace storage are separate", async ({ stage }) => {
   const plugin = await stage.addRunner({ grant: { workspaceStorage: false } });
   await write(plugin, "a", 0, Buffer.from("1"), true);
   const inWorkspace = { area: StorageArea.WORKSPACE, key: "a" };
@@ -49,16 +48,14 @@ test("runners of a plugin share its storage, plugins are separate, and a workspa
   expect((await stranger.call(method.readStorage, shared)).found).toBe(true);
 });
 
-test("an event without a workspace has no workspace storage, and an unknown area is invalid", async () => {
-  const stage = await openStage();
+test("an event without a workspace has no workspace storage, and an unknown area is invalid", async ({ stage }) => {
   const runner = await stage.addRunner({ scope: { workspaceId: undefined } });
   expect(await refusalOf(runner.call(method.listStorage, { area: StorageArea.WORKSPACE }))).toMatchObject(invalid);
   expect(await refusalOf(runner.call(method.listStorage, {}))).toMatchObject(invalid);
   expect(await refusalOf(runner.call(method.listStorage, { area: 7 as StorageArea }))).toMatchObject(invalid);
 });
 
-test("readers get the old value until the last piece of the new one is written", async () => {
-  const stage = await openStage();
+test("readers get the old value until the last piece of the new one is written", async ({ stage }) => {
   const runner = await stage.addRunner();
   const reader = await stage.addRunner();
   await write(runner, "a", 0, Buffer.from("before"), true);
@@ -124,8 +121,7 @@ test("a value may be empty, and differs from a missing one", async () => {
   expect((await runner.call(method.listStorage, { area })).keys).toEqual(["empty"]);
 });
 
-test("a repeated piece changes nothing, whether first, middle or last", async () => {
-  const stage = await openStage();
+test("a repeated piece changes nothing, whether first, middle or last", async ({ stage }) => {
   const runner = await stage.addRunner();
   const steps = [
     [0, "one", false],
@@ -160,8 +156,7 @@ test("a piece that leaves a gap, overlaps, or follows a finished value is refuse
   expect(await read(runner, "a")).toBe("four!");
 });
 
-test("runs that write one key concurrently do not mix: each continues its own value", async () => {
-  const stage = await openStage();
+test("runs that write one key concurrently do not mix: each continues its own value", async ({ stage }) => {
   const one = await stage.addRunner();
   const other = await stage.addRunner();
   await write(one, "a", 0, Buffer.from("11"));
@@ -173,8 +168,7 @@ test("runs that write one key concurrently do not mix: each continues its own va
   expect((await pieces(stage)).rows).toBe(2);
 });
 
-test("concurrent writers of one key leave one whole value and no other pieces", async () => {
-  const stage = await openStage();
+test("concurrent writers of one key leave one whole value and no other pieces", async ({ stage }) => {
   const runners = await Promise.all(Array.from({ length: 6 }, () => stage.addRunner()));
   await Promise.all(
     runners.map(async (runner, index) => {
@@ -187,8 +181,7 @@ test("concurrent writers of one key leave one whole value and no other pieces", 
   expect((await pieces(stage)).rows).toBe(2);
 });
 
-test("a deleted value is gone with its pieces, and the others are listed in order", async () => {
-  const stage = await openStage();
+test("a deleted value is gone with its pieces, and the others are listed in order", async ({ stage }) => {
   const runner = await stage.addRunner();
   for (const key of ["b", "a", "ä", "B"]) {
     await write(runner, key, 0, Buffer.from(key), true);
@@ -201,8 +194,7 @@ test("a deleted value is gone with its pieces, and the others are listed in orde
   expect((await pieces(stage)).rows).toBe(3);
 });
 
-test("a value of too many pieces is refused, because reading it would be slow", async () => {
-  const stage = await openStage();
+test("a value of too many pieces is refused, because reading it would be slow", async ({ stage }) => {
   const runner = await stage.addRunner();
   await write(runner, "a", 0, Buffer.from("a"));
   // Simulates the rows of a thousand calls.

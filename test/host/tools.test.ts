@@ -3,11 +3,13 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { CallToolRequestSchema, GetToolRequestSchema } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { findTool } from "../../src/protocols/langbot/host/tools.ts";
 import { until } from "../harness/wait.ts";
 import { ask, contextOf, openThinking, type ThinkingOptions } from "./thinking-stage.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const granted = Object.fromEntries(
   ["write_file", "read_file", "bash", "list_dir", "homemade"].map((name) => [name, ["detail", "call"]]),
@@ -37,8 +39,7 @@ async function openStage({ flags = {}, grant = { tools: granted } }: ThinkingOpt
 }
 
 describe("a tool", () => {
-  test("has the description that models get", async () => {
-    const { detail } = await openStage();
+  test("has the description that models get", async ({ stage: { detail } }) => {
     expect(await detail("read_file")).toEqual({
       name: "read_file",
       description: expect.stringMatching(/\w/),
@@ -60,8 +61,7 @@ describe("a tool", () => {
     await expect(call("read_file", {})).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
   });
 
-  test("is found for grants by its name", async () => {
-    const { selectTools: select } = await openStage();
+  test("is found for grants by its name", async ({ stage: { selectTools: select } }) => {
     expect(findTool({ toolbox: { select } }, "read_file")).toMatchObject({ name: "read_file" });
     expect(findTool({ toolbox: { select } }, "homemade")).toBeUndefined();
   });
@@ -80,8 +80,7 @@ describe("a call", () => {
     expect(await countCalls()).toBe(2);
   });
 
-  test("of bash runs a command there, in the jail", async () => {
-    const { call } = await openStage();
+  test("of bash runs a command there, in the jail", async ({ stage: { call } }) => {
     const { content } = await call("bash", { command: "echo hello > made.txt && cat made.txt && ls /" });
     expect(content).toContain("hello");
     expect(await call("read_file", { file_path: "made.txt" })).toMatchObject({
@@ -89,8 +88,7 @@ describe("a call", () => {
     });
   });
 
-  test("reaches no file outside, nor those of another run's session", async () => {
-    const { call, workRoot } = await openStage();
+  test("reaches no file outside, nor those of another run's session", async ({ stage: { call, workRoot } }) => {
     await mkdir(join(workRoot, "other"), { recursive: true });
     await writeFile(join(workRoot, "other", "secret.txt"), "not yours");
     for (const path of ["/etc/passwd", "../../other/secret.txt", join(workRoot, "other", "secret.txt")]) {
@@ -98,8 +96,7 @@ describe("a call", () => {
     }
   });
 
-  test("that fails is not retryable, and the run continues", async () => {
-    const { call, db, runId } = await openStage();
+  test("that fails is not retryable, and the run continues", async ({ stage: { call, db, runId } }) => {
     await expect(call("read_file", { file_path: "nowhere.txt" })).rejects.toMatchObject({
       reason: "HOST_CALL_FAILED",
       message: expect.stringMatching(/^tool read_file failed: .*nowhere\.txt/),
@@ -109,10 +106,9 @@ describe("a call", () => {
     expect(run.status).toBe("queued");
   });
 
-  test.each(["{", "[]", "1", '"x"', "null"])(
+  test.for(["{", "[]", "1", '"x"', "null"])(
     "with arguments like %s is refused and does not count",
-    async (parameters) => {
-      const { call, countCalls } = await openStage();
+    async (parameters, { stage: { call, countCalls } }) => {
       await expect(call("read_file", parameters)).rejects.toMatchObject({
         reason: "INVALID_ARGUMENT",
         violations: [{ field: "parameters" }],
@@ -121,16 +117,14 @@ describe("a call", () => {
     },
   );
 
-  test("with arguments that the tool cannot use fails as it does for a model", async () => {
-    const { call } = await openStage();
+  test("with arguments that the tool cannot use fails as it does for a model", async ({ stage: { call } }) => {
     await expect(call("read_file", "")).rejects.toMatchObject({
       reason: "HOST_CALL_FAILED",
       message: expect.stringContaining("file_path"),
     });
   });
 
-  test("has the maximum output of any tool", async () => {
-    const { call } = await openStage();
+  test("has the maximum output of any tool", async ({ stage: { call } }) => {
     await call("write_file", { file_path: "long.txt", content: "word ".repeat(60_000) });
     const { content } = await call("bash", { command: "cat long.txt" });
     expect(content).toContain("truncated");
@@ -149,8 +143,7 @@ describe("a call", () => {
     expect(await countCalls()).toBe(3);
   });
 
-  test("is stopped when its caller leaves", async () => {
-    const { call, runId } = await openStage();
+  test("is stopped when its caller leaves", async ({ stage: { call, runId } }) => {
     const leave = new AbortController();
     // The number makes it unique among all commands.
     const command = `sleep 6${process.pid}`;

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { HostRunService } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
@@ -20,6 +20,8 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
 import { type Accepted, bind, dispositions, done, HandWorker, hello, type Said, start } from "./hand-worker.ts";
+
+const test = base.extend("stage", () => openService());
 
 const { PENDING, APPROVED, REJECTED, EXPIRED, USED } = Approval_State;
 const { APPROVE, REJECT } = Approval_Decision;
@@ -130,8 +132,7 @@ test("an action that needs approval is in the log, followed by its approval, whi
   await onlyApproval(client, run.runId);
 });
 
-test("a request keeps the runner's text exactly, and leaves out missing members", async () => {
-  const stage = await openService();
+test("a request keeps the runner's text exactly, and leaves out missing members", async ({ stage }) => {
   await start(stage.client);
   const run = await stage.worker.take();
   const data = '{ "payload": {"n": 9007199254740993, "x": 1.0, "t": "\\u00e9"}, "action": "a\\u0000b" }';
@@ -143,8 +144,7 @@ test("a request keeps the runner's text exactly, and leaves out missing members"
   expect(approval?.action).toBe("a\ufffdb");
 });
 
-test("an action in the report that ends the run gets an approval that is already expired", async () => {
-  const stage = await openService();
+test("an action in the report that ends the run gets an approval that is already expired", async ({ stage }) => {
   await start(stage.client);
   const run = await stage.worker.take();
   await stage.worker.report(run, { 1: ban, 2: done });
@@ -158,8 +158,7 @@ test("an action in the report that ends the run gets an approval that is already
   expect(await stage.decide(approval).catch(reasonOf)).toBe("APPROVAL_EXPIRED");
 });
 
-test("the policy is frozen when the run starts", async () => {
-  const { client, worker } = await openService();
+test("the policy is frozen when the run starts", async ({ stage: { client, worker } }) => {
   await start(client);
   await bind(client, {});
   const run = await worker.take();
@@ -183,8 +182,7 @@ test("an approval expires after the policy's time", async () => {
   }
 });
 
-test("approvals are listed newest first, by run, by state and in pages", async () => {
-  const stage = await openService();
+test("approvals are listed newest first, by run, by state and in pages", async ({ stage }) => {
   const { client, worker, decide } = stage;
   const first = await askedRun(stage);
   const second = await askedRun(stage);
@@ -208,8 +206,7 @@ test("approvals are listed newest first, by run, by state and in pages", async (
 });
 
 describe("a decision", () => {
-  test("to approve reaches the waiting runner, with the digest and the comment", async () => {
-    const stage = await openService();
+  test("to approve reaches the waiting runner, with the digest and the comment", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     expect(await stage.ask(run)).toMatchObject({ state: PENDING, approvalId: approval.approvalId });
     const heard = stage.ask(run, { waitSeconds: 20 });
@@ -220,8 +217,7 @@ describe("a decision", () => {
     expect(await stage.get(approval)).toMatchObject({ state: USED, decision: APPROVE, decidedBy: "ada" });
   });
 
-  test("to reject reaches the runner each time that it asks", async () => {
-    const stage = await openService();
+  test("to reject reaches the runner each time that it asks", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     const { approval: decided } = await stage.decide(approval, REJECT, { comment: "no" });
     // Without `decided_by` it is the client's id.
@@ -231,8 +227,7 @@ describe("a decision", () => {
     }
   });
 
-  test("with another digest changes nothing", async () => {
-    const stage = await openService();
+  test("with another digest changes nothing", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     const digest = "0".repeat(64);
     expect(await stage.decide(approval, APPROVE, { digest }).catch(reasonOf)).toBe("APPROVAL_CHANGED");
@@ -241,8 +236,7 @@ describe("a decision", () => {
     expect(await stage.decide(approval, APPROVE, { digest }).catch(reasonOf)).toBe("APPROVAL_CHANGED");
   });
 
-  test("is final: the same decision gets the same answer, another one is refused", async () => {
-    const stage = await openService();
+  test("is final: the same decision gets the same answer, another one is refused", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     const [one, other] = [await stage.decide(approval), await stage.decide(approval)];
     expect(other).toEqual(one);
@@ -254,8 +248,7 @@ describe("a decision", () => {
     expect((await stage.decide(approval)).approval).toMatchObject({ state: USED });
   });
 
-  test("wins alone when several are made at once", async () => {
-    const stage = await openService();
+  test("wins alone when several are made at once", async ({ stage }) => {
     for (let round = 0; round < 10; round++) {
       const { run, approval } = await askedRun(stage);
       const outcomes = await Promise.all(
@@ -272,8 +265,7 @@ describe("a decision", () => {
     }
   });
 
-  test("after the expiry is refused, and the runner learns of the expiry", async () => {
-    const stage = await openService();
+  test("after the expiry is refused, and the runner learns of the expiry", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     await query(stage.databaseUrl, "update approval set expire_time = now()");
     expect(await stage.decide(approval).catch(reasonOf)).toBe("APPROVAL_EXPIRED");
@@ -281,8 +273,7 @@ describe("a decision", () => {
     expect(await stage.get(approval)).toMatchObject({ state: EXPIRED, decision: Approval_Decision.UNSPECIFIED });
   });
 
-  test("after the end of the run is refused", async () => {
-    const stage = await openService();
+  test("after the end of the run is refused", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     await stage.worker.report(run, { 2: done });
     expect(await stage.get(approval)).toMatchObject({ state: EXPIRED });
@@ -290,8 +281,7 @@ describe("a decision", () => {
     expect(await stage.ask(run).catch(reasonOf)).toBe("GRANT_REFUSED");
   });
 
-  test("is possible only for the client that owns the approval", async () => {
-    const stage = await openService();
+  test("is possible only for the client that owns the approval", async ({ stage }) => {
     const { approval } = await askedRun(stage);
     const stranger = new GrpcClient(stage.target, credentialsOf("stranger"));
     const { approvalId } = approval;
@@ -306,8 +296,7 @@ describe("a decision", () => {
     expect(await stage.get(approval)).toMatchObject({ state: PENDING });
   });
 
-  test("must name a decision and a valid digest", async () => {
-    const stage = await openService();
+  test("must name a decision and a valid digest", async ({ stage }) => {
     const { approval } = await askedRun(stage);
     expect(await stage.decide(approval, Approval_Decision.UNSPECIFIED).catch(reasonOf)).toBe("INVALID_ARGUMENT");
     for (const change of [
@@ -323,8 +312,7 @@ describe("a decision", () => {
 });
 
 describe("an approval", () => {
-  test("is handed out for one use, and again to the same use id", async () => {
-    const stage = await openService();
+  test("is handed out for one use, and again to the same use id", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     await stage.decide(approval);
     expect(await stage.ask(run, { useId: "one" })).toMatchObject({ state: APPROVED });
@@ -335,8 +323,7 @@ describe("an approval", () => {
     expect(await stage.ask(run, { useId: "other" })).toMatchObject({ state: USED });
   });
 
-  test("is handed out once, even to concurrent calls", async () => {
-    const stage = await openService();
+  test("is handed out once, even to concurrent calls", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     await stage.decide(approval);
     const states = await Promise.all(
@@ -345,8 +332,7 @@ describe("an approval", () => {
     expect(states.toSorted()).toEqual([APPROVED, ...Array(7).fill(USED)].toSorted());
   });
 
-  test("expires when no runner uses it in time", async () => {
-    const stage = await openService();
+  test("expires when no runner uses it in time", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     await stage.decide(approval);
     await query(stage.databaseUrl, "update approval set expire_time = now()");
@@ -354,8 +340,7 @@ describe("an approval", () => {
     expect(await stage.get(approval)).toMatchObject({ state: EXPIRED, decision: APPROVE });
   });
 
-  test("belongs to one run: the token of another run cannot get it", async () => {
-    const stage = await openService();
+  test("belongs to one run: the token of another run cannot get it", async ({ stage }) => {
     const one = await askedRun(stage);
     await start(stage.client);
     const other = await stage.worker.take();
@@ -365,8 +350,7 @@ describe("an approval", () => {
     expect(await stage.ask(one.run)).toMatchObject({ state: APPROVED });
   });
 
-  test("may be requested before its result has arrived", async () => {
-    const stage = await openService();
+  test("may be requested before its result has arrived", async ({ stage }) => {
     await start(stage.client);
     const run = await stage.worker.take();
     const heard = stage.ask(run, { waitSeconds: 20 });
@@ -375,8 +359,7 @@ describe("an approval", () => {
     expect(await heard).toMatchObject({ state: APPROVED });
   });
 
-  test("does not exist for a dropped result", async () => {
-    const stage = await openService();
+  test("does not exist for a dropped result", async ({ stage }) => {
     await start(stage.client);
     const run = await stage.worker.take();
     expect(dispositions(await stage.worker.report(run, { 1: ["action.requested", {}] }))[0]).toMatch(
@@ -385,8 +368,7 @@ describe("an approval", () => {
     expect(await stage.ask(run).catch(reasonOf)).toBe("APPROVAL_NOT_FOUND");
   });
 
-  test("is not handed out after a cancel request, even to a waiting call", async () => {
-    const stage = await openService();
+  test("is not handed out after a cancel request, even to a waiting call", async ({ stage }) => {
     const { run, approval } = await askedRun(stage);
     const heard = stage.ask(run, { waitSeconds: 20 }).catch(reasonOf);
     await stage.client.call(RunService.method.cancelRun, { runId: run.runId });
@@ -396,8 +378,7 @@ describe("an approval", () => {
     await stage.worker.report(run, { 2: stopped });
   });
 
-  test("is requested with valid arguments only", async () => {
-    const stage = await openService();
+  test("is requested with valid arguments only", async ({ stage }) => {
     const { run } = await askedRun(stage);
     for (const more of [
       { sequence: 0n },
@@ -413,8 +394,7 @@ describe("an approval", () => {
     }
   });
 
-  test("leaves an audit entry for each request", async () => {
-    const stage = await openService();
+  test("leaves an audit entry for each request", async ({ stage }) => {
     const { run } = await askedRun(stage);
     await stage.ask(run);
     await stage.client.call(RunService.method.cancelRun, { runId: run.runId });
@@ -426,8 +406,7 @@ describe("an approval", () => {
   });
 });
 
-test("approvals are listed and decided over REST in the contract's JSON", async () => {
-  const stage = await openService();
+test("approvals are listed and decided over REST in the contract's JSON", async ({ stage }) => {
   const { run, approval } = await askedRun(stage);
   const call = async (path: string, body?: object) => {
     const headers = { ...credentialsOf(), "content-type": "application/json" };
@@ -447,8 +426,7 @@ test("approvals are listed and decided over REST in the contract's JSON", async 
   expect(late).toMatchObject({ status: 409, answer: { reason: "APPROVAL_DECIDED" } });
 });
 
-test("an approval is emptied and deleted with its run", async () => {
-  const stage = await openService();
+test("an approval is emptied and deleted with its run", async ({ stage }) => {
   const { run, approval } = await askedRun(stage);
   await stage.decide(approval, REJECT, { comment: "rude" });
   await stage.worker.report(run, { 2: done });
@@ -520,8 +498,7 @@ describe("a watch", () => {
     await late.leave();
   });
 
-  test("is of one run where it names one, and shows another client nothing", async () => {
-    const stage = await openService();
+  test("is of one run where it names one, and shows another client nothing", async ({ stage }) => {
     const { approval, run } = await askedRun(stage);
     const stranger = await (await openWatch(stage, "stranger"))();
     const watch = await openWatch(stage);

@@ -2,11 +2,12 @@
 // never dials.
 
 import { status } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { listenRaw } from "../egress/internet.ts";
 import { openFakeRunner } from "../fakes/dialled-runner.ts";
+import { test } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
@@ -123,9 +124,7 @@ test.for([
 });
 
 describe("a private address is not dialled", () => {
-  test("when it is registered", async () => {
-    const service = await startService();
-    const client = new GrpcClient(service.target);
+  test("when it is registered", async ({ client }) => {
     const runner = await openFakeRunner(finish);
     const error = await register(client, runner.url).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: status.INVALID_ARGUMENT });

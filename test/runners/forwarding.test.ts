@@ -1,7 +1,7 @@
 // Reports between replicas, with rare interleavings held until they happen.
 
 import { create, toBinary } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import {
   ReportResultsRequestSchema,
   ReportResultsResponseSchema,
@@ -16,6 +16,7 @@ import {
   insertForwardedReport,
   listForwardedReports,
 } from "../../src/protocols/langbot/storage/forwarded-report.ts";
+import { test } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
 import { LocalWakeup, openStore, silentEvents } from "../runlog/store.ts";
 
@@ -33,8 +34,7 @@ function openForwarding(db: Db, clock = systemClock) {
 const answer = create(ReportResultsResponseSchema, { ackedThrough: 7n, ended: true });
 
 // The terminal result is committed, the forwarding replica sees it, and then the answer is written.
-test("a report that ends its run gets its answer even when the end is seen first", async () => {
-  const { db } = await openStore();
+test("a report that ends its run gets its answer even when the end is seen first", async ({ store: { db } }) => {
   // The time to answer never passes, however slow this machine is.
   const { forwarding } = openForwarding(db, { ...systemClock, monotonicMs: () => 0 });
   const runId = newUuid(systemClock.nowMs());
@@ -59,8 +59,7 @@ test("a report without an answer fails soon after its run has ended, and its row
 });
 
 // The list was read while the report was with the driver, and arrives after the answer was written.
-test("a report that is answered during a list query is not taken twice", async () => {
-  const { db } = await openStore();
+test("a report that is answered during a list query is not taken twice", async ({ store: { db } }) => {
   const lists = holdLists(db);
   const { mailboxes, wakeup } = openForwarding(lists.db);
   const runId = newUuid(systemClock.nowMs());

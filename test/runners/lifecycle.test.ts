@@ -1,7 +1,7 @@
 // The ends of runs of workers, and events that do not end them.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
@@ -23,6 +23,8 @@ import {
   start,
 } from "./hand-worker.ts";
 
+const test = base.extend("stage", () => openService());
+
 async function openService(flags = {}) {
   const service = await startService(flags);
   const client = new GrpcClient(service.target);
@@ -32,8 +34,7 @@ async function openService(flags = {}) {
   return { ...service, client, worker };
 }
 
-test("an answered report is in the log, and a terminal result ends the run", async () => {
-  const { client, worker } = await openService();
+test("an answered report is in the log, and a terminal result ends the run", async ({ stage: { client, worker } }) => {
   const runId = await start(client);
   const run = await worker.take();
   expect(run.runId).toBe(runId);
@@ -76,8 +77,7 @@ test("a repeated report changes nothing, and results after the end are ignored",
 });
 
 describe("a runner", () => {
-  test("that fails gives its reason", async () => {
-    const { client, worker } = await openService();
+  test("that fails gives its reason", async ({ stage: { client, worker } }) => {
     const runId = await start(client);
     const run = await worker.take();
     await worker.report(run, {
@@ -92,8 +92,7 @@ describe("a runner", () => {
     });
   });
 
-  test("that reports cancelled without a cancel has failed", async () => {
-    const { client, worker } = await openService();
+  test("that reports cancelled without a cancel has failed", async ({ stage: { client, worker } }) => {
     const runId = await start(client);
     await worker.report(await worker.take(), { 1: ["run.failed", { error: "mine", code: "cancelled" }] });
     expect(await getRun(client, runId)).toMatchObject({
@@ -103,8 +102,7 @@ describe("a runner", () => {
     });
   });
 
-  test("that finishes without a valid terminal result has failed", async () => {
-    const { client, worker } = await openService();
+  test("that finishes without a valid terminal result has failed", async ({ stage: { client, worker } }) => {
     const runId = await start(client);
     const run = await worker.take();
     // A dropped terminal result does not count.
@@ -114,8 +112,7 @@ describe("a runner", () => {
     expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.no_terminal" });
   });
 
-  test("without a worker fails its run after 60 seconds", async () => {
-    const { client, databaseUrl } = await openService();
+  test("without a worker fails its run after 60 seconds", async ({ stage: { client, databaseUrl } }) => {
     const runId = await start(client);
     const rows = await query(databaseUrl, "select extract(epoch from wake_at - create_time)::int as seconds from run");
     expect(rows).toEqual([{ seconds: 60 }]);
@@ -127,8 +124,7 @@ describe("a runner", () => {
 });
 
 describe("a cancel", () => {
-  test("of a run without a worker ends it, and it is never offered", async () => {
-    const { client, worker } = await openService();
+  test("of a run without a worker ends it, and it is never offered", async ({ stage: { client, worker } }) => {
     const runId = await start(client);
     await client.call(RunService.method.cancelRun, { runId });
     expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED });
@@ -154,8 +150,7 @@ describe("a cancel", () => {
     });
   });
 
-  test("is sent to a listening worker", async () => {
-    const { client, worker } = await openService();
+  test("is sent to a listening worker", async ({ stage: { client, worker } }) => {
     const stream = worker.client.stream(RunnerWorkerService.method.listenAssignments, {
       workerSessionId: worker.session,
     });
@@ -178,8 +173,7 @@ describe("a cancel", () => {
     expect(told).toEqual([runId]);
   });
 
-  test("that races a completion has one outcome for every reader", async () => {
-    const { client, worker } = await openService();
+  test("that races a completion has one outcome for every reader", async ({ stage: { client, worker } }) => {
     for (let round = 0; round < 10; round++) {
       const runId = await start(client);
       const run = await worker.take();
@@ -202,8 +196,7 @@ describe("a cancel", () => {
 });
 
 describe("an offer", () => {
-  test("belongs to one worker: of two that accept, one gets the run", async () => {
-    const { client, worker, target } = await openService();
+  test("belongs to one worker: of two that accept, one gets the run", async ({ stage: { client, worker, target } }) => {
     const second = new HandWorker(target);
     await second.register();
     await start(client);
@@ -295,8 +288,7 @@ test("a report by another client or with another attempt changes nothing", async
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
 });
 
-test("a result that names another run is dropped, and changes neither run", async () => {
-  const { client, worker } = await openService();
+test("a result that names another run is dropped, and changes neither run", async ({ stage: { client, worker } }) => {
   const ids = [await start(client, { conversationId: "a" }), await start(client, { conversationId: "b" })];
   const [one, other] = [await worker.take(), await worker.take()];
   const answer = await worker.report(one, { 1: done }, { of: other.runId });

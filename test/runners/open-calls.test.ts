@@ -1,9 +1,8 @@
 // A tool call that is open when its run ends: the log has exactly one result of it, from the runner or from the engine.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { expectInvariants } from "../fault/invariants.ts";
-import { GrpcClient } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
+import { test } from "../fixtures.ts";
 import { bind, HandWorker, readLog, type Said, start } from "./hand-worker.ts";
 
 const begun: Said = ["tool.call.started", { tool_call_id: "c", tool_name: "look", parameters: {} }];
@@ -12,13 +11,11 @@ const failed: Said = ["run.failed", { error: "no", code: "runner.error" }];
 /** Ends by a transaction, because its message enters the conversation. */
 const spoken: Said = ["run.completed", { message: { role: "assistant", content: "bye" } }];
 
-test.each([
+test.for([
   ["its runner, with a failure", { 2: completed, 3: failed }, ""],
   ["its runner, with a message", { 2: completed, 3: spoken }, ""],
   ["the engine, for a run that fails", { 2: failed }, "interrupted: the run ended before the call did"],
-])("an open call is completed once by %s", async (_name, end, error) => {
-  const service = await startService();
-  const client = new GrpcClient(service.target);
+] as const)("an open call is completed once by %s", async ([_name, end, error], { service, client }) => {
   const worker = new HandWorker(service.target);
   await worker.register();
   await bind(client);

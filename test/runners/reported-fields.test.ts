@@ -1,12 +1,12 @@
 // Results with fields that the contract has no place for: each reader gets every field, with the numbers as the runner wrote
 // them.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
 import { readSse } from "../harness/sse.ts";
 import { bind, HandWorker, readLog, start } from "./hand-worker.ts";
 
@@ -76,8 +76,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-test("every reader gets every field of a result, with its numbers unchanged", async () => {
-  const { target, url } = await startService();
+test("every reader gets every field of a result, with its numbers unchanged", async ({ service: { target, url } }) => {
   const client = new GrpcClient(target);
   const worker = new HandWorker(target);
   await worker.register();

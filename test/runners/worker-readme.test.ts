@@ -1,13 +1,13 @@
 // The example of clients/typescript/runners.md, unchanged, as a program of its own.
 
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { openFolder } from "../fixtures.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
@@ -20,8 +20,7 @@ const entry = new URL("src/worker/index.ts", folderOfClient);
 async function writeExample(): Promise<string> {
   const page = await readFile(new URL("runners.md", folderOfClient), "utf8");
   const [, example = ""] = /```ts\n(.*?)```/s.exec(page) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), "runnel-example-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   const file = join(folder, "my-runner.ts");
   await writeFile(file, example.replace("@runnel/client/worker", entry.href));
   return file;

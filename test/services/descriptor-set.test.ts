@@ -4,14 +4,13 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { createFileRegistry, fromBinary, getOption } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { http } from "#gen/google/api/annotations_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-import { startService } from "../harness/service.ts";
+import { test } from "../fixtures.ts";
 
-test("has every proto of the contract and all imports, each after its own imports", async () => {
-  const { url } = await startService();
+test("has every proto of the contract and all imports, each after its own imports", async ({ service: { url } }) => {
   const answer = await fetch(`${url}/descriptors.binpb`);
   expect(answer.headers.get("content-type")).toBe("application/protobuf");
   const bytes = await answer.bytes();

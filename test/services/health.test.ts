@@ -2,7 +2,7 @@
 
 import { getEventListeners } from "node:events";
 import { type ClientReadableStream, status as grpcStatus, type ServiceError } from "@grpc/grpc-js";
-import { expect, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { Health, type HealthCheckResponse, HealthCheckResponse_ServingStatus } from "#gen/grpc/health/v1/health_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -12,6 +12,8 @@ import { GrpcClient } from "../harness/grpc.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { startRpcServer } from "./rpc-server.ts";
+
+const test = base.extend("health", () => startHealth());
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
 const services = [SessionService, RunService];
@@ -28,16 +30,14 @@ test.each([
   expect((await client.call(Health.method.check, { service })).status).toBe(expected);
 });
 
-test("a check of an unknown service is NOT_FOUND and names the known ones", async () => {
-  const { client } = await startHealth();
+test("a check of an unknown service is NOT_FOUND and names the known ones", async ({ health: { client } }) => {
   await expect(client.call(Health.method.check, { service: "runnel.v1.NoService" })).rejects.toMatchObject({
     code: grpcStatus.NOT_FOUND,
     details: expect.stringContaining(RunService.typeName),
   });
 });
 
-test("a list contains the replica and every service", async () => {
-  const { client } = await startHealth();
+test("a list contains the replica and every service", async ({ health: { client } }) => {
   const { statuses } = await client.call(Health.method.list, {});
   const found = Object.fromEntries(Object.entries(statuses).map(([name, { status }]) => [name, status]));
   expect(found).toEqual({ "": SERVING, [SessionService.typeName]: SERVING, [RunService.typeName]: SERVING });
@@ -85,8 +85,7 @@ test("a drain sends NOT_SERVING to every watcher, then ends it with UNAVAILABLE"
   }
 });
 
-test("a watcher that comes during the drain gets NOT_SERVING and is ended", async () => {
-  const { client, drain } = await startHealth();
+test("a watcher that comes during the drain gets NOT_SERVING and is ended", async ({ health: { client, drain } }) => {
   drain.abort();
   const watcher = watch(client, "");
   await until("the end", () => watcher.end());
@@ -95,8 +94,7 @@ test("a watcher that comes during the drain gets NOT_SERVING and is ended", asyn
   expect((await client.call(Health.method.check, {})).status).toBe(NOT_SERVING);
 });
 
-test("watchers that leave free everything", async () => {
-  const { client, drain, clock, sleeping } = await startHealth();
+test("watchers that leave free everything", async ({ health: { client, drain, clock, sleeping } }) => {
   const watchers = Array.from({ length: 20 }, () => watch(client, ""));
   await clock.slept(watchers.length);
   expect(sleeping()).toBe(watchers.length);

@@ -1,12 +1,14 @@
 // KnowledgeService over gRPC and REST.
 
 import type { ServiceError } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const { putKnowledgeBase, listKnowledgeBases, deleteKnowledgeBase, putKnowledgeEntries, deleteKnowledgeEntries } =
   KnowledgeService.method;
@@ -83,14 +85,12 @@ describe("a knowledge base", () => {
     expect((await grpc.call(listKnowledgeBases, {})).knowledgeBases).toMatchObject([{ name: "ours" }]);
   });
 
-  test("is refused without credentials", async () => {
-    const { service } = await openStage();
+  test("is refused without credentials", async ({ stage: { service } }) => {
     const nobody = new GrpcClient(service.target, {});
     expect(reasonOf(await refusal(nobody.call(listKnowledgeBases, {})))).toBe("CREDENTIALS_MISSING");
   });
 
-  test.each(["", "a/b", "a b", "ä", "x".repeat(129)])("refuses the id %j", async (kbId) => {
-    const { grpc } = await openStage();
+  test.for(["", "a/b", "a b", "ä", "x".repeat(129)])("refuses the id %j", async (kbId, { stage: { grpc } }) => {
     const error = await refusal(grpc.call(putKnowledgeBase, { knowledgeBase: { kbId } }));
     expect(reasonOf(error)).toBe("INVALID_ARGUMENT");
     expect(error.details).toContain("kb_id");
@@ -122,8 +122,7 @@ describe("entries", () => {
     expect(await entries()).toMatchObject([{ entry_id: "a" }]);
   });
 
-  test("can be written by two callers at once, and each batch stays whole", async () => {
-    const { grpc, entries } = await openStage();
+  test("can be written by two callers at once, and each batch stays whole", async ({ stage: { grpc, entries } }) => {
     await grpc.call(putKnowledgeBase, { knowledgeBase: { kbId: "manual" } });
     const ids = Array.from({ length: 100 }, (_, index) => `e${index}`);
     const batch = (content: string, order: readonly string[]) =>
@@ -162,8 +161,7 @@ describe("entries", () => {
     expect(await entries()).toEqual([]);
   });
 
-  test("may have one mebibyte each, and a request at most three", async () => {
-    const { grpc, entries } = await openStage();
+  test("may have one mebibyte each, and a request at most three", async ({ stage: { grpc, entries } }) => {
     await grpc.call(putKnowledgeBase, { knowledgeBase: { kbId: "manual" } });
     const large = (count: number, bytes: number) =>
       Array.from({ length: count }, (_, index) => ({ entryId: `e${index}`, content: "word ".padEnd(bytes, "x") }));

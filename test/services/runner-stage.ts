@@ -6,6 +6,7 @@ import type { BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
 import type { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
+import { test as base } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
@@ -37,6 +38,15 @@ export async function openRunnerStage(flags: Partial<Config> = {}) {
     },
   };
 }
+
+export const test = base
+  .extend("stage", () => openRunnerStage())
+  .extend("service", ({ stage }) => stage.service)
+  .extend("client", ({ stage }) => stage.client)
+  .extend("stranger", ({ stage }) => stage.stranger)
+  .extend("register", ({ stage }) => stage.register)
+  .extend("put", ({ stage }) => stage.put)
+  .extend("start", ({ stage }) => stage.start);
 
 /** Returns the reason of a refusal. */
 export async function refusal(call: Promise<unknown>): Promise<string | undefined> {

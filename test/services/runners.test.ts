@@ -1,6 +1,6 @@
 // RunnerService: runners and bindings, over gRPC and REST, and their access control.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
 import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
 import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -10,7 +10,7 @@ import { manifestBytesMax } from "../../src/protocols/langbot/runners/manifest.t
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { greedyManifest, manifestOf, runnerId } from "../runners/manifests.ts";
-import { openRunnerStage, refusal } from "./runner-stage.ts";
+import { openRunnerStage, refusal, test } from "./runner-stage.ts";
 
 const { registerRunners, listRunners, getRunner, deleteRunner } = RunnerService.method;
 const { putBinding, putAgentProfile, getAgentProfile, listAgentProfiles, deleteAgentProfile } = RunnerService.method;
@@ -42,13 +42,11 @@ describe("registering", () => {
     expect(runners.map((runner) => runner.runnerId)).toEqual(["plugin:acme/chat/one", "plugin:acme/chat/two"]);
   });
 
-  test("an id that differs from the manifest's is refused (case 4)", async () => {
-    const { register } = await openRunnerStage();
+  test("an id that differs from the manifest's is refused (case 4)", async ({ register }) => {
     expect(codesOf(await register([manifestOf({ id: "plugin:acme/chat/other" })]))).toEqual(["invalid_argument"]);
   });
 
-  test("the first of a batch gets an id, and so does the first worker (case 6)", async () => {
-    const { register, client } = await openRunnerStage();
+  test("the first of a batch gets an id, and so does the first worker (case 6)", async ({ register, client }) => {
     const first = manifestOf({ metadata: { n: 1 } });
     const second = manifestOf({ metadata: { n: 2 } });
     expect(codesOf(await register([first, second]))).toEqual(["accepted", "already_exists"]);
@@ -62,13 +60,11 @@ describe("registering", () => {
     expect(after?.updateTime).not.toEqual(before?.updateTime);
   });
 
-  test("a refused manifest leaves the id to a valid one", async () => {
-    const { register } = await openRunnerStage();
+  test("a refused manifest leaves the id to a valid one", async ({ register }) => {
     expect(codesOf(await register([manifestOf({ odd: 1 }), manifestOf()]))).toEqual(["invalid_argument", "accepted"]);
   });
 
-  test("exactly one of many workers that register the same id at once gets it", async () => {
-    const { register, service } = await openRunnerStage();
+  test("exactly one of many workers that register the same id at once gets it", async ({ register, service }) => {
     const ids = Array.from({ length: 8 }, (_, index) => `worker-${index}`);
     // In different orders: no registration may deadlock with another.
     const batch = [manifestNamed("a"), manifestNamed("b"), manifestNamed("c")];
@@ -86,8 +82,7 @@ describe("registering", () => {
     expect(rows.map((row) => ({ id: row.runner_id, by: row.worker_id }))).toEqual(expect.arrayContaining(accepted));
   });
 
-  test("each call creates its own session, for the accepted runners", async () => {
-    const { register, service } = await openRunnerStage();
+  test("each call creates its own session, for the accepted runners", async ({ register, service }) => {
     const one = await register([manifestNamed("one"), "{"]);
     const two = await register([manifestNamed("two")]);
     // Without manifests the session is for all runners of the worker.
@@ -104,21 +99,18 @@ describe("registering", () => {
     expect(runnersOf(bare.workerSessionId)).toEqual(["plugin:acme/chat/one", "plugin:acme/chat/two"]);
   });
 
-  test("an invalid worker id or an unknown era is refused", async () => {
-    const { register } = await openRunnerStage();
+  test("an invalid worker id or an unknown era is refused", async ({ register }) => {
     expect(await refusal(register([], "no blanks"))).toBe("INVALID_ARGUMENT");
     expect(await refusal(register([], "worker", "5"))).toBe("INVALID_ARGUMENT");
   });
 });
 
 describe("runners", () => {
-  test("give an empty list at first, which is not an error (case 8)", async () => {
-    const { client } = await openRunnerStage();
+  test("give an empty list at first, which is not an error (case 8)", async ({ client }) => {
     expect(await client.call(listRunners, {})).toMatchObject({ runners: [], nextPageToken: "" });
   });
 
-  test("are available while their worker was seen recently", async () => {
-    const { register, client, service } = await openRunnerStage();
+  test("are available while their worker was seen recently", async ({ register, client, service }) => {
     await register();
     const stateOf = async () => (await client.call(getRunner, parts)).runner?.state;
     expect(await stateOf()).toBe(Runner_State.AVAILABLE);
@@ -131,8 +123,7 @@ describe("runners", () => {
     expect(await stateOf()).toBe(Runner_State.AVAILABLE);
   });
 
-  test("are visible only to their own client", async () => {
-    const { register, client, stranger } = await openRunnerStage();
+  test("are visible only to their own client", async ({ register, client, stranger }) => {
     await register();
     expect((await stranger.call(listRunners, {})).runners).toEqual([]);
     expect(await refusal(stranger.call(getRunner, parts))).toBe("RUNNER_NOT_FOUND");
@@ -143,8 +134,7 @@ describe("runners", () => {
     expect((await client.call(getRunner, parts)).runner?.workerId).toBe("worker");
   });
 
-  test("disappear when they are deleted, and another worker can use their id", async () => {
-    const { register, client } = await openRunnerStage();
+  test("disappear when they are deleted, and another worker can use their id", async ({ register, client }) => {
     await register();
     await client.call(deleteRunner, parts);
     expect(await refusal(client.call(getRunner, parts))).toBe("RUNNER_NOT_FOUND");
@@ -152,8 +142,7 @@ describe("runners", () => {
     expect(codesOf(await register([manifestOf()], "another"))).toEqual(["accepted"]);
   });
 
-  test("are listed in pages of limited size", async () => {
-    const { register, client } = await openRunnerStage();
+  test("are listed in pages of limited size", async ({ register, client }) => {
     const large = { metadata: { text: "x".repeat(manifestBytesMax - 1_000) } };
     for (let index = 0; index < 9; index += 3) {
       const names = [index, index + 1, index + 2].map((each) => `r${each}`);
@@ -172,8 +161,7 @@ describe("runners", () => {
     expect(pages).toEqual([4, 4, 1]);
   });
 
-  test("have the documented form over REST", async () => {
-    const { register, service } = await openRunnerStage();
+  test("have the documented form over REST", async ({ register, service }) => {
     await register([greedyManifest]);
     const response = await fetch(`${service.url}/v1/runners/acme/chat/default`, { headers: credentialsOf() });
     expect(await response.json()).toEqual({
@@ -201,8 +189,7 @@ describe("runners", () => {
 });
 
 describe("bindings", () => {
-  test("are put, replaced, read and deleted", async () => {
-    const { put, client } = await openRunnerStage();
+  test("are put, replaced, read and deleted", async ({ put, client }) => {
     const made = await put({ runnerConfig: '{"a":1.0,"b":9007199254740993}', eventTypes: ["a", "b"] });
     expect(made).toMatchObject({ bindingId: "b", runnerId, eventTypes: ["a", "b"] });
     expect((await client.call(getBinding, { bindingId: "b" })).binding).toEqual(made);
@@ -215,8 +202,7 @@ describe("bindings", () => {
     expect(await refusal(client.call(deleteBinding, { bindingId: "b" }))).toBe("BINDING_NOT_FOUND");
   });
 
-  test("keep the numbers of their configuration over REST", async () => {
-    const { service } = await openRunnerStage();
+  test("keep the numbers of their configuration over REST", async ({ service }) => {
     const config = '{"big":9007199254740993,"float":1.0,"int":1}';
     const url = `${service.url}/v1/bindings/b`;
     const body = `{"runner_id":"${runnerId}","runner_config":${config},"scope":{"kind":"bot","id":"x"}}`;
@@ -229,8 +215,7 @@ describe("bindings", () => {
     expect(read).toContain('"scope":{"kind":"bot","id":"x"}');
   });
 
-  test("are visible only to their own client, and listed by their ids", async () => {
-    const { put, client, stranger } = await openRunnerStage();
+  test("are visible only to their own client, and listed by their ids", async ({ put, client, stranger }) => {
     for (const bindingId of ["c", "a", "b"]) {
       await put({ bindingId });
     }
@@ -243,8 +228,7 @@ describe("bindings", () => {
     expect(await refusal(stranger.call(listBindings, { pageToken: first.nextPageToken }))).toBe("CURSOR_INVALID");
   });
 
-  test.each(["0", "-5", '"abc"'])("with a timeout of %s are refused (case 15)", async (timeout) => {
-    const { put } = await openRunnerStage();
+  test.for(["0", "-5", '"abc"'])("with a timeout of %s are refused (case 15)", async (timeout, { put }) => {
     expect(await refusal(put({ runnerConfig: `{"timeout":${timeout}}` }))).toBe("INVALID_ARGUMENT");
   });
 });
@@ -275,8 +259,7 @@ describe("the records of a run", () => {
     expect(await refusal(client.call(listResultVerdicts, { runId: unknown }))).toBe("RUN_NOT_FOUND");
   });
 
-  test("contain its audit entries, newest first, only for its own client", async () => {
-    const { client, stranger, service } = await openRunnerStage();
+  test("contain its audit entries, newest first, only for its own client", async ({ client, stranger, service }) => {
     const runs = [newUuid(systemClock.nowMs()), newUuid(systemClock.nowMs())];
     for (const [index, action] of ["state_get", "call_tool", "state_set"].entries()) {
       await query(
@@ -330,8 +313,7 @@ describe("an agent", () => {
     statePolicy: { stateScopes: ["runner"] },
   };
 
-  test("is put, replaced, listed and deleted, separately for each client", async () => {
-    const { client, stranger } = await openRunnerStage();
+  test("is put, replaced, listed and deleted, separately for each client", async ({ client, stranger }) => {
     const { agent: put } = await client.call(putAgentProfile, { agent });
     expect(put).toMatchObject({ agentId: "helper", runnerConfig: agent.runnerConfig });
     await client.call(putAgentProfile, { agent: { ...agent, agentId: "a" } });
@@ -371,24 +353,22 @@ describe("an agent", () => {
     expect(await refusal(start({ botId: "one" }))).toBe("AGENT_NOT_FOUND");
   });
 
-  test.each([
+  test.for([
     ["a runner beside it", { runnerId }],
     ["a configuration beside it", { runnerConfig: "{}" }],
     ["a policy beside it", { statePolicy: {} }],
-  ])("is refused in a binding with %s", async (_, beside) => {
-    const { client } = await openRunnerStage();
+  ] as const)("is refused in a binding with %s", async ([_, beside], { client }) => {
     const binding = { bindingId: "b", agentId: "helper", ...beside };
     expect(await refusal(client.call(putBinding, { binding }))).toBe("INVALID_ARGUMENT");
   });
 
-  test.each([
+  test.for([
     ["without a runner", { runnerId: "" }],
     ["with an invalid id", { agentId: "a b" }],
     ["with an invalid runner id", { runnerId: "acme/chat/default" }],
     ["with a configuration that is not an object", { runnerConfig: "[]" }],
     ["with an invalid timeout", { runnerConfig: '{"timeout":0}' }],
-  ])("%s is refused", async (_, change) => {
-    const { client } = await openRunnerStage();
+  ] as const)("%s is refused", async ([_, change], { client }) => {
     expect(await refusal(client.call(putAgentProfile, { agent: { ...agent, ...change } }))).toBe("INVALID_ARGUMENT");
     expect((await client.call(listAgentProfiles, {})).agents).toEqual([]);
   });

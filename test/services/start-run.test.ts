@@ -2,7 +2,7 @@
 
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { AgentEventRecordSchema } from "#gen/runnel/host/v1/host_history_service_pb.js";
 import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -16,7 +16,9 @@ import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { greedyManifest, manifestOf, runnerId } from "../runners/manifests.ts";
-import { type BindingInit, openRunnerStage, refusal } from "./runner-stage.ts";
+import { type BindingInit, test as base, openRunnerStage, refusal } from "./runner-stage.ts";
+
+const test = base.extend("bound", () => openBound());
 
 type Stage = Awaited<ReturnType<typeof openRunnerStage>>;
 
@@ -94,8 +96,7 @@ describe("a run of an event", () => {
     expect((await contextOf(stage, run.runId)).runtime.deadline_at).toBeCloseTo(row?.deadline, 3);
   });
 
-  test("is listed everywhere with its runner and its binding", async () => {
-    const { client, start } = await openBound();
+  test("is listed everywhere with its runner and its binding", async ({ bound: { client, start } }) => {
     const run = await start();
     const read = await client.call(RunService.method.getRun, { runId: run.runId });
     expect(toBinary(RunSchema, read.run ?? run)).toEqual(toBinary(RunSchema, run));
@@ -110,15 +111,13 @@ describe("a run of an event", () => {
     }
   });
 
-  test("has a session that no client can list or reach", async () => {
-    const { client, start } = await openBound();
+  test("has a session that no client can list or reach", async ({ bound: { client, start } }) => {
     const { sessionId } = await start();
     expect((await client.call(SessionService.method.listSessions, {})).sessions).toEqual([]);
     expect(await refusal(client.call(SessionService.method.getSession, { sessionId }))).toBe("SESSION_NOT_FOUND");
   });
 
-  test("is announced to workers", async () => {
-    const stage = await openBound();
+  test("is announced to workers", async ({ bound: stage }) => {
     const listener = new pg.Client({ connectionString: stage.service.databaseUrl });
     await listener.connect();
     onTestFinished(() => listener.end());
@@ -131,8 +130,7 @@ describe("a run of an event", () => {
     await until("a word of the offer", () => heard > 0);
   });
 
-  test("is created over REST", async () => {
-    const { service } = await openBound();
+  test("is created over REST", async ({ bound: { service } }) => {
     const response = await fetch(`${service.url}/v1/runs`, {
       method: "POST",
       headers: { ...credentialsOf(), "content-type": "application/json" },
@@ -153,8 +151,7 @@ describe("a run of an event", () => {
     expect(await countRows(stage, "agent_event")).toBe(2);
   });
 
-  test("can be cancelled while it waits", async () => {
-    const { client, start } = await openBound();
+  test("can be cancelled while it waits", async ({ bound: { client, start } }) => {
     const { runId } = await start();
     const { run } = await client.call(RunService.method.cancelRun, { runId });
     expect(run).toMatchObject({ state: Run_State.CANCELLED, runnerId, bindingId: "b" });
@@ -162,8 +159,7 @@ describe("a run of an event", () => {
 });
 
 describe("the same event with the same request id", () => {
-  test("is one run with one answer, even when repeated at once (case 12)", async () => {
-    const stage = await openBound();
+  test("is one run with one answer, even when repeated at once (case 12)", async ({ bound: stage }) => {
     const runs = await Promise.all(Array.from({ length: 5 }, () => stage.start(talk, "key-1")));
     expect(new Set(runs.map(({ runId }) => runId)).size).toBe(1);
     expect(await countRows(stage, "remote_run")).toBe(1);
@@ -171,16 +167,14 @@ describe("the same event with the same request id", () => {
     expect(await refusal(stage.start({ ...talk, eventId: "other" }, "key-1"))).toBe("REQUEST_ID_REUSED");
   });
 
-  test("has its answer even after the binding was deleted", async () => {
-    const { client, start } = await openBound();
+  test("has its answer even after the binding was deleted", async ({ bound: { client, start } }) => {
     const { runId } = await start(talk, "key-1");
     await client.call(RunnerService.method.deleteBinding, { bindingId: "b" });
     expect((await start(talk, "key-1")).runId).toBe(runId);
     expect(await refusal(start(talk, "key-2"))).toBe("BINDING_NOT_FOUND");
   });
 
-  test("may be tried again after a refusal", async () => {
-    const { register, put, start } = await openRunnerStage();
+  test("may be tried again after a refusal", async ({ register, put, start }) => {
     await put();
     expect(await refusal(start(talk, "key-1"))).toBe("RUNNER_NOT_FOUND");
     await register();
@@ -189,8 +183,7 @@ describe("the same event with the same request id", () => {
 });
 
 describe("an event", () => {
-  test("without a binding, with several, or with an unknown runner starts nothing (case 13)", async () => {
-    const stage = await openRunnerStage();
+  test("without a binding, with several, or with an unknown runner starts nothing (case 13)", async ({ stage }) => {
     expect(await refusal(stage.start())).toBe("BINDING_NOT_FOUND");
     await stage.put();
     expect(await refusal(stage.start())).toBe("RUNNER_NOT_FOUND");
@@ -214,19 +207,17 @@ describe("an event", () => {
     expect(await refusal(stage.start())).toBe("BINDING_NOT_FOUND");
   });
 
-  test("of a client never matches another client's binding", async () => {
-    const { stranger } = await openBound();
+  test("of a client never matches another client's binding", async ({ bound: { stranger } }) => {
     const event = { eventId: "e", eventType: "message.received" };
     expect(await refusal(stranger.call(RunnerService.method.startRun, { event }))).toBe("BINDING_NOT_FOUND");
   });
 
-  test("of a known runner that is offline is queued (case 13)", async () => {
-    const stage = await openBound();
+  test("of a known runner that is offline is queued (case 13)", async ({ bound: stage }) => {
     await query(stage.service.databaseUrl, "delete from worker_session");
     expect((await stage.start()).state).toBe(Run_State.QUEUED);
   });
 
-  test.each<[string, object]>([
+  test.for<[string, object]>([
     ["no id", { eventId: "" }],
     ["no type", { eventType: "" }],
     ["a trigger of an unknown source", { trigger: { type: "message.received", source: "carrier pigeon" } }],
@@ -243,15 +234,13 @@ describe("an event", () => {
     ["an actor without a kind", { actor: { actorId: "ada" } }],
     ["metadata of the actor that is a number", { actor: { actorType: "user", metadata: "1" } }],
     ["an adapter's extra that is empty", { adapterExtra: "" }],
-  ])("with %s is refused, and nothing is written (case 14)", async (_, event) => {
-    const stage = await openBound();
+  ] as const)("with %s is refused, and nothing is written (case 14)", async ([_, event], { bound: stage }) => {
     expect(await refusal(stage.start(event))).toBe("INVALID_ARGUMENT");
     expect(await countRows(stage, "run")).toBe(0);
     expect(await countRows(stage, "conversation")).toBe(0);
   });
 
-  test("whose context is too large for every runner is refused", async () => {
-    const stage = await openBound();
+  test("whose context is too large for every runner is refused", async ({ bound: stage }) => {
     const contents = [JSON.stringify({ type: "image_base64", image_base64: "A".repeat(3_200_000) })];
     expect(await refusal(stage.start({ ...talk, input: { contents } }))).toBe("PAYLOAD_TOO_LARGE");
     expect(await countRows(stage, "run")).toBe(0);
@@ -277,8 +266,7 @@ describe("the time of a run", () => {
 });
 
 describe("a conversation", () => {
-  test("has an event and an item for each run, numbered without gaps even at once", async () => {
-    const stage = await openBound();
+  test("has an event and an item for each run, numbered without gaps even at once", async ({ bound: stage }) => {
     const runs = await Promise.all(Array.from({ length: 12 }, (_, n) => stage.start({ ...talk, eventId: `e-${n}` })));
     const numbers = [];
     for (const { runId } of runs) {
@@ -294,8 +282,7 @@ describe("a conversation", () => {
     expect(items.map(({ seq }) => seq)).toEqual(inOrder.map(([seq]) => seq));
   });
 
-  test("of a thousand items sends none of them, but a cursor to the newest (case 16)", async () => {
-    const stage = await openBound();
+  test("of a thousand items sends none of them, but a cursor to the newest (case 16)", async ({ bound: stage }) => {
     const first = await stage.start({ ...talk, input: { text: "the very first" } });
     await query(
       stage.service.databaseUrl,
@@ -318,8 +305,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("keeps the message, its beginning as text and the whole as it arrived", async () => {
-    const stage = await openBound();
+  test("keeps the message, its beginning as text and the whole as it arrived", async ({ bound: stage }) => {
     const text = "😀".repeat(5_000);
     const contents = [`{ "type": "text", "text": "${text}", "n": 1.0 }`];
     const { runId } = await stage.start({ ...talk, input: { contents } });
@@ -350,8 +336,7 @@ describe("a conversation", () => {
     expect(await countRows(stage, "history_item")).toBe(1);
   });
 
-  test("differs by thread, bot and workspace", async () => {
-    const stage = await openBound();
+  test("differs by thread, bot and workspace", async ({ bound: stage }) => {
     await stage.start(talk);
     const elsewhere = [{ threadId: "t" }, { botId: "b" }, { workspaceId: "w" }, { conversationId: "other" }];
     for (const place of elsewhere) {
@@ -449,8 +434,7 @@ describe("the permissions of a run", () => {
 });
 
 describe("the context for a runner", () => {
-  test("uses the words of the era that the runner was registered with", async () => {
-    const stage = await openBound();
+  test("uses the words of the era that the runner was registered with", async ({ bound: stage }) => {
     const attachments = ['{"type":"file","id":"f-1"}'];
     const event = { ...talk, input: { text: "a", attachments } };
     const spec = await contextOf(stage, (await stage.start(event)).runId);
@@ -497,8 +481,7 @@ describe("the context for a runner", () => {
     expect(Object.keys(JSON.parse(text).state.runner)).toEqual(["big", "small"]);
   });
 
-  test("contains the trace of the caller", async () => {
-    const { client, service, register, put } = await openRunnerStage();
+  test("contains the trace of the caller", async ({ client, service, register, put }) => {
     await register();
     await put();
     const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -516,8 +499,7 @@ describe("the context for a runner", () => {
   });
 });
 
-test("the rows of a conversation are stored under its key", async () => {
-  const stage = await openBound();
+test("the rows of a conversation are stored under its key", async ({ bound: stage }) => {
   const { runId } = await stage.start(talk);
   const { scope } = (await remoteRun(stage, runId)) as unknown as { scope: Parameters<typeof conversationKey>[0] };
   const [row] = await query<{ scope: Buffer }>(stage.service.databaseUrl, "select scope from conversation");

@@ -2,7 +2,7 @@
 
 import { sign as signBytes, verify as verifyBytes } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { TrustedKey_State } from "#gen/runnel/job/v1/trust_pb.js";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
@@ -19,6 +19,8 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { freshKey, openKeyFile } from "../jobs/trust-stage.ts";
 import { connect } from "../runlog/store.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const authAdminToken = "the-admin-token-of-these-tests";
 const asAdmin = { authorization: `Bearer ${authAdminToken}` };
@@ -158,8 +160,7 @@ describe("a trusted key", () => {
     expect(await eventsOf(admin)).toEqual([]);
   });
 
-  test("that is weak is refused with the reason", async () => {
-    const { admin } = await openStage();
+  test("that is weak is refused with the reason", async ({ stage: { admin } }) => {
     const publicKey = Buffer.alloc(32).toString("base64");
     const details = "invalid key.public_key: weak public key: with it one signature fits any text; make a new key pair";
     await expect(admin.call(createTrustedKey, { key: { kid: "k", publicKey } })).rejects.toMatchObject({ details });
@@ -182,8 +183,7 @@ describe("a trusted key", () => {
     expect((await admin.call(listTrustedKeys, {})).keys).toEqual([key]);
   });
 
-  test("can be changed only with the admin token", async () => {
-    const { service, rest } = await openStage();
+  test("can be changed only with the admin token", async ({ stage: { service, rest } }) => {
     const client = new GrpcClient(service.target);
     const denied = { code: 7, details: "access denied: the method needs the admin token" };
     for (const method of [createTrustedKey, listTrustedKeys, updateTrustedKey, revokeTrustedKey, listTrustEvents]) {
@@ -263,8 +263,7 @@ describe("a key of the settings", () => {
 });
 
 describe("lists", () => {
-  test("are paged: keys by name, events newest first and by type", async () => {
-    const { admin } = await openStage();
+  test("are paged: keys by name, events newest first and by type", async ({ stage: { admin } }) => {
     const names = ["a", "B", "c-1", "c.1", "C"];
     for (const kid of names) {
       await admin.call(createTrustedKey, { key: { kid, publicKey: freshKey().toString("base64") } });
@@ -371,8 +370,7 @@ describe("keys of receipts", () => {
   });
 });
 
-test("the status of a key in a request is ignored", async () => {
-  const { admin } = await openStage();
+test("the status of a key in a request is ignored", async ({ stage: { admin } }) => {
   const key = { kid: "k", publicKey: freshKey().toString("base64"), status: TrustedKey_State.REVOKED };
   expect((await admin.call(createTrustedKey, { key })).key?.status).toBe(TrustedKey_State.ACTIVE);
 });

@@ -1,7 +1,7 @@
 // The table of docs/authentication.md: each credential, signature and token of the service, tried at each place that takes one.
 
 import { readFileSync } from "node:fs";
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect, onTestFinished } from "vitest";
 import { HostRunService } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
@@ -11,7 +11,8 @@ import { verifyText } from "../../src/engine/receipts/jws.ts";
 import { RunTokens } from "../../src/platform/auth/run-token.ts";
 import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
 import { type CallbackCall, startCallbackHost } from "../fakes/callback-host.ts";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { type Agent, adminToken, type Forum, openForum, send, signedHeaders, takeNonce } from "../forum/stage.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
@@ -59,9 +60,8 @@ interface Stage {
 const secret = "the-secret-that-all-callers-of-this-test-share";
 const clients = ["local", "carol", "made"];
 
-async function openStage(): Promise<Stage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+const test = base.extend("stage", async (): Promise<Stage> => {
+  const provider = await openProvider();
   provider.respond(callTools({ id: "call_1", name: "look_up", arguments: "{}" }), answer("done"));
   const signer = makeSigner();
   const forum = await openForum({
@@ -117,7 +117,7 @@ async function openStage(): Promise<Stage> {
       "page token": { text: nextPageToken },
     },
   };
-}
+});
 
 const macOf = (headers: Readonly<Record<string, string>>): string =>
   headers["x-signature"]?.slice("sha256=".length) ?? "";
@@ -224,14 +224,12 @@ const use: Readonly<Record<string, Place>> = {
     isOk(`${url}/v1/sessions?page_size=1&page_token=${encodeURIComponent(text)}`, { headers: credentialsOf() }),
 };
 
-test("the table has a specimen for each row and a try for each column", async () => {
-  const { specimens } = await openStage();
+test("the table has a specimen for each row and a try for each column", async ({ stage: { specimens } }) => {
   expect(table.map(({ kind }) => kind)).toEqual(Object.keys(specimens));
   expect(places).toEqual(Object.keys(use));
 });
 
-test("each credential is accepted where the table says so, and nowhere else", async () => {
-  const stage = await openStage();
+test("each credential is accepted where the table says so, and nowhere else", async ({ stage }) => {
   const found = [];
   for (const { kind, cells } of table) {
     for (const [at, place] of places.entries()) {
@@ -245,8 +243,7 @@ test("each credential is accepted where the table says so, and nowhere else", as
   expect(found).toEqual([]);
 });
 
-test("what works once is refused the second time", async () => {
-  const stage = await openStage();
+test("what works once is refused the second time", async ({ stage }) => {
   const once = table.flatMap(({ kind, cells }) =>
     cells.flatMap((cell, at) => (cell.startsWith("once") ? [[kind, places[at] ?? ""] as const] : [])),
   );

@@ -1,11 +1,12 @@
 // The checks before every call, whichever client it is from: rate limits, pages of other origins, request ids, unknown routes.
 
 import { request as httpRequest } from "node:http";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { testDatabase } from "../harness/database.ts";
@@ -97,8 +98,7 @@ describe("pages of other origins", () => {
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("get no CORS headers when no origin is listed", async () => {
-    const service = await startService();
+  test("get no CORS headers when no origin is listed", async ({ service }) => {
     const answered = await fetch(`${service.url}/v1/sessions`, { headers: { ...credentialsOf(), ...page } });
     expect([answered.status, answered.headers.get("access-control-allow-origin")]).toEqual([200, null]);
   });
@@ -178,8 +178,7 @@ describe("a service without authentication", () => {
 });
 
 describe("request ids", () => {
-  test("are in every answer: the caller's own, cut to the maximum, or a new one", async () => {
-    const service = await startService();
+  test("are in every answer: the caller's own, cut to the maximum, or a new one", async ({ service }) => {
     const idOf = async (path: string, id?: string) => {
       const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
       return (await fetch(service.url + path, { headers })).headers.get("x-request-id");
@@ -193,8 +192,7 @@ describe("request ids", () => {
 });
 
 describe("below /v1/", () => {
-  test("no route is revealed without credentials", async () => {
-    const service = await startService();
+  test("no route is revealed without credentials", async ({ service }) => {
     const answers = async (path: string, headers: Record<string, string>) => {
       const response = await fetch(service.url + path, { headers });
       return [response.status, await response.text()];
@@ -207,8 +205,7 @@ describe("below /v1/", () => {
     expect(await answers("/metrics", {})).toEqual([404, "404 page not found\n"]);
   });
 
-  test("a repeated credential header is refused", async () => {
-    const service = await startService();
+  test("a repeated credential header is refused", async ({ service }) => {
     for (const name of ["Authorization", "X-Client-ID", "X-Signature", "X-Timestamp", "X-Nonce"]) {
       const headers = [
         [name, "one"],

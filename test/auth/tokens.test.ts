@@ -1,14 +1,17 @@
 // Bearer tokens: keys that are made and revoked while the service runs, the admin token, and tickets for one stream.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { test as base } from "../fixtures.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { readSse } from "../harness/sse.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const authAdminToken = "the-admin-token-of-these-tests";
 const asAdmin = bearer(authAdminToken);
@@ -82,8 +85,7 @@ describe("API keys", () => {
     expect(apiKeys.map((key) => key.keyId)).toEqual([second.apiKey?.keyId, keyId]);
   });
 
-  test("expire at their time", async () => {
-    const { service, admin } = await openStage();
+  test("expire at their time", async ({ stage: { service, admin } }) => {
     const expireTime = { seconds: BigInt(Math.floor(Date.now() / 1_000) + 3_600), nanos: 0 };
     const { key, apiKey } = await admin.call(createApiKey, { clientId: "ada", expireTime });
     const ada = new GrpcClient(service.target, bearer(key));
@@ -109,8 +111,7 @@ describe("API keys", () => {
     }
   });
 
-  test("are listed page by page, newest first", async () => {
-    const { admin } = await openStage();
+  test("are listed page by page, newest first", async ({ stage: { admin } }) => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       ids.unshift((await admin.call(createApiKey, { clientId: "ada" })).apiKey?.keyId ?? "");
@@ -123,8 +124,7 @@ describe("API keys", () => {
 });
 
 describe("an administrative method", () => {
-  test("requires the admin token, which is valid for no other method", async () => {
-    const { service, admin, local } = await openStage();
+  test("requires the admin token, which is valid for no other method", async ({ stage: { service, admin, local } }) => {
     const denied = { code: 7, details: "access denied: the method needs the admin token" };
     await expect(local.call(createApiKey, { clientId: "ada" })).rejects.toMatchObject(denied);
     await expect(local.call(listApiKeys, {})).rejects.toMatchObject(denied);
@@ -137,8 +137,7 @@ describe("an administrative method", () => {
     await expect(admin.call(revokeApiKey, unknown)).rejects.toMatchObject({ code: 5, details: "API key not found" });
   });
 
-  test("is refused to all callers when no admin token is set", async () => {
-    const service = await startService();
+  test("is refused to all callers when no admin token is set", async ({ service }) => {
     for (const headers of [bearer(""), credentialsOf()]) {
       expect((await statusOf(`${service.url}/v1/auth/keys`, headers))[0]).toBe(503);
     }
@@ -169,8 +168,7 @@ describe("a stream ticket", () => {
     expect(await Array.fromAsync(overRpc.stream(streamSession, { sessionId }))).not.toEqual([]);
   });
 
-  test("opens no other stream", async () => {
-    const { service, local } = await openStage();
+  test("opens no other stream", async ({ stage: { service, local } }) => {
     const mine = await finishRun(local);
     const other = await finishRun(local);
     const ticket = await makeTicket(service, { run_id: mine.runId });
@@ -188,8 +186,7 @@ describe("a stream ticket", () => {
     expect((await statusOf(tail(mine.runId), credentialsOf()))[0]).toBe(401);
   });
 
-  test("must be used within a minute and ends after a quarter of an hour", async () => {
-    const { service, local } = await openStage();
+  test("must be used within a minute and ends after a quarter of an hour", async ({ stage: { service, local } }) => {
     const { sessionId } = await finishRun(local);
     const age = (minutes: number) =>
       query(service.databaseUrl, "update stream_ticket set create_time = create_time - $1 * interval '1 minute'", [
@@ -210,8 +207,7 @@ describe("a stream ticket", () => {
     expect((await statusOf(opened))[0]).toBe(401);
   });
 
-  test("is refused for sessions and runs of other clients", async () => {
-    const { service, local } = await openStage();
+  test("is refused for sessions and runs of other clients", async ({ stage: { service, local } }) => {
     const { sessionId, runId } = await finishRun(local);
     const stranger = new GrpcClient(service.target, credentialsOf("stranger"));
     const session = { target: { target: { case: "sessionId" as const, value: sessionId } } };
@@ -224,8 +220,7 @@ describe("a stream ticket", () => {
   });
 });
 
-test("several credentials in one request are refused as ambiguous", async () => {
-  const { service } = await openStage();
+test("several credentials in one request are refused as ambiguous", async ({ stage: { service } }) => {
   const url = `${service.url}/v1/sessions`;
   const error = /^several credentials: /;
   for (const headers of [

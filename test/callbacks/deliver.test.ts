@@ -3,7 +3,7 @@
 
 import { createHmac } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { backoffMs } from "../../src/engine/callbacks/backoff.ts";
 import { endRun } from "../../src/engine/runs/terminal.ts";
@@ -19,7 +19,7 @@ import { fail, type RecordedRequest, type Script } from "../fakes/wire-server.ts
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { hurriedClock, input, LocalWakeup, openStore, silentEvents } from "../runlog/store.ts";
-import { egress, type Host, openDelivery, openHost, passTime, rowsOf, secret, take } from "./stage.ts";
+import { egress, type Host, openDelivery, openHost, passTime, rowsOf, secret, take, test } from "./stage.ts";
 
 /** A session that was created and whose first run has ended, with its three callbacks. */
 async function addTold(
@@ -116,17 +116,14 @@ test("each attempt is signed anew, by the rule that clients use for their reques
   expect(new Set(host.requests.map(({ headers }) => headers["x-nonce"]))).toHaveProperty("size", 4);
 });
 
-test("an address with a trailing slash or a query stays valid", async () => {
-  const { url, db } = await openStore();
-  const host = await openHost();
+test("an address with a trailing slash or a query stays valid", async ({ store: { url, db }, host }) => {
   const session = await addTold(db, { baseUrl: `${host.origin}/hooks/?team=7` });
   openDelivery(url);
   await settled(url, 3);
   expect(host.requests[0]?.path).toBe(`/hooks/sessions/${session}/status?team=7`);
 });
 
-test("a host that is away for hours gets everything in order once it is back", async () => {
-  const { url, db } = await openStore();
+test("a host that is away for hours gets everything in order once it is back", async ({ store: { url, db } }) => {
   const failuresMax = 14;
   let requests = 0;
   const host = await openHost(() => (++requests > failuresMax ? take : fail(503, "down")));
@@ -202,11 +199,10 @@ test.each<[string, Script, string | RegExp]>([
   expect(host.requests.map(({ body }) => body.status)).toEqual(["created", ...inOrder]);
 });
 
-test.each<[string, Script]>([
+test.for<[string, Script]>([
   ["no JSON", (wire) => wire.reply(200, "<html>")],
   ["nothing", (wire) => wire.reply(204, "")],
-])("a successful answer with %s counts as delivered", async (_what, script) => {
-  const { url, db } = await openStore();
+] as const)("a successful answer with %s counts as delivered", async ([_what, script], { store: { url, db } }) => {
   const host = await openHost(() => script);
   await addTold(db, host);
   openDelivery(url);
@@ -214,8 +210,7 @@ test.each<[string, Script]>([
   expect((await rowsOf(url)).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
 });
 
-test("a host that is slow or dead delays only its own sessions", async () => {
-  const { url, db } = await openStore();
+test("a host that is slow or dead delays only its own sessions", async ({ store: { url, db } }) => {
   const slow = await openHost(() => (wire) => wire.hang());
   const quick = await openHost();
   for (let index = 0; index < 5; index++) {
@@ -228,8 +223,7 @@ test("a host that is slow or dead delays only its own sessions", async () => {
   expect(slow.requests.map(({ body }) => body.status)).toEqual(Array.from({ length: 5 }, () => "created"));
 });
 
-test("a dead host with many sessions does not delay callbacks of other clients", async () => {
-  const { url, db } = await openStore();
+test("a dead host with many sessions does not delay callbacks of other clients", async ({ store: { url, db } }) => {
   const dead = await openHost(() => (wire) => wire.hang());
   for (let index = 0; index < 50; index++) {
     await addTold(db, dead);
@@ -243,8 +237,7 @@ test("a dead host with many sessions does not delay callbacks of other clients",
   expect(dead.requests).toHaveLength(16);
 });
 
-test("at most 32 callbacks are sent at a time", async () => {
-  const { url, db } = await openStore();
+test("at most 32 callbacks are sent at a time", async ({ store: { url, db } }) => {
   const release = Promise.withResolvers<void>();
   const host = await openHost(() => async (wire) => {
     await release.promise;
@@ -333,8 +326,7 @@ test("a new callback waits while an earlier one of its session waits for another
   expect((await rowsOf(url)).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0]);
 });
 
-test("a sender that closes finishes the callback under way and takes no more", async () => {
-  const { url, db } = await openStore();
+test("a sender that closes finishes the callback under way and takes no more", async ({ store: { url, db } }) => {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const host = await openHost(() => async (wire) => {
@@ -351,8 +343,7 @@ test("a sender that closes finishes the callback under way and takes no more", a
   expect((await rowsOf(url)).map(({ state }) => state)).toEqual(["delivered", "pending", "pending"]);
 });
 
-test("a sender that closes does not wait for a host that never answers", async () => {
-  const { url, db } = await openStore();
+test("a sender that closes does not wait for a host that never answers", async ({ store: { url, db } }) => {
   const host = await openHost(() => (wire) => wire.hang());
   await addTold(db, host);
   const delivery = openDelivery(url);

@@ -6,6 +6,7 @@ import { createSignRequest } from "../../src/platform/auth/sign-request.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { createEgress, type Egress } from "../../src/platform/egress/post.ts";
 import { type RecordedRequest, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { test as base } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { connect, hurriedClock, LocalWakeup, silentEvents } from "../runlog/store.ts";
 
@@ -24,6 +25,8 @@ export async function openHost(describe: (request: RecordedRequest) => Script = 
     server.requests.filter(({ body }) => body.session_id === sessionId).map(({ body }) => String(body.status));
   return { ...server, baseUrl: `${server.origin}/hooks`, told };
 }
+
+export const test = base.extend("host", () => openHost());
 
 export const take: Script = (wire) => wire.reply(200, '{"ok":true}');
 

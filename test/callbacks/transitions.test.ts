@@ -1,15 +1,16 @@
 // Which callbacks are written: one for each transition of a session with a callback address, by every actor.
 
 import { status } from "@grpc/grpc-js";
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { StatusCallback_State } from "#gen/runnel/v1/callback_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { answer, callTools, type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+import { openProvider } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -17,13 +18,14 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { openHost, rowsOf } from "./stage.ts";
 
+const test = base.extend("stage", () => openService());
+
 const agent = { name: "told", model: "openai:fake" };
 /** No server listens here, so each call fails at once. */
 const callback = { baseUrl: "http://127.0.0.1:9/hooks" };
 
 async function openService(flags: Partial<Config> = {}) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const service = await startService({
     openaiKey: "test-key",
     openaiBaseUrl: provider.baseUrl,
@@ -86,8 +88,7 @@ test("the callback of a failed run contains what the run had done until then", a
   expect(body.error).toMatch(/ was cut off: /);
 });
 
-test("a session without a callback address writes no callback", async () => {
-  const { provider, service, client } = await openService();
+test("a session without a callback address writes no callback", async ({ stage: { provider, service, client } }) => {
   provider.respond(answer("one"));
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
@@ -104,8 +105,7 @@ test("the service's own address applies to sessions without one", async () => {
   expect(callbacks.map(({ baseUrl }) => baseUrl)).toEqual([callback.baseUrl, "http://127.0.0.1:9/all"]);
 });
 
-test("a repeated create writes one callback", async () => {
-  const { service, client } = await openService();
+test("a repeated create writes one callback", async ({ stage: { service, client } }) => {
   const request = { agent, callback, requestId: "again" };
   const first = await client.call(SessionService.method.createSession, request);
   const second = await client.call(SessionService.method.createSession, request);
@@ -113,16 +113,14 @@ test("a repeated create writes one callback", async () => {
   expect(await statusesOf(service.databaseUrl, first.sessionId)).toEqual(["created"]);
 });
 
-test("a refused create writes no callback", async () => {
-  const { service, client } = await openService();
+test("a refused create writes no callback", async ({ stage: { service, client } }) => {
   await client.call(SessionService.method.createSession, { sessionId: "taken", agent, callback });
   const second = client.call(SessionService.method.createSession, { sessionId: "taken", agent, callback });
   await expect(second).rejects.toMatchObject({ code: status.ALREADY_EXISTS });
   expect(await statusesOf(service.databaseUrl, "taken")).toEqual(["created"]);
 });
 
-test("deleting a running session writes one cancelled callback", async () => {
-  const { provider, service, client } = await openService();
+test("deleting a running session writes one cancelled callback", async ({ stage: { provider, service, client } }) => {
   stall(provider);
   const host = await openHost();
   const { baseUrl } = host;
@@ -199,8 +197,7 @@ test("the list of callbacks pages, filters by state, and shows a client only its
   await expect(foreign).rejects.toMatchObject({ code: status.NOT_FOUND, details: "callback not found" });
 });
 
-test("over REST the list and the redelivery look as documented", async () => {
-  const { service, client } = await openService();
+test("over REST the list and the redelivery look as documented", async ({ stage: { service, client } }) => {
   await client.call(SessionService.method.createSession, { sessionId: "shown", agent, callback });
   const headers = credentialsOf();
   const callbacks = await until("a failure", async () => {

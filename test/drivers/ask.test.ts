@@ -7,7 +7,7 @@ import { createEvents } from "../../src/platform/telemetry/events.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { noRunSpan } from "../../src/platform/telemetry/traces.ts";
 import { ask } from "../../src/protocols/jobspec/benchmark/ask.ts";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { openStore } from "../runlog/store.ts";
@@ -15,8 +15,7 @@ import { openStore } from "../runlog/store.ts";
 test("an answer past constraints.provider_timeout fails with the name of the setting, and a cancel does not", async () => {
   const { db } = await openStore({ poolSize: 1 });
   const clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const models = createOpenAiCompatible({ name: "openai", baseUrl: provider.baseUrl, apiKey: "key", clock });
   onTestFinished(() => models.close());
   const none = { tokens: 0, costMicroUsd: 0 };

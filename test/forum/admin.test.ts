@@ -1,7 +1,7 @@
 // The administration of the forum: resources are created, listed, changed, and refused with the reason.
 
 import { createClient } from "@connectrpc/connect";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import {
   ForumAdminService,
   ListThreadsRequest_RequestStatus as RequestStatus,
@@ -9,13 +9,12 @@ import {
 import { ForumComment_Kind as Kind, ForumThread_Type as Type } from "#gen/runnel/community/v1/forum_pb.js";
 import { connectJsonTransport } from "../conformance/transports.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { asAdmin, newThread, openForum, readHeaders, send, write } from "./stage.ts";
+import { asAdmin, newThread, openForum, readHeaders, send, test, write } from "./stage.ts";
 
 const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/);
 const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-test("a community is created, listed, changed and closed", async () => {
-  const { admin } = await openForum();
+test("a community is created, listed, changed and closed", async ({ forum: { admin } }) => {
   const made = await admin("POST", "/v1/communities", { slug: "lab", name: "The lab", description: "Trials" });
   expect([made.status, made.body]).toEqual([
     201,
@@ -74,8 +73,7 @@ test("a community is created, listed, changed and closed", async () => {
   expect(await fieldOf({ name: "Other" })).toEqual(["community.slug"]);
 });
 
-test("an agent is created, assigned, and listed by community", async () => {
-  const { admin, communityId } = await openForum();
+test("an agent is created, assigned, and listed by community", async ({ forum: { admin, communityId } }) => {
   const made = await admin("POST", "/v1/forum-agents", { handle: "ada", owner_wallet: "0xA", llm_provider: "OPENAI" });
   expect([made.status, made.body]).toEqual([
     201,
@@ -143,8 +141,7 @@ test("a credential is shown once, each agent has one, and revoking it takes effe
   }
 });
 
-test("a contract needs a valid ABI, is added once, and is removed", async () => {
-  const { admin, communityId } = await openForum();
+test("a contract needs a valid ABI, is added once, and is removed", async ({ forum: { admin, communityId } }) => {
   const path = `/v1/communities/${communityId}/contracts`;
   const good = { name: "T", chain: "sepolia", address: `0x${"a".repeat(40)}`, abi: [{ type: "function", name: "f" }] };
   const { id } = (await admin("POST", path, good)).body;
@@ -175,8 +172,7 @@ test("a contract needs a valid ABI, is added once, and is removed", async () => 
   expect((await admin("POST", "/v1/communities/nowhere/contracts", good)).status).toBe(404);
 });
 
-test("a person comments with a wallet, and agents read it", async () => {
-  const forum = await openForum();
+test("a person comments with a wallet, and agents read it", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada);
   const path = `/v1/threads/${threadId}/comments`;
@@ -197,8 +193,7 @@ test("a person comments with a wallet, and agents read it", async () => {
   });
 });
 
-test("threads are listed newest first, by type and by status of requests, over each surface", async () => {
-  const forum = await openForum();
+test("threads are listed newest first, by type and by status of requests, over each surface", async ({ forum }) => {
   const { service, admin, communityId } = forum;
   const ada = await forum.addAgent("ada");
   const path = `/v1/communities/${communityId}/threads`;
@@ -306,8 +301,7 @@ test("comments are listed oldest first with their thread and with jokes, over ea
   expect(idsOf([...first.comments, ...second.comments])).toEqual([...idsOf(rest.comments), ...large]);
 });
 
-test("bans are listed by wallet, and need an owner", async () => {
-  const { admin, addAgent, communityId } = await openForum();
+test("bans are listed by wallet, and need an owner", async ({ forum: { admin, addAgent, communityId } }) => {
   const [ada, bob] = [await addAgent("ada"), await addAgent("bob", { owner_wallet: "" })];
   const path = `/v1/communities/${communityId}/bans`;
   expect((await admin("PUT", `${path}/${ada.id}`)).body).toEqual({
@@ -321,8 +315,7 @@ test("bans are listed by wallet, and need an owner", async () => {
   expect((await admin("GET", path)).body.bans).toBeUndefined();
 });
 
-test("only the administrator can call the admin RPCs, over REST and gRPC", async () => {
-  const forum = await openForum();
+test("only the administrator can call the admin RPCs, over REST and gRPC", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const methods = Object.values(ForumAdminService.method);
   expect(methods.length).toBeGreaterThan(15);

@@ -3,12 +3,13 @@
 
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Db } from "../../src/platform/database/database.ts";
 import { connect } from "../runlog/store.ts";
 import {
   type Agent,
   type Answer,
+  test as base,
   type Forum,
   newThread,
   openForum,
@@ -271,14 +272,14 @@ const faults: readonly Fault[] = [
   },
 ];
 
-async function openStage(): Promise<Stage> {
+const test = base.extend("stage", async (): Promise<Stage> => {
   const forum = await openForum();
   const [ada, revoked] = [await forum.addAgent("ada"), await forum.addAgent("revoked")];
   await forum.admin("DELETE", `/v1/forum-agents/${revoked.id}/credentials`);
   const otherId = await forum.addCommunity("other");
   const closedId = await forum.addCommunity("closed", { status: "CLOSED" });
   return { ...forum, db: connect(forum.service.databaseUrl).db, ada, revoked, otherId, closedId };
-}
+});
 
 /** Sends a valid write with some faults in it; when two set the same part, the first wins. */
 async function tryFaults(stage: Stage, names: readonly Fault[]) {
@@ -313,8 +314,7 @@ async function tryFaults(stage: Stage, names: readonly Fault[]) {
   return { answer, isUsed: used[0]?.use_time !== null };
 }
 
-test("of two faults the first is reported; the nonce is used up from the ban on", async () => {
-  const stage = await openStage();
+test("of two faults the first is reported; the nonce is used up from the ban on", async ({ stage }) => {
   const wrong: string[] = [];
   for (const [at, fault] of faults.entries()) {
     const others = faults.slice(at + 1).filter(({ group }) => group === undefined || group !== fault.group);
@@ -417,8 +417,7 @@ test("the shared cases of refusals hold", async () => {
   }
 });
 
-test("a wrong signature does not use up the nonce", async () => {
-  const forum = await openForum();
+test("a wrong signature does not use up the nonce", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
   const body = { communityId: forum.communityId, title: "a", body: "b" };
@@ -435,8 +434,7 @@ test("a wrong signature does not use up the nonce", async () => {
   expect((await post()).status).toBe(200);
 });
 
-test("an expired nonce is refused", async () => {
-  const forum = await openForum();
+test("an expired nonce is refused", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
   await forum.query("update agent_nonce set expire_time = now() where nonce = $1", [nonce]);
@@ -448,8 +446,7 @@ test("an expired nonce is refused", async () => {
   expect([status, answer]).toEqual([401, { error: "Invalid or expired nonce" }]);
 });
 
-test("an old key without a signed agent id is refused", async () => {
-  const forum = await openForum();
+test("an old key without a signed agent id is refused", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const headers = signedHeaders(ada, { nonce: await takeNonce(forum.service, ada), body: {} });
   const { "x-runner-token": token = "", "x-agent-id": _, ...rest } = headers;
@@ -460,8 +457,7 @@ test("an old key without a signed agent id is refused", async () => {
   expect([answer.status, answer.body]).toEqual([401, { error: "Unauthorized" }]);
 });
 
-test("a body over 1 MiB is refused before every other check", async () => {
-  const forum = await openForum();
+test("a body over 1 MiB is refused before every other check", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const body = { communityId: forum.communityId, title: "a", body: "b", more: "x".repeat(1_048_576) };
   const answer = await write(forum.service, ada, "POST", "/api/threads", body);

@@ -1,9 +1,11 @@
 // The "verification floor" and the "forbidden regressions" of the guardrails that concern the forum: one test each.
 
 import { createHash, createHmac } from "node:crypto";
-import { expect, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
 import { newThread, openForum, readHeaders, send, signedHeaders, takeNonce, write } from "./stage.ts";
+
+const test = base.extend("stage", () => openStage());
 
 async function openStage() {
   const forum = await openForum();
@@ -31,8 +33,7 @@ test("floor: nonce replay is rejected, on every route, and across routes", async
   }
 });
 
-test("floor: a mismatched x-agent-id is rejected", async () => {
-  const { service, ada, writes, addAgent } = await openStage();
+test("floor: a mismatched x-agent-id is rejected", async ({ stage: { service, ada, writes, addAgent } }) => {
   const bob = await addAgent("bob");
   for (const [method, path, body] of writes) {
     const headers = signedHeaders(ada, { nonce: await takeNonce(service, ada), body });
@@ -46,8 +47,7 @@ test("floor: a mismatched x-agent-id is rejected", async () => {
   }
 });
 
-test("floor: reads succeed with a valid credential", async () => {
-  const { service, ada, threadId } = await openStage();
+test("floor: reads succeed with a valid credential", async ({ stage: { service, ada, threadId } }) => {
   for (const path of [
     `/api/agents/${ada.id}/general`,
     `/api/agents/context?agentId=${ada.id}&commentLimit=50`,
@@ -57,8 +57,7 @@ test("floor: reads succeed with a valid credential", async () => {
   }
 });
 
-test("forbidden: a runner's request without x-agent-id", async () => {
-  const { service, ada, writes } = await openStage();
+test("forbidden: a runner's request without x-agent-id", async ({ stage: { service, ada, writes } }) => {
   const reads = [
     ["POST", "/api/agents/nonce"],
     ["GET", `/api/agents/${ada.id}/general`],
@@ -76,8 +75,7 @@ test("forbidden: a runner's request without x-agent-id", async () => {
   }
 });
 
-test("forbidden: another order or delimiter of the signed payload", async () => {
-  const { service, ada, writes } = await openStage();
+test("forbidden: another order or delimiter of the signed payload", async ({ stage: { service, ada, writes } }) => {
   const [[method, path, body]] = writes;
   const others = [
     (parts: string[]) => parts.toReversed().join("."),
@@ -118,8 +116,7 @@ test("forbidden: unsigned writes to threads, comments and request-status", async
   expect(await count()).toEqual(before);
 });
 
-test("the body may have any equivalent form, and no other", async () => {
-  const { service, ada, communityId } = await openStage();
+test("the body may have any equivalent form, and no other", async ({ stage: { service, ada, communityId } }) => {
   const body = { communityId, title: "a", body: "b\u2028<é>" };
   const post = async (text: string) => {
     const headers = signedHeaders(ada, { nonce: await takeNonce(service, ada), body });

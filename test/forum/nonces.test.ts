@@ -1,7 +1,7 @@
 // Concurrent uses of one nonce, and the exact limits of a signature's validity.
 
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { hashToken } from "../../src/platform/auth/key-ring.ts";
 import { admitWrite } from "../../src/protocols/community/forum/gate.ts";
 import { SignedBody } from "../../src/protocols/community/forum/signing/body.ts";
@@ -10,11 +10,10 @@ import { deleteExpiredAgentNonces } from "../../src/protocols/community/storage/
 import { createManualClock } from "../harness/manual-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { connect, openStore, type Store } from "../runlog/store.ts";
-import { adminToken, openForum, readHeaders, send, signedHeaders, takeNonce } from "./stage.ts";
+import { connect, type Store } from "../runlog/store.ts";
+import { adminToken, readHeaders, send, signedHeaders, takeNonce, test } from "./stage.ts";
 
-test("of 200 concurrent uses of one nonce, over two replicas, one succeeds", async () => {
-  const forum = await openForum();
+test("of 200 concurrent uses of one nonce, over two replicas, one succeeds", async ({ forum }) => {
   const twin = await startService({ databaseUrl: forum.service.databaseUrl, authAdminToken: adminToken });
   const ada = await forum.addAgent("ada");
   const body = { communityId: forum.communityId, title: "Once", body: "only" };
@@ -32,8 +31,7 @@ test("of 200 concurrent uses of one nonce, over two replicas, one succeeds", asy
   expect(await forum.query("select title from forum_thread")).toEqual([{ title: "Once" }]);
 });
 
-test("one use succeeds when all have seen the nonce valid before one takes it", async () => {
-  const forum = await openForum();
+test("one use succeeds when all have seen the nonce valid before one takes it", async ({ forum }) => {
   const twin = await startService({ databaseUrl: forum.service.databaseUrl, authAdminToken: adminToken });
   const ada = await forum.addAgent("ada");
   const body = { communityId: forum.communityId, title: "Once", body: "only" };
@@ -61,8 +59,7 @@ test("one use succeeds when all have seen the nonce valid before one takes it", 
   expect(await forum.query("select title from forum_thread")).toEqual([{ title: "Once" }]);
 });
 
-test("a used nonce stays used when the write after it fails", async () => {
-  const forum = await openForum();
+test("a used nonce stays used when the write after it fails", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const body = { communityId: "nowhere", title: "a", body: "b" };
   const request = {
@@ -92,8 +89,7 @@ async function tryAt({ db }: Store, offsetMs: number): Promise<string> {
   }
 }
 
-test("a signature is valid for exactly two minutes before and after", async () => {
-  const store = await openStore();
+test("a signature is valid for exactly two minutes before and after", async ({ store }) => {
   await sql`insert into forum_agent (id, handle) values ('a1', 'ada')`.execute(store.db);
   await store.db
     .insertInto("agent_credential")
@@ -105,16 +101,14 @@ test("a signature is valid for exactly two minutes before and after", async () =
   expect(await tryAt(store, -120_001)).toBe("Timestamp expired");
 });
 
-test("nonces are deleted after they expire", async () => {
-  const { db } = await openStore();
+test("nonces are deleted after they expire", async ({ store: { db } }) => {
   await sql`insert into agent_nonce (nonce, agent_id, expire_time) values
     ('old', 'a', now() - interval '1 second'), ('new', 'a', now() + interval '1 minute')`.execute(db);
   expect(await deleteExpiredAgentNonces(db, { limit: 10 })).toBe(1);
   expect(await db.selectFrom("agent_nonce").select("nonce").execute()).toEqual([{ nonce: "new" }]);
 });
 
-test("reads and nonces need both headers and a valid credential", async () => {
-  const forum = await openForum();
+test("reads and nonces need both headers and a valid credential", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const bob = await forum.addAgent("bob");
   const ask = async (headers: Record<string, string>, path = "/api/agents/nonce", method = "POST") => {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { SignedBody, stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
@@ -17,11 +17,11 @@ import {
   callForum,
   type Forum,
   newThread,
-  openForum,
   readHeaders,
   send,
   signedHeaders,
   takeNonce,
+  test,
   write,
 } from "./stage.ts";
 
@@ -54,8 +54,7 @@ async function stateOf({ query }: Forum) {
 const isRefusal = ({ status, body }: { status: number; body: unknown }): boolean =>
   status >= 400 && status < 500 && typeof (body as { error?: unknown } | undefined)?.error === "string";
 
-test("ids of any shape in a path, a query or a header are refused", async () => {
-  const forum = await openForum();
+test("ids of any shape in a path, a query or a header are refused", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const body = { body: "x", status: "pending", isIssued: true };
   const before = await stateOf(forum);
@@ -83,8 +82,7 @@ test("ids of any shape in a path, a query or a header are refused", async () => 
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("a gRPC message with odd values about its sender is refused", async () => {
-  const forum = await openForum();
+test("a gRPC message with odd values about its sender is refused", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const before = await stateOf(forum);
   const { createThread, issueAgentNonce, getAgentGeneral } = ForumService.method;
@@ -107,8 +105,7 @@ test("a gRPC message with odd values about its sender is refused", async () => {
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("odd bodies are refused, or have the effect that they describe", async () => {
-  const forum = await openForum();
+test("odd bodies are refused, or have the effect that they describe", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada, { type: "REQUEST_TO_HUMAN" });
   const before = await stateOf(forum);
@@ -138,8 +135,7 @@ test("odd bodies are refused, or have the effect that they describe", async () =
   expect(await stateOf(forum)).toEqual(before);
 });
 
-test("text that cannot be stored is refused, or stored with replacements", async () => {
-  const forum = await openForum();
+test("text that cannot be stored is refused, or stored with replacements", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const post = (title: string) =>
     write(forum.service, ada, "POST", "/api/threads", { communityId: forum.communityId, title, body: "b" });
@@ -149,8 +145,7 @@ test("text that cannot be stored is refused, or stored with replacements", async
   expect((await post("x".repeat(180))).status).toBe(200);
 });
 
-test("invalid JSON is refused, and invalid UTF-8 is replaced as in other readers", async () => {
-  const forum = await openForum();
+test("invalid JSON is refused, and invalid UTF-8 is replaced as in other readers", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const post = async (bytes: Uint8Array<ArrayBuffer>, signed: unknown = {}) => {
     const headers = signedHeaders(ada, { nonce: await takeNonce(forum.service, ada), body: signed });
@@ -181,8 +176,7 @@ test("invalid JSON is refused, and invalid UTF-8 is replaced as in other readers
   expect(await post(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]), replaced)).toEqual([200, undefined]);
 });
 
-test("content types are ignored, and compression is refused", async () => {
-  const forum = await openForum();
+test("content types are ignored, and compression is refused", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const body = { communityId: forum.communityId, title: "a", body: "b" };
   const post = async (more: Record<string, string>) => {
@@ -198,8 +192,7 @@ test("content types are ignored, and compression is refused", async () => {
   expect(await post({ "content-encoding": "gzip" })).toBe(415);
 });
 
-test("a gRPC write without a document is refused as invalid JSON", async () => {
-  const forum = await openForum();
+test("a gRPC write without a document is refused as invalid JSON", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
   const timestamp = String(Date.now());
@@ -216,8 +209,7 @@ test("a gRPC write without a document is refused as invalid JSON", async () => {
   await expect(call).rejects.toMatchObject({ code: 3, details: "Invalid JSON body" });
 });
 
-test("a large body is parsed only for a sender who is known", async () => {
-  const forum = await openForum();
+test("a large body is parsed only for a sender who is known", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const read = vi.spyOn(SignedBody, "read");
   onTestFinished(() => read.mockRestore());
@@ -231,8 +223,7 @@ test("a large body is parsed only for a sender who is known", async () => {
   expect(read).toHaveBeenCalledOnce();
 });
 
-test("odd input from administrators is refused or applied, and breaks nothing", async () => {
-  const forum = await openForum();
+test("odd input from administrators is refused or applied, and breaks nothing", async ({ forum }) => {
   const admin = new GrpcClient(forum.service.target, asAdmin);
   const { id: agentId } = await forum.addAgent("ada");
   const ids: Record<string, string> = { communityId: forum.communityId, agentId, id: forum.communityId };

@@ -1,7 +1,9 @@
 // Write permissions: comments, the state of requests, marks of reports.
 
-import { expect, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { type Agent, type Forum, newThread, openForum, readHeaders, send, write } from "./stage.ts";
+
+const test = base.extend("stage", () => openStage());
 
 interface Stage extends Forum {
   readonly ada: Agent;
@@ -31,8 +33,7 @@ async function told({ service }: Forum, agent: Agent, method: string, path: stri
 
 const close = ({ admin, communityId }: Forum) => admin("PATCH", `/v1/communities/${communityId}`, { status: "CLOSED" });
 
-test("a comment is refused with the first failed check", async () => {
-  const stage = await openStage();
+test("a comment is refused with the first failed check", async ({ stage }) => {
   const threadId = await newThread(stage, stage.ada);
   const comment = (agent: Agent, id: string, body: unknown) =>
     told(stage, agent, "POST", `/api/threads/${id}/comments`, body);
@@ -98,8 +99,7 @@ test("the state of a request is refused with the first failed check, and unknown
   expect(await set(stage.ada, request)).toEqual([403, "Community is closed"]);
 });
 
-test("without credentials, existing and missing threads get the same answer", async () => {
-  const stage = await openStage();
+test("without credentials, existing and missing threads get the same answer", async ({ stage }) => {
   const id = await newThread(stage, stage.ada);
   const answers = await Promise.all(
     [id, "nowhere"].map((each) =>
@@ -111,8 +111,7 @@ test("without credentials, existing and missing threads get the same answer", as
   );
 });
 
-test("reports and their comments are marked by agents of their community", async () => {
-  const stage = await openStage();
+test("reports and their comments are marked by agents of their community", async ({ stage }) => {
   const report = await newThread(stage, stage.ada, { type: "REPORT_TO_HUMAN" });
   const talk = await newThread(stage, stage.ada);
   const comment = async (id: string) =>
@@ -146,8 +145,7 @@ test("reports and their comments are marked by agents of their community", async
   }
 });
 
-test("an agent reads only itself and its own community", async () => {
-  const stage = await openStage();
+test("an agent reads only itself and its own community", async ({ stage }) => {
   const threadId = await newThread(stage, stage.ada);
   const ask = async (agent: Agent, path: string) => {
     const { status, body } = await send(stage.service, "GET", path, { headers: readHeaders(agent) });
@@ -169,8 +167,7 @@ test("an agent reads only itself and its own community", async () => {
   expect(await comments(stage.bob, "")).toEqual(missing);
 });
 
-test("a ban applies to the owner's wallet, ignoring case, in one community", async () => {
-  const stage = await openStage();
+test("a ban applies to the owner's wallet, ignoring case, in one community", async ({ stage }) => {
   const other = await stage.addAgent("other", { community_id: stage.communityId, owner_wallet: "0XOWNER-OF-ADA" });
   const path = `/v1/communities/${stage.communityId}/bans/${stage.ada.id}`;
   expect((await stage.admin("PUT", path)).status).toBe(200);

@@ -1,6 +1,6 @@
 // Reads and writes of agents, over REST as documented and over gRPC.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { ForumThread_Type } from "#gen/runnel/community/v1/forum_pb.js";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import {
@@ -12,14 +12,14 @@ import {
   send,
   signedHeaders,
   takeNonce,
+  test,
   write,
 } from "./stage.ts";
 
 const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/);
 const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test("an agent writes a thread and a comment, and reads both in its context", async () => {
-  const forum = await openForum();
+test("an agent writes a thread and a comment, and reads both in its context", async ({ forum }) => {
   const { service, communityId } = forum;
   const ada = await forum.addAgent("ada");
   const made = await write(service, ada, "POST", "/api/threads", {
@@ -116,8 +116,7 @@ test("an agent writes a thread and a comment, and reads both in its context", as
   });
 });
 
-test("an agent reads its own profile, with null for a missing community", async () => {
-  const forum = await openForum();
+test("an agent reads its own profile, with null for a missing community", async ({ forum }) => {
   const ada = await forum.addAgent("ada", {
     community_id: forum.communityId,
     owner_wallet: "0xAbc",
@@ -145,8 +144,7 @@ test("an agent reads its own profile, with null for a missing community", async 
   expect(context.body.context.communities).toEqual([]);
 });
 
-test("a context has as many comments as requested: 0 by default and 200 at most", async () => {
-  const forum = await openForum();
+test("a context has as many comments as requested: 0 by default and 200 at most", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const threadId = await newThread(forum, ada);
   await forum.query(
@@ -224,8 +222,7 @@ test("a context lists a community's contracts without source, which is requested
   expect(await refused("")).toEqual([403, "No community assigned for this runner."]);
 });
 
-test("a system thread has no text in a context, and takes no comments", async () => {
-  const forum = await openForum();
+test("a system thread has no text in a context, and takes no comments", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   await forum.query(
     "insert into forum_thread (id, community_id, title, body, type) values ('sys', $1, 'Welcome', 'x', 'SYSTEM')",
@@ -239,8 +236,7 @@ test("a system thread has no text in a context, and takes no comments", async ()
   expect([comment.status, comment.body]).toEqual([403, { error: "System threads do not allow comments" }]);
 });
 
-test("gRPC has the same behaviour and messages", async () => {
-  const forum = await openForum();
+test("gRPC has the same behaviour and messages", async ({ forum }) => {
   const { service, communityId } = forum;
   const ada = await forum.addAgent("ada");
   const { createThread, createComment, getAgentContext, getAgentGeneral, issueAgentNonce } = ForumService.method;
@@ -270,8 +266,7 @@ test("gRPC has the same behaviour and messages", async () => {
   expect(general).toEqual({ code: 5, reason: "AGENT_NOT_FOUND", message: "Agent not found" });
 });
 
-test("a nonce has the documented form, and is valid for two minutes", async () => {
-  const forum = await openForum();
+test("a nonce has the documented form, and is valid for two minutes", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const before = Date.now();
   const { status, body } = await send(forum.service, "POST", "/api/agents/nonce", { headers: readHeaders(ada) });

@@ -1,6 +1,6 @@
 // Version 2 of the signature: the token is never sent, and a signature is valid for one request only.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { deriveKey } from "../../src/protocols/community/forum/signing/signature.ts";
 import {
@@ -9,12 +9,12 @@ import {
   callForum,
   type Forum,
   newThread,
-  openForum,
   proofOf,
   readHeaders,
   send,
   signedHeaders,
   takeNonce,
+  test,
 } from "./stage.ts";
 
 async function takeNonceSigned({ service }: Forum, agent: Agent, keyId?: string) {
@@ -22,8 +22,7 @@ async function takeNonceSigned({ service }: Forum, agent: Agent, keyId?: string)
   return await send(service, "POST", "/api/agents/nonce", { headers: boundHeaders(agent, request) });
 }
 
-test("an agent reads, takes nonces and writes without ever sending its token", async () => {
-  const forum = await openForum();
+test("an agent reads, takes nonces and writes without ever sending its token", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   await forum.admin("PATCH", `/v1/forum-agents/${ada.id}`, { requires_signature_v2: true });
   const { nonce } = (await takeNonceSigned(forum, ada)).body;
@@ -41,8 +40,7 @@ test("an agent reads, takes nonces and writes without ever sending its token", a
   }
 });
 
-test("a token is refused for an agent that must sign with version 2", async () => {
-  const forum = await openForum();
+test("a token is refused for an agent that must sign with version 2", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const nonce = await takeNonce(forum.service, ada);
   await forum.admin("PATCH", `/v1/forum-agents/${ada.id}`, { requires_signature_v2: true });
@@ -56,8 +54,7 @@ test("a token is refused for an agent that must sign with version 2", async () =
   expect(await forum.query("select use_time from agent_nonce where nonce = $1", [nonce])).toEqual([{ use_time: null }]);
 });
 
-test("a signature is bound to method, path, query, bytes, time and nonce", async () => {
-  const forum = await openForum();
+test("a signature is bound to method, path, query, bytes, time and nonce", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const [one, other] = [await newThread(forum, ada), await newThread(forum, ada)];
   const target = `/api/threads/${one}/comments`;
@@ -79,8 +76,7 @@ test("a signature is bound to method, path, query, bytes, time and nonce", async
   expect((await send(forum.service, "POST", target, { headers, body })).status).toBe(200);
 });
 
-test("after a rotation the old key stays valid for the overlap, the old token does not", async () => {
-  const forum = await openForum();
+test("after a rotation the old key stays valid for the overlap, the old token does not", async ({ forum }) => {
   const before = await forum.addAgent("ada");
   const path = `/v1/forum-agents/${before.id}/credentials`;
   const next = (await forum.admin("POST", `${path}?overlap_seconds=60`)).body;
@@ -107,8 +103,7 @@ test("after a rotation the old key stays valid for the overlap, the old token do
   expect(await told(after, newKey)).toEqual(gone);
 });
 
-test("version 2 requires timestamps of digits only, and an unknown version is refused", async () => {
-  const forum = await openForum();
+test("version 2 requires timestamps of digits only, and an unknown version is refused", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const ask = async (headers: Record<string, string>) => {
     const { status, body } = await send(forum.service, "POST", "/api/agents/nonce", { headers });
@@ -128,8 +123,7 @@ test("version 2 requires timestamps of digits only, and an unknown version is re
   expect(await ask({ ...headers, "x-runner-token": "wrong" })).toEqual([401, "Invalid or revoked runner credential"]);
 });
 
-test("over gRPC the path of the REST request is signed, including the id", async () => {
-  const forum = await openForum();
+test("over gRPC the path of the REST request is signed, including the id", async ({ forum }) => {
   const ada = await forum.addAgent("ada");
   const [one, other] = [await newThread(forum, ada), await newThread(forum, ada)];
   const { nonce } = (await takeNonceSigned(forum, ada)).body;

@@ -7,6 +7,7 @@ import type { Clock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
 import { deriveKey, payloadV2, signPayload } from "../../src/protocols/community/forum/signing/signature.ts";
+import { test as base } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -62,6 +63,8 @@ export async function openForum(flags: Partial<Config> = {}, options: { clock?: 
     query: (text, values) => query(service.databaseUrl, text, values),
   };
 }
+
+export const test = base.extend("forum", () => openForum());
 
 export async function send(
   { url }: Pick<TestService, "url">,

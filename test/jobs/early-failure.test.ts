@@ -1,18 +1,20 @@
 // Between the acceptance of a job and the start of its run, its key may be revoked or its row changed. The run then fails
 // before any work, with the error that portals know.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { answer } from "../fakes/provider.ts";
+import { test as base } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 import { makeSigner, type Signer } from "../jobspec/signer.ts";
 import { type JobStage, setJobStage, specOf, trustEntry } from "./stage.ts";
+
+const test = base.extend("stage", () => setNarrowStage());
 
 const { createTrustedKey, updateTrustedKey, revokeTrustedKey } = TrustService.method;
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -91,8 +93,7 @@ async function expectEarlyFailure({ begin, provider }: Waiting, why: string): Pr
 }
 
 describe("a job fails at its start", () => {
-  test("when its key was revoked in the database", async () => {
-    const stage = await setNarrowStage();
+  test("when its key was revoked in the database", async ({ stage }) => {
     const signer = makeSigner();
     const admin = await keepKey(stage, signer);
     const waiting = await submitBehindAnother(stage, signer);
@@ -100,8 +101,7 @@ describe("a job fails at its start", () => {
     await expectEarlyFailure(waiting, "untrusted signing key: explicitly revoked");
   });
 
-  test("when its key may no longer sign for its region", async () => {
-    const stage = await setNarrowStage();
+  test("when its key may no longer sign for its region", async ({ stage }) => {
     const signer = makeSigner();
     const admin = await keepKey(stage, signer, ["US"]);
     const waiting = await submitBehindAnother(stage, signer);
@@ -109,9 +109,7 @@ describe("a job fails at its start", () => {
     await expectEarlyFailure(waiting, 'untrusted signing key: key "kept" is not trusted for region US');
   });
 
-  test("when its key was revoked in the file of the settings", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "runnel-keys-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
+  test("when its key was revoked in the file of the settings", async ({ folder }) => {
     const trustKeysFile = join(folder, "keys.json");
     const signer = makeSigner();
     const write = (status: string): Promise<void> =>
@@ -127,7 +125,7 @@ describe("a job fails at its start", () => {
     await expectEarlyFailure(waiting, "untrusted signing key: explicitly revoked");
   });
 
-  test.each([
+  test.for([
     [
       "a word of it was changed",
       ({ spec }: Forged) => spec.replace("bias-42", "bias-43"),
@@ -144,8 +142,7 @@ describe("a job fails at its start", () => {
       ({ signer }: Forged) => signer.signV1(specOf({ constraints: inOneRegion })),
       "the stored document differs from the accepted one",
     ],
-  ])("when its document was changed in the table: %s", async (_how, forge, why) => {
-    const stage = await setNarrowStage();
+  ] as const)("when its document was changed in the table: %s", async ([_how, forge, why], { stage }) => {
     const { signer } = stage;
     const waiting = await submitBehindAnother(stage, signer);
     const { databaseUrl } = waiting.service;

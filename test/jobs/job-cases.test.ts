@@ -1,11 +1,11 @@
 // Signed jobs from submission to result, over REST as portals call it and over gRPC.
 
 import pg from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
-import { type Answer, jobApi, setJobStage, specOf, stamp } from "./stage.ts";
+import { type Answer, jobApi, setJobStage, specOf, stamp, test } from "./stage.ts";
 
 function statusOf({ body }: Answer): unknown {
   return (body.executions as { status: string }[])[0]?.status;
@@ -70,8 +70,7 @@ describe("a signed job", () => {
     ]);
   });
 
-  test("in a wrapper may choose among its regions, and gets the wrapper's answer", async () => {
-    const { api, signer } = await setJobStage();
+  test("in a wrapper may choose among its regions, and gets the wrapper's answer", async ({ api, signer }) => {
     const inner = signer.signV1(specOf({ constraints: { regions: ["US", "EU", "APAC"] } }));
     const wrapper = `{"target_regions":["EU","APAC"],"min_regions":1,"min_success_rate":0.5,"enable_analysis":true,\n "jobspec" : ${inner} }`;
     const { status, body } = await api.call("/api/v1/jobs/cross-region", { method: "POST", body: wrapper });
@@ -93,16 +92,14 @@ describe("a signed job", () => {
     expect((job.executions as { region: string }[]).map(({ region }) => region)).toEqual(["EU", "APAC"]);
   });
 
-  test("of version 2 runs too", async () => {
-    const { api, signer } = await setJobStage();
+  test("of version 2 runs too", async ({ api, signer }) => {
     const exp = Math.floor(Date.now() / 1_000) + 60;
     const { status, body } = await api.submit(signer.signV2({ ...specOf(), exp, aud: "runnel" }));
     expect(status).toBe(202);
     expect(await api.end(body.id)).toMatchObject({ status: "completed", signature_version: 2 });
   });
 
-  test("ignores everything outside the signed bytes", async () => {
-    const { api, signer, provider } = await setJobStage();
+  test("ignores everything outside the signed bytes", async ({ api, signer, provider }) => {
     const signed = signer.signV1(specOf({ version: "2.0", questions: ["What is 2 + 2?"] }));
     // Nulls are not signed: a carrier of the spec may add them, and they have no effect.
     const carried = signed.replace("{", '{"id":"other","created_at":"2026-01-01T00:00:00Z","models":null,');
@@ -132,8 +129,7 @@ describe("a signed job", () => {
     });
   });
 
-  test("is cancelled with all of its runs", async () => {
-    const { api, signer, provider } = await setJobStage();
+  test("is cancelled with all of its runs", async ({ api, signer, provider }) => {
     const hang = Promise.withResolvers<void>();
     provider.respond(
       () => hang.promise,
@@ -169,8 +165,7 @@ describe("a signed job", () => {
     expect(provider.requests).toHaveLength(3);
   });
 
-  test("is visible only to its client", async () => {
-    const { api, signer, service } = await setJobStage();
+  test("is visible only to its client", async ({ api, signer, service }) => {
     const { body } = await api.submit(signer.signV1(specOf()));
     const stranger = jobApi(service.url, "stranger");
     const unknown = { status: 404, body: { error: "job not found", error_code: "job_not_found" } };
@@ -187,8 +182,7 @@ describe("a signed job", () => {
     expect((await api.call("/v1/sessions")).body).not.toMatchObject({ sessions: [expect.anything()] });
   });
 
-  test("cannot be submitted twice, and a retry gets the first answer", async () => {
-    const { api, signer } = await setJobStage();
+  test("cannot be submitted twice, and a retry gets the first answer", async ({ api, signer }) => {
     const signed = signer.signV1(specOf());
     const key = { "idempotency-key": "retry-1" };
     const first = await api.submit(signed, key);
@@ -201,8 +195,7 @@ describe("a signed job", () => {
     });
   });
 
-  test("is created once by fifty concurrent calls, with and without an idempotency key", async () => {
-    const { api, signer } = await setJobStage();
+  test("is created once by fifty concurrent calls, with and without an idempotency key", async ({ api, signer }) => {
     const fifty = async (headers: Record<string, string>) => {
       const signed = signer.signV1(specOf());
       return await Promise.all(Array.from({ length: 50 }, () => api.submit(signed, headers)));

@@ -2,14 +2,14 @@
 // clients.
 
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { makeSigner } from "../jobspec/signer.ts";
-import { jobApi, setJobStage, specOf } from "./stage.ts";
+import { jobApi, setJobStage, specOf, test } from "./stage.ts";
 
 const cancelsMax = 30;
 
@@ -23,8 +23,7 @@ interface Shown {
 
 // The answers of both regions come while thirty callers cancel the job. Each region ends once; the job's state follows from its
 // regions, and every later reader sees the same.
-test("thirty cancels during the end of a job leave one consistent end", async () => {
-  const { api, service, signer, provider } = await setJobStage();
+test("thirty cancels during the end of a job leave one consistent end", async ({ api, service, signer, provider }) => {
   for (const early of [true, false]) {
     const gate = Promise.withResolvers<void>();
     const held = [0, 1].map(() => async (...wire: Parameters<ReturnType<typeof answer>>) => {
@@ -90,8 +89,7 @@ test("a cancel just after a job's failure does not make the job cancelled", asyn
 
 // A read of the job gets its row; before it reads the runs, a cancel of all of them commits. A reader that sees cancelled runs
 // must see the cancel request too: a watcher that saw the job fail instead would leave with that.
-test("a job that is read during its cancel shows all of it or nothing", async () => {
-  const { api, service, signer, provider } = await setJobStage();
+test("a job that is read during its cancel shows all of it or nothing", async ({ api, service, signer, provider }) => {
   provider.respond((wire) => wire.hang());
   const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
   await provider.request(0);
@@ -141,8 +139,7 @@ async function openHolder(databaseUrl: string): Promise<Holder> {
   };
 }
 
-test("a second cancel, and a cancel of an ended job, change nothing", async () => {
-  const { api, signer, provider } = await setJobStage();
+test("a second cancel, and a cancel of an ended job, change nothing", async ({ api, signer, provider }) => {
   provider.respond(...[0, 1].map(() => (wire: { hang(): Promise<void> }) => wire.hang()));
   const { body } = await api.submit(signer.signV1(specOf()));
   await Promise.all([provider.request(0), provider.request(1)]);

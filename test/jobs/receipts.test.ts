@@ -1,7 +1,7 @@
 // GetReceipt: the service signs the log of any run, with any end, and signs nothing for a damaged log.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
@@ -17,6 +17,8 @@ import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 import { fetchReceipt, listPublishedKids } from "../receipts/fetched.ts";
 import { type JobStage, setJobStage, specOf } from "./stage.ts";
+
+const test = base.extend("stage", () => setStage());
 
 const { getReceipt } = ReceiptService.method;
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -71,8 +73,7 @@ describe.each([
   ["has failed", refuse, { status: "failed", code: "runner.error" }],
   ["was cancelled", hang, { status: "cancelled", code: "cancelled" }],
 ] as const)("a receipt of a run that %s", (_how, script, end) => {
-  test("of a session states the end, and fits its log", async () => {
-    const stage = await setStage();
+  test("of a session states the end, and fits its log", async ({ stage }) => {
     stage.provider.respond(script);
     const { runId } = await startRun(stage);
     await stage.provider.request(0);
@@ -86,8 +87,7 @@ describe.each([
     expect(statement.job_id).toBeUndefined();
   });
 
-  test("of a job states the job, the region, and the hash of the signed spec", async () => {
-    const stage = await setStage();
+  test("of a job states the job, the region, and the hash of the signed spec", async ({ stage }) => {
     stage.provider.respond(script, script);
     const { api, signer, provider } = stage;
     const { body } = await api.submit(signer.signV1(specOf({ questions: ["Who?"] })));
@@ -109,7 +109,7 @@ describe.each([
 });
 
 describe("GetReceipt fails", () => {
-  test.each([
+  test.for([
     ["a result was changed", "update run_result set payload = payload || '\\x00' where run_id = $1 and sequence = 2"],
     ["a result was removed", "delete from run_result where run_id = $1 and sequence = 2"],
     [
@@ -121,8 +121,7 @@ describe("GetReceipt fails", () => {
       `update run_result r set payload = o.payload from run_result o
        where r.run_id = $1 and o.run_id = $1 and r.sequence in (1, 2) and o.sequence = 3 - r.sequence`,
     ],
-  ])("when in the table %s", async (_what, change) => {
-    const stage = await setStage();
+  ] as const)("when in the table %s", async ([_what, change], { stage }) => {
     const { runId } = await completeRun(stage);
     await fetchReceipt(stage, runId);
     await query(stage.service.databaseUrl, change, [runId]);
@@ -145,23 +144,20 @@ describe("GetReceipt fails", () => {
     expect(line).toMatchObject({ runId });
   });
 
-  test("for a run whose session was purged", async () => {
-    const stage = await setStage();
+  test("for a run whose session was purged", async ({ stage }) => {
     const { sessionId, runId } = await completeRun(stage);
     await fetchReceipt(stage, runId);
     await stage.client.call(SessionService.method.purgeSession, { sessionId });
     expect(await reasonFor(stage.client, runId)).toBe("FAILED_PRECONDITION RECEIPT_UNAVAILABLE");
   });
 
-  test("for a run without a log hash", async () => {
-    const stage = await setStage();
+  test("for a run without a log hash", async ({ stage }) => {
     const { runId } = await completeRun(stage);
     await query(stage.service.databaseUrl, "update run set log_hash = null where id = $1", [runId]);
     expect(await reasonFor(stage.client, runId)).toBe("FAILED_PRECONDITION RECEIPT_UNAVAILABLE");
   });
 
-  test("for other clients, and for an unknown run", async () => {
-    const stage = await setStage();
+  test("for other clients, and for an unknown run", async ({ stage }) => {
     const { runId } = await completeRun(stage);
     const stranger = new GrpcClient(stage.service.target, credentialsOf("stranger"));
     expect(await reasonFor(stranger, runId)).toBe("NOT_FOUND RUN_NOT_FOUND");

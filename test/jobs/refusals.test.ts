@@ -2,12 +2,12 @@
 // nothing behind but an audit entry.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { query } from "../harness/database.ts";
 import { errorInfoOf, GrpcClient } from "../harness/grpc.ts";
 import { type BadSpec, badSpecs, bodyBytesMax, makeKeys } from "./bad-specs.ts";
-import { jobApi, setJobStage, specOf } from "./stage.ts";
+import { jobApi, setJobStage, specOf, test } from "./stage.ts";
 
 const { submitJob } = JobService.method;
 
@@ -86,8 +86,7 @@ describe("a refused spec", () => {
     expect(new Set(told.map(({ type, actor }) => `${type} ${actor}`))).toEqual(new Set(["jobspec.refused local"]));
   });
 
-  test("that was submitted before changes nothing, for any client", async () => {
-    const { api, service, signer } = await setJobStage();
+  test("that was submitted before changes nothing, for any client", async ({ api, service, signer }) => {
     const signed = signer.signV1(specOf());
     const { body } = await api.submit(signed);
     await api.end(body.id);

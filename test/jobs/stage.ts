@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { test as base } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -41,6 +42,13 @@ export async function setJobStage(flags: Partial<Config> = {}): Promise<JobStage
   });
   return { provider, service, signer, api: jobApi(service.url) };
 }
+
+export const test = base
+  .extend("stage", () => setJobStage())
+  .extend("provider", ({ stage }) => stage.provider)
+  .extend("service", ({ stage }) => stage.service)
+  .extend("signer", ({ stage }) => stage.signer)
+  .extend("api", ({ stage }) => stage.api);
 
 /** A valid spec without a signature. */
 export function specOf(changes: Record<string, unknown> = {}): Record<string, unknown> {

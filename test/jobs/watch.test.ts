@@ -3,7 +3,7 @@
 import { ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { type Job, Job_State, JobExecution_State } from "#gen/runnel/job/v1/job_pb.js";
 import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
@@ -13,7 +13,7 @@ import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import type { TestService } from "../harness/service.ts";
 import { readSse } from "../harness/sse.ts";
 import { until } from "../harness/wait.ts";
-import { setJobStage, specOf } from "./stage.ts";
+import { specOf, test } from "./stage.ts";
 
 /** Passes each state that a watcher sees, such as `running: completed running`, and returns how the stream ended. */
 type Follow = (service: TestService, id: unknown, see: (job: string) => void, client?: string) => Promise<string>;
@@ -102,8 +102,7 @@ describe.each([
     },
   },
 ])("a watcher over $surface", ({ follow, ends }) => {
-  test("sees the current job, each change and the end", async () => {
-    const { api, service, signer, provider } = await setJobStage();
+  test("sees the current job, each change and the end", async ({ api, service, signer, provider }) => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     provider.respond(
       ...gates.map(({ promise }) => async (...wire: Parameters<ReturnType<typeof answer>>) => {
@@ -128,8 +127,7 @@ describe.each([
     expect(late).toEqual(["completed: completed completed"]);
   });
 
-  test("of an unknown job or another client's job gets NOT_FOUND", async () => {
-    const { api, service, signer } = await setJobStage();
+  test("of an unknown job or another client's job gets NOT_FOUND", async ({ api, service, signer }) => {
     const { body } = await api.submit(signer.signV1(specOf()));
     const seen: string[] = [];
     const see = (job: string) => seen.push(job);
@@ -139,8 +137,7 @@ describe.each([
     await api.end(body.id);
   });
 
-  test("gets RESUME when the service stops", async () => {
-    const { api, service, signer, provider } = await setJobStage();
+  test("gets RESUME when the service stops", async ({ api, service, signer, provider }) => {
     provider.respond((wire) => wire.hang());
     const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
     await provider.request(0);

@@ -2,10 +2,11 @@
 
 import { symlinkSync } from "node:fs";
 import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { findSurface } from "../conformance/surfaces.ts";
+import { test } from "../fixtures.ts";
 import { credentialsOf, testKeys } from "../harness/credentials.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import type { TestService } from "../harness/service.ts";
@@ -75,9 +76,8 @@ test("a session that is refused for another reason claims nothing", async () => 
   expect(await rest.create(service, "tenant-b", place.at("all/a"))).toEqual({ refusal: undefined });
 });
 
-test("a run waits for claims that the database cannot be asked for, and does not fail", async () => {
+test("a run waits for claims that the database cannot be asked for, and does not fail", async ({ databaseUrl }) => {
   const place = openPlace("all/a/in");
-  const databaseUrl = await testDatabase();
   const service = await startNamed([place.at("all")], { databaseUrl });
   const api = findSurface("gRPC").connect(service, "tenant-a");
   const { session_id: sessionId } = await api.createSession({ agent, workDir: place.at("all/a") });
@@ -114,9 +114,8 @@ test("a path that is too long for a claim is refused", async () => {
   });
 });
 
-test("without credentials clients share directories, and none owns one later", async () => {
+test("without credentials clients share directories, and none owns one later", async ({ databaseUrl }) => {
   const place = openPlace("all/a");
-  const databaseUrl = await testDatabase();
   const open = await startNamed(["/"], { databaseUrl, authApiKeys: [] });
   for (const client of ["alice", "bob"]) {
     const body = JSON.stringify({ agent, work_dir: place.at("all/a") });
@@ -165,8 +164,7 @@ describe("sessions of an older version", () => {
     expect((await rest.create(service, "tenant-b", place.at("all/real"))).refusal).toMatch(anothers);
   });
 
-  test("keep what they named first, from the migration on", async () => {
-    const url = await testDatabase();
+  test("keep what they named first, from the migration on", async ({ databaseUrl: url }) => {
     await query(url, "drop table work_dir_claim; delete from kysely_migration where name = '0028_work_dir_claim'");
     const sessions = [
       ["key/alice", "/srv/a//b/./c/../"],

@@ -1,13 +1,12 @@
 // A failed action reports its error, and the next action runs.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { answer } from "../../fakes/provider.ts";
-import { setStage } from "./stage.ts";
+import { setStage, test } from "./stage.ts";
 
 const home = { communitySlug: "home" };
 
-test("an action that fails has an error of its own, and the actions after it are done", async () => {
-  const stage = await setStage();
+test("an action that fails has an error of its own, and the actions after it are done", async ({ stage }) => {
   const thread = { action: "create_thread", ...home };
   stage.say([
     { action: "delete_everything", ...home },
@@ -76,8 +75,7 @@ test("an unreachable remote forum fails the cycle, and no model is called", asyn
   expect(stage.provider.requests).toHaveLength(1);
 });
 
-test("texts of others enter the prompt unchanged, with all patterns in them", async () => {
-  const stage = await setStage();
+test("texts of others enter the prompt unchanged, with all patterns in them", async ({ stage }) => {
   const body = "$& $` $' $1 $$ {{context}} \\ \u2028 </script>";
   stage.say({ action: "create_thread", ...home, title: "odd", body }, []);
   await stage.cycle();

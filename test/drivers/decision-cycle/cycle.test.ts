@@ -1,10 +1,9 @@
 // A whole cycle against the real forum: the prompt of the model, the actions from its answer, and the results in the log.
 
-import { expect, test } from "vitest";
-import { setStage } from "./stage.ts";
+import { expect } from "vitest";
+import { test } from "./stage.ts";
 
-test("an agent sees its community, and its decisions are carried out in its name", async () => {
-  const stage = await setStage();
+test("an agent sees its community, and its decisions are carried out in its name", async ({ stage }) => {
   stage.say([
     {
       action: "create_thread",

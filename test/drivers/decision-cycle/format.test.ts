@@ -1,9 +1,9 @@
 // The format of a decision: models that support a schema get it, and their answers are carried out like all others.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { decisionFormat } from "../../../src/protocols/community/decisions/schema.ts";
 import { fail } from "../../fakes/wire-server.ts";
-import { setStage } from "./stage.ts";
+import { setStage, test } from "./stage.ts";
 
 const create = {
   action: "create_thread",
@@ -65,8 +65,7 @@ test("a provider that refuses the schema is asked again for text, and the cycle 
   expect(stage.provider.requests.map(({ body }) => "response_format" in body)).toEqual([true, false]);
 });
 
-test("an unknown model is asked for text, and an answer in a wrapper object is invalid", async () => {
-  const stage = await setStage();
+test("an unknown model is asked for text, and an answer in a wrapper object is invalid", async ({ stage }) => {
   stage.say({ actions: [create] }, [create]);
   expect((await stage.cycle()).result).toEqual({ ok: false, error: "LLM decision does not include valid actions" });
   expect((await stage.cycle()).result).toMatchObject(done);

@@ -1,12 +1,11 @@
 // Scheduled cycles: one in each interval, however many replicas run.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { answer } from "../../fakes/provider.ts";
 import { until } from "../../harness/wait.ts";
-import { setStage } from "./stage.ts";
+import { setStage, test } from "./stage.ts";
 
-test("two replicas start one cycle in each interval, and none after they have stopped", async () => {
-  const first = await setStage();
+test("two replicas start one cycle in each interval, and none after they have stopped", async ({ stage: first }) => {
   const again = Array.from({ length: 50 }, () => answer("[]"));
   first.provider.respond(...again);
   const settings = {
@@ -38,8 +37,7 @@ test("two replicas start one cycle in each interval, and none after they have st
   expect(body.agents.find((each: { agent_id: string }) => each.agent_id === first.agent.id).cycle_count).toBe(length);
 });
 
-test("an agent gets a new session every day; the old one is deleted and its runs stay readable", async () => {
-  const stage = await setStage();
+test("an agent gets a new session every day; the old one is deleted and its runs stay readable", async ({ stage }) => {
   stage.say([], [], []);
   const [one, two] = [await stage.cycle(), await stage.cycle()];
   await stage.query("update decision_agent set session_time = now() - interval '25 hours'");

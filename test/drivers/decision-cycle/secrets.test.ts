@@ -1,18 +1,17 @@
 // Secrets in the answer of a model, from any source: they reach no log, no entry, no error and no forum.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
 import { openCollector } from "../../fakes/otlp-collector.ts";
-import { type ChatWire, startFakeProvider } from "../../fakes/provider.ts";
-import { adminToken, asAdmin, openForum, send } from "../../forum/stage.ts";
+import type { ChatWire } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
+import { adminToken, asAdmin, send, test } from "../../forum/stage.ts";
 import { query } from "../../harness/database.ts";
 import { startProcess } from "../../harness/process.ts";
 import { decisionsKey, readCycle } from "./stage.ts";
 
-test("no secret of an agent, of a wallet or of the service is in any stored or sent text", async () => {
-  const forum = await openForum();
+test("no secret of an agent, of a wallet or of the service is in any stored or sent text", async ({ forum }) => {
   const agent = await forum.addAgent("alice");
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const collector = await openCollector();
   const stranger = `rnr_${"5e".repeat(32)}`;
   const signature = "ab".repeat(32);

@@ -1,12 +1,12 @@
 // DecisionService as its clients see it: the parser as a dry run, permissions, and the log as text.
 
 import type { ServiceError } from "@grpc/grpc-js";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { DecisionService } from "#gen/runnel/community/v1/decision_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
-import { decisionsKey, setStage } from "./stage.ts";
+import { decisionsKey, setStage, test } from "./stage.ts";
 
 const comment = { action: "comment", communitySlug: "c", threadId: "t", body: "b" };
 
@@ -44,8 +44,7 @@ test("the parser reads a model's text as a cycle would, as text or as JSON, and 
   expect([actions, error]).toEqual(["[]", "truncated decision"]);
 });
 
-test("only the admin token may read cycles and their log", async () => {
-  const { service, agent } = await setStage();
+test("only the admin token may read cycles and their log", async ({ stage: { service, agent } }) => {
   const { runCycle, listCommunications, getCommunicationLog, listDecisionAgents } = DecisionService.method;
   const agentId = agent.id;
   for (const [method, request] of [
@@ -60,8 +59,7 @@ test("only the admin token may read cycles and their log", async () => {
   }
 });
 
-test("the communication log is returned as text, oldest first", async () => {
-  const stage = await setStage();
+test("the communication log is returned as text, oldest first", async ({ stage }) => {
   stage.say({ action: "tx", communitySlug: "home", threadId: "t" });
   await stage.cycle();
   const path = `${stage.service.url}/v1/decision-agents/${stage.agent.id}/communication-log`;
@@ -77,8 +75,7 @@ test("the communication log is returned as text, oldest first", async () => {
   );
 });
 
-test("a purge of a cycle's session erases all that its agent said, and the agent continues", async () => {
-  const stage = await setStage();
+test("a purge of a cycle's session erases all that its agent said, and the agent continues", async ({ stage }) => {
   stage.say([{ action: "create_thread", communitySlug: "home", title: "T", body: "B" }], []);
   await stage.cycle();
   const [row] = await stage.query("select name from session where client = 'key/decisions'");

@@ -5,6 +5,7 @@ import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Config } from "../../../src/platform/config/keys.ts";
 import { answer, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
+import { test as base } from "../../fixtures.ts";
 import { type Agent, type Answer, adminToken, asAdmin, type Forum, openForum, send } from "../../forum/stage.ts";
 import { testKeys } from "../../harness/credentials.ts";
 import { query } from "../../harness/database.ts";
@@ -95,6 +96,8 @@ export async function setStage(
       (await admin("GET", `/v1/decision-agents/${agentId}/communications`)).body.communications,
   };
 }
+
+export const test = base.extend("stage", () => setStage());
 
 export function settingsOf(provider: FakeProvider, agents: readonly Agent[]): Partial<Config> {
   return {

@@ -1,7 +1,7 @@
 // Calls and transactions on a real chain, on this machine.
 
 import { encodeErrorResult, getAddress, parseAbi, parseTransaction } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, test as base, beforeAll, expect } from "vitest";
 import { loadConfig } from "../../src/app/settings.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { ChainCall } from "../../src/protocols/community/evm/call.ts";
@@ -13,6 +13,8 @@ import { ledgerAbi } from "./ledger.ts";
 import { addressOf, type LocalNode, localChainId, startLocalNode } from "./local-node.ts";
 import { answer, openNodeGate } from "./node-gate.ts";
 
+const test = base.extend("stage", () => open());
+
 let node: LocalNode;
 beforeAll(async () => {
   node = await startLocalNode();
@@ -21,8 +23,7 @@ afterAll(async () => {
   await node[Symbol.asyncDispose]();
 });
 
-test("a view call returns integers as decimal text and tuples as lists", async () => {
-  const { ledger, chain } = await open();
+test("a view call returns integers as decimal text and tuples as lists", async ({ stage: { ledger, chain } }) => {
   const called = { type: "call", contractAddress: ledger, args: [] };
   expect(await chain.execute(callOf(ledger, "limit"))).toEqual({ ...called, functionName: "limit", result: "1000" });
   expect(await chain.execute(callOf(ledger, "huge"))).toMatchObject({ result: String(2n ** 256n - 1n) });
@@ -76,8 +77,7 @@ test("a transaction that would revert is not sent, and the error gives the reaso
   expect(await node.countMined(sender)).toBe(0);
 });
 
-test("a transaction that reverts after a successful simulation has status 0", async () => {
-  const { ledger, chain } = await open();
+test("a transaction that reverts after a successful simulation has status 0", async ({ stage: { ledger, chain } }) => {
   const prepared = await prepareTx(chain, callOf(ledger, "addOnce", [0, 1]));
   await node.write(ledger, "addOnce", [0n, 9n]);
   expect(await chain.broadcast(prepared)).toEqual({ state: "sent" });
@@ -125,8 +125,7 @@ test("nothing is called on another chain than the configured one, until the node
   expect(await node.countMined(sender)).toBe(1);
 });
 
-test("concurrent transactions of one sender take a nonce each", async () => {
-  const { ledger, chain, sender } = await open();
+test("concurrent transactions of one sender take a nonce each", async ({ stage: { ledger, chain, sender } }) => {
   const calls = Array.from({ length: 6 }, () => chain.execute(callOf(ledger, "pay", [], "1")));
   const results = await Promise.all(calls);
   expect(results).toEqual(calls.map(() => expect.objectContaining({ type: "tx", status: 1 })));
@@ -172,8 +171,7 @@ test("a prepared transaction whose nonce was used by another is refused", async 
   expect(await node.countMined(sender)).toBe(1);
 });
 
-test("an abandoned transaction leaves its nonce to the next one", async () => {
-  const { ledger, chain } = await open();
+test("an abandoned transaction leaves its nonce to the next one", async ({ stage: { ledger, chain } }) => {
   const abandoned = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
   chain.abandon(abandoned);
   const next = await prepareTx(chain, callOf(ledger, "pay", [], "4"));

@@ -2,14 +2,14 @@
 // in.
 
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { stringify } from "yaml";
 import { loadConfig, settings } from "../../src/app/settings.ts";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../../src/platform/config/explain.ts";
 import type { Key } from "../../src/platform/config/keys.ts";
 import { readServeConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
-import { makePlace } from "./place.ts";
+import { makePlace, test } from "./place.ts";
 
 const table = Object.values(settings.keys);
 const secrets = table.filter((key) => key.secret === true);
@@ -66,8 +66,7 @@ const secretValue = fc
 
 type Put = (text: string, key: Key<unknown>) => Promise<Partial<ConfigSources>>;
 
-test("no secret from any source appears in any output", async () => {
-  const place = await makePlace();
+test("no secret from any source appears in any output", async ({ place }) => {
   const inFile = async (text: string): Promise<Partial<ConfigSources>> => {
     await place.write("config.yaml", text, 0o644);
     return {};

@@ -1,12 +1,12 @@
 // Settings from the environment.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { loadConfig, settings } from "../../src/app/settings.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
+import { openFolder } from "../fixtures.ts";
 
 function refusal(environment: Record<string, string>): Fault {
   try {
@@ -58,8 +58,7 @@ test("a documented setting may use its documented name, which gives way to ours"
 });
 
 test("a secret may come from a file, trimmed; the variable itself wins, and no other setting reads files", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-config-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   const file = join(folder, "secret");
   await writeFile(file, "  from-a-file\n");
   expect(loadConfig({ RUNNEL_AUTH_HMAC_SECRET_FILE: file }).authHmacSecret).toBe("from-a-file");

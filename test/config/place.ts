@@ -1,14 +1,14 @@
 // An empty folder to start in, an empty home, and the settings that are read there.
 
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { test as base } from "vitest";
 import { settings } from "../../src/app/settings.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
+import { openFolder } from "../fixtures.ts";
 
 export interface Place {
   readonly sources: ConfigSources;
@@ -17,8 +17,7 @@ export interface Place {
 }
 
 export async function makePlace(environment: Readonly<Record<string, string>> = {}): Promise<Place> {
-  const root = await mkdtemp(join(tmpdir(), "runnel-config-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const root = await openFolder();
   const directory = join(root, "here");
   await mkdir(directory);
   return {
@@ -31,6 +30,8 @@ export async function makePlace(environment: Readonly<Record<string, string>> = 
     },
   };
 }
+
+export const test = base.extend("place", () => makePlace());
 
 /** Reads the settings of a YAML text, without any other source. */
 export async function readYamlConfig(text: string): Promise<Config> {

@@ -2,14 +2,13 @@
 
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { explainConfig } from "../../src/platform/config/explain.ts";
 import { readConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
-import { makePlace, refusalOf } from "./place.ts";
+import { makePlace, refusalOf, test } from "./place.ts";
 
-test("each source overrides the previous one, and explain names the source", async () => {
-  const place = await makePlace();
+test("each source overrides the previous one, and explain names the source", async ({ place }) => {
   const at = (more: Partial<ConfigSources>): [string | undefined, string | undefined] => {
     const row = explainConfig({ ...place.sources, ...more }).find(({ key }) => key === "server.port");
     const { serverPort } = readConfig({ ...place.sources, ...more });
@@ -72,8 +71,7 @@ test("the file is the given one, else ./config.yaml, else the one in the home di
   expect(modelOf({ home: join(sources.directory, "other/named.yaml") })).toBe("");
 });
 
-test("a given file that is missing or not a file is refused", async () => {
-  const { sources } = await makePlace();
+test("a given file that is missing or not a file is refused", async ({ place: { sources } }) => {
   const missing = join(sources.directory, "nothing.yaml");
   expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain(`config file ${missing} cannot be read (ENOENT`);
   expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain("name another one with --config");
@@ -96,7 +94,7 @@ test("mistakes of every source are reported at once", async () => {
   );
 });
 
-test.each([
+test.for([
   ["server.port", "--set takes section.key=value, such as server.port=8090"],
   ["=8090", "--set takes section.key=value, such as server.port=8090"],
   ["s3cret==", "--set takes section.key=value, such as server.port=8090"],
@@ -106,15 +104,13 @@ test.each([
     "seen by everybody on this machine: set RUNNEL_AUTH_HMAC_SECRET or RUNNEL_AUTH_HMAC_SECRET_FILE",
   ],
   ["database.url=postgres://a:s3cret@b/c", "set RUNNEL_DATABASE_URL or RUNNEL_DATABASE_URL_FILE instead"],
-])("--set %s is refused without showing the value", async (setting, told) => {
-  const { sources } = await makePlace();
+] as const)("--set %s is refused without showing the value", async ([setting, told], { place: { sources } }) => {
   const message = refusalOf({ ...sources, settings: [setting] });
   expect(message).toContain(told);
   expect(message).not.toContain("s3cret");
 });
 
-test("a file with secrets that other users can read gives a warning only", async () => {
-  const place = await makePlace();
+test("a file with secrets that other users can read gives a warning only", async ({ place }) => {
   const warnings = (): string[] => {
     const told: string[] = [];
     expect(readConfig(place.sources, { onWarning: (warning) => told.push(warning) }).authHmacSecret).toBe("a");

@@ -1,11 +1,11 @@
 // The transaction settings: off by default, refused when incomplete, and hidden where they are secret.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { loadConfig, settings } from "../../src/app/settings.ts";
 import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
 import { readConfig } from "../../src/platform/config/load.ts";
 import { secretsOf } from "../../src/platform/config/secrets.ts";
-import { makePlace, readYamlConfig, refusalOf } from "./place.ts";
+import { makePlace, readYamlConfig, refusalOf, test } from "./place.ts";
 
 const startable = { RUNNEL_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "demo" };
 const url = "https://node.example/v2/canary-of-the-node";
@@ -37,8 +37,7 @@ test("a YAML file may have them as lists or as one text", async () => {
   }
 });
 
-test("key and URL of the node may come from files, and are never shown", async () => {
-  const { sources, write } = await makePlace();
+test("key and URL of the node may come from files, and are never shown", async ({ place: { sources, write } }) => {
   const environment = {
     RUNNEL_DECISIONS_TX_RPC_URL_FILE: await write("url", `${url}\n`),
     RUNNEL_DECISIONS_TX_PRIVATE_KEY_FILE: await write("key", `${privateKey}\n`),

@@ -1,7 +1,7 @@
 // A YAML file with mistakes: the message says where, what, and the correct form, without a word of the file's values.
 
-import { expect, test } from "vitest";
-import { makePlace, readYamlConfig, refusalOf, yamlRefusal } from "./place.ts";
+import { expect } from "vitest";
+import { readYamlConfig, refusalOf, test, yamlRefusal } from "./place.ts";
 
 test.each([
   ["server:\n  prot: 80\n", "2:3: unknown key server.prot: did you mean server.port?"],
@@ -87,8 +87,7 @@ test.each(["", "\n", "# nothing\n", "---\n", "{}", "server:\n", "\ufeffserver:\n
   },
 );
 
-test("a file that is not text, too long or too deep is refused cheaply", async () => {
-  const place = await makePlace();
+test("a file that is not text, too long or too deep is refused cheaply", async ({ place }) => {
   const path = await place.write("config.yaml", "#".repeat(256 * 1_024 + 1));
   expect(refusalOf(place.sources)).toContain(`config file ${path} cannot be read (longer than 262144 bytes)`);
   await place.write("config.yaml", "[".repeat(200_000));

@@ -2,8 +2,7 @@
 // other.
 
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { Deployment, IDeployment } from "kubernetes-models/apps/v1/Deployment";
@@ -13,9 +12,10 @@ import type { IConfigMap } from "kubernetes-models/v1/ConfigMap";
 import type { ISecret } from "kubernetes-models/v1/Secret";
 import type { IService } from "kubernetes-models/v1/Service";
 import type { IServiceAccount } from "kubernetes-models/v1/ServiceAccount";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { repositoryRoot } from "../../scripts/run-command.ts";
+import { openFolder } from "../fixtures.ts";
 import {
   type Manifest,
   readManifests,
@@ -226,8 +226,7 @@ function completeJailPatch(patch: Manifest): Manifest {
  * reject them where a literal is checked against them.
  */
 async function findTypeErrors(found: readonly Manifest[]): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-manifests-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = await openFolder();
   await symlink(join(repositoryRoot, "node_modules"), join(directory, "node_modules"));
   const source = found.map((manifest, index) => {
     const { apiVersion, kind } = manifest;

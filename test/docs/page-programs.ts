@@ -2,13 +2,13 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
+import { openFolder } from "../fixtures.ts";
 
 /** Names one of the pages' functions and its arguments. */
 export type ReaderCall =
@@ -49,8 +49,7 @@ process.exit();
 
 /** Calls the functions of the examples in a process of their own. It is killed with the test. */
 export async function startShownReaders(calls: readonly ReaderCall[]): Promise<ShownReader[]> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-page-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await openFolder();
   await cp(join(repositoryRoot, "examples/resume"), join(folder, "resume"), { recursive: true });
   await writeFile(join(folder, "main.js"), main);
   await writeFile(join(folder, "package.json"), '{"type":"module"}');

@@ -1,18 +1,18 @@
 // The Agent Runner document's PHP, run as programs: a client, and the application that contains it. Left out on a machine
 // without PHP, which the test run reports in a line.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, inject } from "vitest";
 import { readSchema } from "../../src/agent/tools/schema.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { runProgram, startProgram } from "../external/program.ts";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools } from "../fakes/provider.ts";
+import { test as base, openFolder } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
+
+const test = base.extend("application", () => startApplication());
 
 const secret = "the secret of the document's reader";
 const hasPhp = inject("hasPhp");
@@ -28,8 +28,7 @@ interface Application {
 }
 
 async function startApplication(): Promise<Application> {
-  const nonces = await mkdtemp(join(tmpdir(), "runnel-nonces-"));
-  onTestFinished(() => rm(nonces, { recursive: true, force: true }));
+  const nonces = await openFolder();
   const environment = { SECRET: secret, NONCES: nonces };
   const { stderr } = startProgram("php", ["-S", "127.0.0.1:0", pathOf("application.php")], { environment });
   const origin = await until("the application to listen", () => /\((http:\S+)\) started/.exec(stderr())?.[1]);
@@ -38,10 +37,7 @@ async function startApplication(): Promise<Application> {
 
 test.runIf(hasPhp)(
   "the document's PHP creates a session, follows its run and gets its callbacks, signed both ways",
-  async () => {
-    const application = await startApplication();
-    const provider = await startFakeProvider();
-    onTestFinished(() => provider.close());
+  async ({ application, provider }) => {
     provider.respond(
       callTools(
         { id: "c-1", name: "search_docs", arguments: '{"query":"Größe <&>"}' },

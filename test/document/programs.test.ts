@@ -2,15 +2,15 @@
 // says.
 
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
 import { modelFlags } from "../conformance/stage.ts";
-import { answer, callTools, type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools, type FakeProvider, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+import { openFolder, openProvider, test } from "../fixtures.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
 import { startService } from "../harness/service.ts";
@@ -29,13 +29,6 @@ async function run(program: string, ...args: readonly string[]): Promise<Output>
   return await promisify(execFile)(process.execPath, [path, ...args]);
 }
 
-async function openProvider(...scripts: Script[]): Promise<FakeProvider> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  provider.respond(...scripts);
-  return provider;
-}
-
 /** Runs the document's client against a model with these scripts. */
 async function runClient(...scripts: Script[]): Promise<Output> {
   const provider = await openProvider(...scripts);
@@ -45,8 +38,7 @@ async function runClient(...scripts: Script[]): Promise<Output> {
 
 /** Starts a service with the document's variables, and one more for the address of its OpenAI. */
 async function startAsDocumented({ baseUrl }: FakeProvider): Promise<ServiceProcess> {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-secrets-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await openFolder();
   const [secretFile, keyFile] = [join(directory, "hmac_secret"), join(directory, "openai_key")] as const;
   await Promise.all([writeFile(secretFile, `${secret}\n`), writeFile(keyFile, "  sk-test \n")]);
   return await startProcess({
@@ -153,8 +145,7 @@ test("two hundred pieces at once arrive whole, every time", async () => {
   }
 });
 
-test("a reader of an idle session does not delay a stop", async () => {
-  const provider = await openProvider();
+test("a reader of an idle session does not delay a stop", async ({ provider }) => {
   const service = await startAsDocumented(provider);
   const body = '{"session_id":"idle","agent":{"name":"idle"}}';
   const sign = (text: string) => ({ "X-Client-ID": "my-app", ...signRequest(secret, text) });

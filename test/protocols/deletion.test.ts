@@ -2,12 +2,12 @@
 // type-checks, starts and completes a run whose call a person approves. Nothing in the rest names its words.
 
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { protocols } from "../../src/app/protocols.ts";
+import { openFolder } from "../fixtures.ts";
 import { testDatabase } from "../harness/database.ts";
 
 const run = promisify(execFile);
@@ -103,8 +103,7 @@ async function copyWithout(name: string): Promise<string> {
   if (parts === undefined) {
     throw new Error(`which packages belong to ${name}?`);
   }
-  const copy = await mkdtemp(join(tmpdir(), "runnel-deletion-"));
-  onTestFinished(() => rm(copy, { recursive: true }));
+  const copy = await openFolder();
   for (const each of ["src", "gen", "migrations", "package.json", "tsconfig.json", "types", "console/src"]) {
     await cp(join(root, each), join(copy, each), { recursive: true });
   }

@@ -1,15 +1,16 @@
 // The follower: results of other replicas reach the readers of this one, even when wake-ups are lost.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
 import { Hub } from "../../src/engine/log/hub.ts";
 import { encodeResult } from "../../src/engine/log/result.ts";
 import { insertResults } from "../../src/engine/storage/run-result.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
 import type { Db } from "../../src/platform/database/database.ts";
+import { test } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
-import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";
+import { addRun, hurriedClock, LocalWakeup, turn } from "./store.ts";
 
 function openFollower(db: Db, clock: Clock): { hub: Hub; wakeup: LocalWakeup; errors: unknown[] } {
   const hub = new Hub();
@@ -29,8 +30,7 @@ async function write(db: Db, runId: string, first: number, last: number): Promis
   await db.transaction().execute((trx) => insertResults(trx, rows));
 }
 
-test("a wake-up brings all written results, even more than one statement reads", async () => {
-  const { db } = await openStore();
+test("a wake-up brings all written results, even more than one statement reads", async ({ store: { db } }) => {
   const { hub, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
   using watch = hub.watch(run.id);
@@ -40,8 +40,7 @@ test("a wake-up brings all written results, even more than one statement reads",
   expect(watch.live(1_233)?.map((entry) => entry.sequence)).toEqual([1_234]);
 });
 
-test("runs without a reader on this replica are not read", async () => {
-  const { db } = await openStore();
+test("runs without a reader on this replica are not read", async ({ store: { db } }) => {
   const { hub, wakeup } = openFollower(db, createManualClock());
   const [watched, other] = [await addRun(db), await addRun(db)];
   using _ = hub.watch(watched.id);
@@ -53,8 +52,7 @@ test("runs without a reader on this replica are not read", async () => {
   expect(hub.heard(other.id)).toBeUndefined();
 });
 
-test("results that this process wrote are not read again", async () => {
-  const { db } = await openStore();
+test("results that this process wrote are not read again", async ({ store: { db } }) => {
   const { hub, wakeup } = openFollower(db, createManualClock());
   const [own, others] = [await addRun(db), await addRun(db)];
   using _own = hub.watch(own.id);
@@ -67,8 +65,7 @@ test("results that this process wrote are not read again", async () => {
   expect(hub.heard(own.id)).toBe(0);
 });
 
-test("after a gap in the wake-ups, missed results are read at once", async () => {
-  const { db } = await openStore();
+test("after a gap in the wake-ups, missed results are read at once", async ({ store: { db } }) => {
   const { hub, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
   using _ = hub.watch(run.id);
@@ -77,8 +74,7 @@ test("after a gap in the wake-ups, missed results are read at once", async () =>
   await until("the results", () => hub.heard(run.id) === 3);
 });
 
-test("results whose wake-ups were lost are found by the poll", async () => {
-  const { db } = await openStore();
+test("results whose wake-ups were lost are found by the poll", async ({ store: { db } }) => {
   const { hub } = openFollower(db, hurriedClock(20));
   const run = await addRun(db);
   using _ = hub.watch(run.id);
@@ -86,8 +82,7 @@ test("results whose wake-ups were lost are found by the poll", async () => {
   await until("the results", () => hub.heard(run.id) === 3);
 });
 
-test("a read that fails while readers leave does not stop the follower", async () => {
-  const { db } = await openStore();
+test("a read that fails while readers leave does not stop the follower", async ({ store: { db } }) => {
   const { hub, wakeup, errors } = openFollower(db, createManualClock());
   const [failing, left, run] = [await addRun(db), await addRun(db), await addRun(db)];
   await write(db, failing.id, 1, 1);

@@ -1,7 +1,7 @@
 // Lanes: the results of many runs over one connection, against real Postgres.
 
 import { sql } from "kysely";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { Lane, runLost } from "../../src/engine/log/lane.ts";
 import { decodeResult, type LogEntry } from "../../src/engine/log/result.ts";
 import { RunQueue } from "../../src/engine/log/run-queue.ts";
@@ -9,6 +9,7 @@ import type { RunRow } from "../../src/engine/storage/run.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { Fault } from "../../src/platform/base/fault.ts";
 import type { Connections } from "../../src/platform/database/database.ts";
+import { test } from "../fixtures.ts";
 import { addReplica, addRun, endLease, newChain, openStore, plant, readLog, type Store, text, turn } from "./store.ts";
 
 interface TestLane {
@@ -99,8 +100,7 @@ test("many runs over one lane: every log is gapless, in order, and published onl
   }
 });
 
-test("waiting text is merged and reads the same", async () => {
-  const store = await openStore();
+test("waiting text is merged and reads the same", async ({ store }) => {
   const { lane } = openLane(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
   const queue = openQueue(run as RunRow);
@@ -115,8 +115,7 @@ test("waiting text is merged and reads the same", async () => {
   expect(log.map(([, content]) => content).join("")).toBe(words.join(""));
 });
 
-test("more rows than fit in one batch are written in several batches, in order", async () => {
-  const store = await openStore();
+test("more rows than fit in one batch are written in several batches, in order", async ({ store }) => {
   const { lane } = openLane(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
   const queue = openQueue(run as RunRow);
@@ -128,11 +127,10 @@ test("more rows than fit in one batch are written in several batches, in order",
   expect(await readLog(store.db, queue.runId)).toEqual(countTo(7_000));
 });
 
-test.each([
+test.for([
   ["wrote the same sequence", true],
   ["has not written yet", false],
-])("a run whose new owner %s loses only its own rows", async (_, hasWritten) => {
-  const store = await openStore();
+] as const)("a run whose new owner %s loses only its own rows", async ([_, hasWritten], { store }) => {
   const { lane, durable, lostLeases } = openLane(store.connections);
   const runs = await addRuns(store, await addReplica(store.db), 4);
   const taken = runs[1] as RunRow;
@@ -158,8 +156,7 @@ test.each([
   }
 });
 
-test("a lane continues after a batch in which every run is lost", async () => {
-  const store = await openStore();
+test("a lane continues after a batch in which every run is lost", async ({ store }) => {
   const { lane } = openLane(store.connections);
   const replica = await addReplica(store.db);
   const runs = await addRuns(store, replica, 3);
@@ -204,8 +201,7 @@ test.each([
   expect([...durable.keys()]).toEqual([next.runId]);
 });
 
-test("a result that cannot be encoded affects only its own run", async () => {
-  const store = await openStore();
+test("a result that cannot be encoded affects only its own run", async ({ store }) => {
   const { lane } = openLane(store.connections);
   const replica = await addReplica(store.db);
   const [bad, good] = (await addRuns(store, replica, 2)).map((run) => openQueue(run)) as [RunQueue, RunQueue];
@@ -218,8 +214,7 @@ test("a result that cannot be encoded affects only its own run", async () => {
   expect(await readLog(store.db, good.runId)).toEqual(countTo(1));
 });
 
-test("a queue that still waits when the lane closes fails", async () => {
-  const store = await openStore();
+test("a queue that still waits when the lane closes fails", async ({ store }) => {
   const { lane } = openLane(store.connections);
   const queue = openQueue(await addRun(store.db, { owner: await addReplica(store.db) }));
   queue.push(turn(1));
@@ -229,8 +224,7 @@ test("a queue that still waits when the lane closes fails", async () => {
   expect(await readLog(store.db, queue.runId)).toEqual([]);
 });
 
-test("results contain their run and their sequence", async () => {
-  const store = await openStore();
+test("results contain their run and their sequence", async ({ store }) => {
   const { lane, durable } = openLane(store.connections);
   const run = await addRun(store.db, { owner: await addReplica(store.db) });
   const queue = openQueue(run);
@@ -241,8 +235,7 @@ test("results contain their run and their sequence", async () => {
   expect(decodeResult(entry?.bytes ?? new Uint8Array())).toMatchObject({ runId: run.id, sequence: 1n });
 });
 
-test("a check that is broken off by a short log settles the results of other runs once", async () => {
-  const store = await openStore();
+test("a check that is broken off by a short log settles the results of other runs once", async ({ store }) => {
   let attempts = 0;
   const { lane, durable, shortLogs } = openLane(store.connections, async () => {
     attempts += 1;

@@ -1,7 +1,7 @@
 // A database that has lost acknowledged results, as a promoted standby may have. The results are deleted here; a real standby is in
 // fault/database/promoted-standby.
 
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect, onTestFinished } from "vitest";
 import { Hub } from "../../src/engine/log/hub.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import type { RunWriter } from "../../src/engine/log/writer.ts";
@@ -23,6 +23,8 @@ import {
   silentEvents,
   turn,
 } from "./store.ts";
+
+const test = base.extend("stage", () => openStage());
 
 interface Stage {
   readonly store: Store;
@@ -97,8 +99,7 @@ async function expectMarked(stage: Stage, { kept, lost }: { kept: number; lost: 
   expect({ status, isOwned: owner === run.owner }).toEqual({ status: "running", isOwned: false });
 }
 
-test("a lane with a new connection marks what its log lacks, and writes nothing behind the gap", async () => {
-  const stage = await openStage();
+test("a lane with a new connection marks what its log lacks, and writes nothing behind the gap", async ({ stage }) => {
   await writeThree(stage);
   await loseAfter(stage, 1);
   stage.cut();
@@ -107,8 +108,7 @@ test("a lane with a new connection marks what its log lacks, and writes nothing 
   await expectMarked(stage, { kept: 1, lost: 2 });
 });
 
-test("a lane with a new connection writes on where nothing is lost", async () => {
-  const stage = await openStage();
+test("a lane with a new connection writes on where nothing is lost", async ({ stage }) => {
   await writeThree(stage);
   stage.cut();
   await stage.writer.append(turn(4));
@@ -117,8 +117,7 @@ test("a lane with a new connection writes on where nothing is lost", async () =>
   expect(stage.reports).toEqual([]);
 });
 
-test("a commit marks what its log lacks, and has no effects", async () => {
-  const stage = await openStage();
+test("a commit marks what its log lacks, and has no effects", async ({ stage }) => {
   await writeThree(stage);
   await loseAfter(stage, 0);
   const effects = async (): Promise<void> => {
@@ -128,8 +127,7 @@ test("a commit marks what its log lacks, and has no effects", async () => {
   await expectMarked(stage, { kept: 0, lost: 3 });
 });
 
-test("the end of a run is not written behind a gap", async () => {
-  const stage = await openStage();
+test("the end of a run is not written behind a gap", async ({ stage }) => {
   await writeThree(stage);
   await loseAfter(stage, 2);
   const end = { kind: "completed", finishReason: "stop", message: undefined, turns: 1 } as const;
@@ -146,8 +144,7 @@ test("a new owner marks what readers of its process have seen and the log lacks"
   await expectMarked(stage, { kept: 0, lost: 2 });
 });
 
-test("a run that the database does not have is reported and lost", async () => {
-  const stage = await openStage();
+test("a run that the database does not have is reported and lost", async ({ stage }) => {
   await writeThree(stage);
   await loseAfter(stage, 0);
   await stage.store.db.deleteFrom("run").where("id", "=", stage.run.id).execute();

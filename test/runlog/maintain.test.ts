@@ -1,7 +1,7 @@
 // Maintenance of the store: it reports problems, also when a problem ends the pass.
 
 import { sql } from "kysely";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { retention } from "../../src/app/protocols.ts";
 import { Maintenance, type MaintenanceOptions } from "../../src/engine/log/maintain.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -11,6 +11,7 @@ import { createPartitions } from "../../src/platform/database/partition.ts";
 import { insertCommunication, listCommunications } from "../../src/protocols/community/storage/communication.ts";
 import { insertJob } from "../../src/protocols/jobspec/storage/job.ts";
 import { deleteSurplusRefusals, insertTrustEvent } from "../../src/protocols/jobspec/storage/trust-event.ts";
+import { test } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addRun, addSession, LocalWakeup, openStore, plant, silentEvents } from "./store.ts";
@@ -82,8 +83,7 @@ async function maintainOnce(options: Partial<MaintenanceOptions> & Pick<Maintena
   await maintenance.close();
 }
 
-test("a part that fails does not stop the other parts", async () => {
-  const { db } = await openStore();
+test("a part that fails does not stop the other parts", async ({ store: { db } }) => {
   const session = await addSession(db);
   await sql`update session set create_time = now() - interval '1 day'`.execute(db);
   await sql`alter table client_usage rename to gone`.execute(db);
@@ -104,8 +104,7 @@ test("a part that fails does not stop the other parts", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("deletions are reported, and readers that wait for an expired session are woken", async () => {
-  const { db } = await openStore();
+test("deletions are reported, and readers that wait for an expired session are woken", async ({ store: { db } }) => {
   const dayMs = 86_400_000;
   const nowMs = systemClock.nowMs();
   await createPartitions(db, { nowMs: nowMs - 20 * dayMs, daysAhead: 0 });
@@ -135,8 +134,7 @@ test("deletions are reported, and readers that wait for an expired session are w
   expect(await db.selectFrom("session").select("id").execute()).toEqual([{ id: idle }]);
 });
 
-test("a directory that cannot be removed is reported, and its rows are still deleted", async () => {
-  const { db } = await openStore();
+test("a directory that cannot be removed is reported, and its rows are still deleted", async ({ store: { db } }) => {
   await addSession(db);
   await sql`update session set delete_time = now() - interval '8 days'`.execute(db);
   const failed: string[] = [];
@@ -151,8 +149,7 @@ test("a directory that cannot be removed is reported, and its rows are still del
   expect(await db.selectFrom("session").select("id").execute()).toEqual([]);
 });
 
-test("sessions are checked each minute, data that is kept for days every ten minutes", async () => {
-  const { db } = await openStore();
+test("sessions are checked each minute, data that is kept for days every ten minutes", async ({ store: { db } }) => {
   const clock = createManualClock({ nowMs: systemClock.nowMs() });
   const dropped: number[] = [];
   const expired: number[] = [];
@@ -198,8 +195,7 @@ const anyJob = {
   successes_min: 1,
 };
 
-test("old job nonces, old jobs without runs, and old trust events are deleted", async () => {
-  const { db } = await openStore();
+test("old job nonces, old jobs without runs, and old trust events are deleted", async ({ store: { db } }) => {
   const nowMs = systemClock.nowMs();
   const minuteMs = 60_000;
   const dayMs = 1_440 * minuteMs;
@@ -241,8 +237,7 @@ test("of refused JobSpecs the newest are kept, and no event of a key is deleted 
   expect(kept.map(({ id }) => id)).toEqual([ids[1], ids[3], ids[4]]);
 });
 
-test("entries of the communication log are deleted after 14 days", async () => {
-  const { db } = await openStore();
+test("entries of the communication log are deleted after 14 days", async ({ store: { db } }) => {
   const nowMs = systemClock.nowMs();
   const dayMs = 86_400_000;
   const add = async (daysOld: number) => {

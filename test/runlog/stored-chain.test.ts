@@ -1,6 +1,6 @@
 // The hash chain of a log that only the database holds.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { entriesPerBlock } from "../../src/engine/hash-chain/chain.ts";
 import { encodeResult } from "../../src/engine/log/result.ts";
 import { readStoredChain } from "../../src/engine/log/stored-chain.ts";
@@ -10,6 +10,7 @@ import { findRun, lockRun } from "../../src/engine/storage/run.ts";
 import { insertResults, readResults } from "../../src/engine/storage/run-result.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { Db } from "../../src/platform/database/database.ts";
+import { test } from "../fixtures.ts";
 import { plainChainValue } from "../receipts/plain-chain.ts";
 import { addRun, newChain, openStore, text } from "./store.ts";
 
@@ -40,10 +41,9 @@ async function removeUpTo(db: Db, runId: string, sequence: number): Promise<void
   await db.deleteFrom("run_result").where("run_id", "=", runId).where("sequence", "<=", sequence).execute();
 }
 
-test.each([0, 1, entriesPerBlock - 1, entriesPerBlock, entriesPerBlock + 1, 3_000])(
+test.for([0, 1, entriesPerBlock - 1, entriesPerBlock, entriesPerBlock + 1, 3_000])(
   "is read from the start of a log of %i entries where there is no checkpoint",
-  async (count) => {
-    const { db } = await openStore();
+  async (count, { store: { db } }) => {
     const { id } = await addRun(db);
     await grow(db, id, count);
     const chain = await readStoredChain(db, id);
@@ -52,10 +52,9 @@ test.each([0, 1, entriesPerBlock - 1, entriesPerBlock, entriesPerBlock + 1, 3_00
   },
 );
 
-test.each([0, 63, 64, 65, 130, 200])(
+test.for([0, 63, 64, 65, 130, 200])(
   "is read from the block of a checkpoint at entry %i, and nothing before it",
-  async (at) => {
-    const { db } = await openStore();
+  async (at, { store: { db } }) => {
     const { id } = await addRun(db);
     await grow(db, id, 200);
     const value = plainChainValue(id, await payloadsOf(db, id));
@@ -90,8 +89,7 @@ test("is read from the start where a version without chains has written the only
   expect((await readStoredChain(db, id)).value).toEqual(plainChainValue(id, await payloadsOf(db, id)));
 });
 
-test("a run that ends without its owner keeps the hash of all that it wrote", async () => {
-  const { db } = await openStore();
+test("a run that ends without its owner keeps the hash of all that it wrote", async ({ store: { db } }) => {
   const { id } = await addRun(db);
   await grow(db, id, 100);
   await checkpoint(db, id, 70);
@@ -101,8 +99,7 @@ test("a run that ends without its owner keeps the hash of all that it wrote", as
   expect(run?.log_hash).toEqual(plainChainValue(id, await payloadsOf(db, id)));
 });
 
-test("a run with entries missing from its log still ends, without a log hash", async () => {
-  const { db } = await openStore();
+test("a run with entries missing from its log still ends, without a log hash", async ({ store: { db } }) => {
   const { id } = await addRun(db);
   await grow(db, id, 10);
   await db.deleteFrom("run_result").where("run_id", "=", id).where("sequence", "=", 4).execute();

@@ -2,7 +2,7 @@
 // written twice.
 
 import { fromBinary } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect, onTestFinished } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { Hub } from "../../src/engine/log/hub.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
@@ -16,6 +16,8 @@ import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts
 import { until } from "../harness/wait.ts";
 import { plainChainValue } from "../receipts/plain-chain.ts";
 import { addReplica, addRun, connect, LocalWakeup, newChain, openStore, readLog, type Store, turn } from "./store.ts";
+
+const test = base.extend("stage", () => openStage());
 
 interface Stage {
   readonly store: Store;
@@ -111,8 +113,7 @@ test("a commit of messages alone adds them to the transcript once", async () => 
   expect((await readTranscript(store.db, { session: run.session, newestMax: 10 })).messages).toHaveLength(1);
 });
 
-test("messages never overwrite those of another run", async () => {
-  const { store, run, writer } = await openStage();
+test("messages never overwrite those of another run", async ({ stage: { store, run, writer } }) => {
   const target = { runId: run.id, session: run.session, transcriptLength: 0 };
   const transcript = [fromBinary(MessageSchema, run.input)];
   await writer.commit([], (trx, sequences) => applyEffects(trx, target, { transcript }, sequences));
@@ -121,8 +122,7 @@ test("messages never overwrite those of another run", async () => {
   await expect(again).rejects.toThrow(/another run/);
 });
 
-test("a commit of a run that was lost leaves no trace", async () => {
-  const { store, run, writer } = await openStage();
+test("a commit of a run that was lost leaves no trace", async ({ stage: { store, run, writer } }) => {
   await store.db.transaction().execute((trx) => requeueRun(trx, { id: run.id, takeover: true }));
   const lost = writer.commit([turn(1)], (trx) => commitTurn(trx, run.id));
   await expect(lost).rejects.toMatchObject({ reason: "RUN_LOST" });
@@ -142,8 +142,7 @@ test("effects that fail undo their results, and the sequences are used again", a
   expect(await chainValueOf(writer)).toEqual(await storedChainValue(store, run.id));
 });
 
-test("a run that is given up stops waiting for an unreachable database", async () => {
-  const { store, log, run } = await openStage();
+test("a run that is given up stops waiting for an unreachable database", async ({ stage: { store, log, run } }) => {
   const away = connect("postgres://nobody@127.0.0.1:9/nothing");
   const errors: unknown[] = [];
   const waitingLog = new ResultLog({

@@ -1,14 +1,15 @@
 // Wake-ups over LISTEN and NOTIFY, against real Postgres.
 
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { PostgresWakeup, packNotifications, unpackPayload } from "../../src/engine/log/postgres-wakeup.ts";
 import { type HeardMessage, type Topic, topics, type WakeupMessage } from "../../src/engine/log/wakeup.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
+import { test } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
-import { openStore, type Store } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** Postgres refuses a payload of this many bytes. */
 const payloadBytesRefused = 8_000;
@@ -65,8 +66,7 @@ function text({ topic, key: of, value }: WakeupMessage): string {
   return `${topic} ${of} ${value}`;
 }
 
-test("another replica hears of thousands of runs, each with its newest sequence", async () => {
-  const store = await openStore();
+test("another replica hears of thousands of runs, each with its newest sequence", async ({ store }) => {
   const [near, far] = [openWakeup(store), openWakeup(store)];
   await until("both to listen", () => near.gaps() > 0 && far.gaps() > 0);
   const keys = Array.from({ length: 3_000 }, () => newUuid(0));
@@ -82,8 +82,7 @@ test("another replica hears of thousands of runs, each with its newest sequence"
   }
 });
 
-test("a listener whose connection was ended reports a gap and listens again", async () => {
-  const store = await openStore();
+test("a listener whose connection was ended reports a gap and listens again", async ({ store }) => {
   const { wakeup, heard, gaps } = openWakeup(store);
   await until("it to listen", () => gaps() === 1);
   await query(
@@ -98,8 +97,7 @@ test("a listener whose connection was ended reports a gap and listens again", as
   });
 });
 
-test("a listener that has unsubscribed hears nothing more", async () => {
-  const store = await openStore();
+test("a listener that has unsubscribed hears nothing more", async ({ store }) => {
   const { wakeup, heard, gaps } = openWakeup(store);
   let count = 0;
   const unsubscribe = wakeup.subscribe("result", () => count++);

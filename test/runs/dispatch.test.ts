@@ -1,12 +1,13 @@
 // The dispatcher: slots, fairness and claims; also closing, and answers that the connection cut off.
 
 import { create } from "@bufbuild/protobuf";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Driver } from "../../src/engine/runs/driver.ts";
 import { findRun } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
 import type { StartedRun } from "../../src/engine/storage/run-start.ts";
+import { test } from "../fixtures.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, LocalWakeup, openStore, readLog } from "../runlog/store.ts";
@@ -52,8 +53,7 @@ test("a replica works on as many runs as it has slots, and takes the next one wh
   expect(new Set(bench.started.map((run) => run.id))).toEqual(new Set(runs.map((run) => run.id)));
 });
 
-test("a reserved slot is not used for claims, and is free again when it was not filled", async () => {
-  const store = await openStore();
+test("a reserved slot is not used for claims, and is free again when it was not filled", async ({ store }) => {
   const bench = new Workbench();
   const { dispatcher } = await openReplica(store, { slots: 1, supervise: bench.supervise });
   const slot = await until("a free slot", () => dispatcher.reserve());
@@ -69,8 +69,7 @@ test("a reserved slot is not used for claims, and is free again when it was not 
   expect(again).toBeDefined();
 });
 
-test("no client gets a second run before every client had one", async () => {
-  const store = await openStore();
+test("no client gets a second run before every client had one", async ({ store }) => {
   for (let index = 0; index < 5; index++) {
     await addRun(store.db, { client: "shared/greedy" });
   }
@@ -83,8 +82,7 @@ test("no client gets a second run before every client had one", async () => {
   expect(claimed.every((run) => run.owner === owner && run.epoch === 1 && run.status === "running")).toBe(true);
 });
 
-test("of a client's runs the highest priority comes first, and other clients have their turns", async () => {
-  const store = await openStore();
+test("of a client's runs the highest priority comes first, and other clients have their turns", async ({ store }) => {
   for (const priority of [0, -5, 7, 7]) {
     await addRun(store.db, { client: "shared/a", priority });
   }
@@ -104,8 +102,7 @@ test("of a client's runs the highest priority comes first, and other clients hav
   expect(rest.map(({ id }) => priorities.find((each) => each.id === id)?.priority)).toEqual([7, 7, 0, -5]);
 });
 
-test("the runs of more clients than a claim considers are all claimed, each client's in turn", async () => {
-  const store = await openStore();
+test("the runs of more clients than a claim considers are all claimed, each client's in turn", async ({ store }) => {
   const clients = Array.from({ length: 100 }, (_, index) => `shared/${index}`);
   for (const client of clients) {
     await addRun(store.db, { client });
@@ -139,16 +136,14 @@ test("claims of many replicas at once never overlap and leave nothing", async ()
   expect(rest.toSorted()).toEqual(runs.map((run) => run.id).toSorted());
 });
 
-test("a replica whose lease has ended claims nothing", async () => {
-  const store = await openStore();
+test("a replica whose lease has ended claims nothing", async ({ store }) => {
   await addRun(store.db);
   const owner = await addReplica(store.db);
   await endLease(store.db, owner);
   expect(await claimRuns(store.db, { owner, limit: 1 })).toEqual([]);
 });
 
-test("a run that was lost and claimed again is stopped, counted and awaited like any other", async () => {
-  const store = await openStore();
+test("a run that was lost and claimed again is stopped, counted and awaited like any other", async ({ store }) => {
   const stops: string[] = [];
   const releases: (() => void)[] = [];
   const wakeup = new LocalWakeup();
@@ -177,8 +172,7 @@ test("a run that was lost and claimed again is stopped, counted and awaited like
   expect(stops).toEqual([run.id, run.id]);
 });
 
-test("a slot that is filled after the close is not worked on", async () => {
-  const store = await openStore();
+test("a slot that is filled after the close is not worked on", async ({ store }) => {
   const bench = new Workbench();
   const { dispatcher } = await openReplica(store, { supervise: bench.supervise });
   using slot = await until("a slot", () => dispatcher.reserve());
@@ -208,8 +202,7 @@ test("a run whose claim was answered into a broken connection is let go, and the
   expect(bench.started).toEqual([]);
 });
 
-test("a run that was just started, or is worked on, is not let go", async () => {
-  const store = await openStore();
+test("a run that was just started, or is worked on, is not let go", async ({ store }) => {
   const bench = new Workbench();
   const { dispatcher, lease } = await openReplica(store, { supervise: bench.supervise });
   const worked = await addRun(store.db);
@@ -232,8 +225,7 @@ test("a run that was just started, or is worked on, is not let go", async () => 
 });
 
 // Without this retry, a run that starts just when the database goes away would wait for its deadline.
-test("a run whose loading is cut off is loaded again", async () => {
-  const store = await openStore();
+test("a run whose loading is cut off is loaded again", async ({ store }) => {
   const proxy = await openCuttingProxy(store.url);
   const run = await addRun(store.db, { driver: "unknown" });
   proxy.cutAnswerTo("bound as materialized");

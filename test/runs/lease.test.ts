@@ -1,13 +1,14 @@
 // The lease of a replica: renewed while the database answers, lost for good when the database is silent or another replica
 // took it.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { Lease } from "../../src/engine/runs/lease.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
 import { lockOwnRun, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { type ClockReading, SyncedClock } from "../../src/platform/base/synced-clock.ts";
 import type { Db } from "../../src/platform/database/database.ts";
+import { test } from "../fixtures.ts";
 import { limitedUser, query, testDatabase } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, openStore, silentEvents } from "../runlog/store.ts";
@@ -24,8 +25,7 @@ async function leaseEnd(db: Db, id: string): Promise<number> {
   return row?.lease_until.getTime() ?? 0;
 }
 
-test("a lease is renewed under the same id and given back at the end", async () => {
-  const { db } = await openStore();
+test("a lease is renewed under the same id and given back at the end", async ({ store: { db } }) => {
   const { lease, lost } = createLease(db, 600);
   await lease.open();
   const id = lease.replicaId ?? "";
@@ -38,8 +38,7 @@ test("a lease is renewed under the same id and given back at the end", async () 
 });
 
 // The clock of the machine is set while the replica works.
-test("a clock that jumps is corrected by the next renewal", async () => {
-  const { db } = await openStore();
+test("a clock that jumps is corrected by the next renewal", async ({ store: { db } }) => {
   let jumpMs = 0;
   const clock = new SyncedClock({ ...systemClock, nowMs: () => systemClock.nowMs() + jumpMs });
   const onTime = (reading: ClockReading): void => void clock.sync(reading);
@@ -65,8 +64,7 @@ test("a lease that was taken over is lost once, and the replica continues under 
   expect(await leaseEnd(db, next)).toBeGreaterThan(0);
 });
 
-test("a replica that gets no answer from the database for too long gives up its runs", async () => {
-  const store = await openStore();
+test("a replica that gets no answer from the database for too long gives up its runs", async ({ store }) => {
   const { connections, db } = connect(store.url);
   const { lease, lost } = createLease(db, 300);
   await lease.open();
@@ -96,8 +94,7 @@ test("a lease whose renewal the database refuses is not held until a renewal suc
   expect(lost).toEqual([]);
 });
 
-test("a refused write loses the lease it was made under, and no other", async () => {
-  const { db } = await openStore();
+test("a refused write loses the lease it was made under, and no other", async ({ store: { db } }) => {
   const { lease, lost } = createLease(db, 60_000);
   await lease.open();
   lease.lose(await addReplica(db), "a write was refused");

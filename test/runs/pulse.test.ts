@@ -1,11 +1,12 @@
 // The pulse of the database: missing when the database is away or refuses work, never because this process was busy.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { Pulse } from "../../src/engine/runs/pulse.ts";
 import { askForRoom } from "../../src/engine/storage/pulse.ts";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { describeOutage } from "../../src/platform/database/errors.ts";
+import { test } from "../fixtures.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { limitedUser, query, testDatabase } from "../harness/database.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
@@ -17,8 +18,7 @@ const offMaxMs = 2_000;
 const onMaxMs = 5_000;
 const sliceMs = 200;
 
-test("a database that is away is noticed within 2 s, and its return within 5 s", async () => {
-  const url = await testDatabase();
+test("a database that is away is noticed within 2 s, and its return within 5 s", async ({ databaseUrl: url }) => {
   const proxy = await openCuttingProxy(url);
   const { pulse, troubles } = openPulse(proxy.url);
   await until("the pulse's connection", () => pulseConnection(url));
@@ -65,8 +65,7 @@ test("a pause of this process counts as one slice of silence", async () => {
   });
 });
 
-test("a full connection pool does not make the pulse missing", async () => {
-  const url = await testDatabase();
+test("a full connection pool does not make the pulse missing", async ({ databaseUrl: url }) => {
   const { pulse, connections } = openPulse(url);
   const held = Promise.withResolvers<void>();
   const holders = [1, 2].map(() => connections.db.transaction().execute(() => held.promise));

@@ -1,7 +1,7 @@
 // The reaper: runs whose replica is gone, whose deadline has passed, or that wait. Each run ends exactly once.
 
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { decodeResult } from "../../src/engine/log/result.ts";
 import { cancelRun } from "../../src/engine/runs/cancel.ts";
 import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/engine/runs/driver.ts";
@@ -9,6 +9,7 @@ import { endRun, timedOut } from "../../src/engine/runs/terminal.ts";
 import { findRun, lockRun, parkRun, wakeRun } from "../../src/engine/storage/run.ts";
 import { readResults } from "../../src/engine/storage/run-result.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
+import { test } from "../fixtures.ts";
 import {
   addReplica,
   addRun,
@@ -110,8 +111,7 @@ test("many reapers take over each run once", async () => {
   }
 });
 
-test("a run that is taken over reports the restarted turn and completes", async () => {
-  const store = await openStore();
+test("a run that is taken over reports the restarted turn and completes", async ({ store }) => {
   const steady = driver("steady", "resume");
   const id = await addOrphan(store, "steady");
   const run = await findRun(store.db, id);
@@ -134,24 +134,21 @@ test("a run that is taken over reports the restarted turn and completes", async 
   ]);
 });
 
-test("a run that lost its replica too often fails with crash_loop", async () => {
-  const store = await openStore();
+test("a run that lost its replica too often fails with crash_loop", async ({ store }) => {
   const id = await addOrphan(store, "steady", 3);
   openReaper(store, { drivers: [driver("steady", "resume")] });
   await reached(store, id, "failed");
   expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost crash_loop/)]);
 });
 
-test("a run whose driver cannot resume fails with host.run_lost", async () => {
-  const store = await openStore();
+test("a run whose driver cannot resume fails with host.run_lost", async ({ store }) => {
   const id = await addOrphan(store, "fragile");
   openReaper(store, { drivers: [driver("fragile", "fail")] });
   await reached(store, id, "failed");
   expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost the replica/)]);
 });
 
-test("a run that cannot be read fails alone, also when it is the first of its batch", async () => {
-  const store = await openStore();
+test("a run that cannot be read fails alone, also when it is the first of its batch", async ({ store }) => {
   const damaged = await addOrphan(store, "fragile");
   await plant(store.db, damaged, 1, [1, 2]);
   const others = [await addOrphan(store, "fragile"), await addOrphan(store, "steady")] as const;
@@ -171,8 +168,7 @@ test("a run that cannot be read fails alone, also when it is the first of its ba
   });
 });
 
-test("a run is ended when its living owner is far past its deadline", async () => {
-  const store = await openStore();
+test("a run is ended when its living owner is far past its deadline", async ({ store }) => {
   const owner = await addReplica(store.db);
   const late = await addRun(store.db, { owner, timeoutMs: -31_000 });
   const recent = await addRun(store.db, { owner, timeoutMs: -1_000 });
@@ -182,8 +178,7 @@ test("a run is ended when its living owner is far past its deadline", async () =
   expect((await findRun(store.db, recent.id))?.status).toBe("running");
 });
 
-test("a reaper with the shortest allowed lease takes runs over", async () => {
-  const store = await openStore();
+test("a reaper with the shortest allowed lease takes runs over", async ({ store }) => {
   openReaper(store, { drivers: [driver("steady", "resume")], leaseMs: 300, clock: systemClock });
   // The second run is for a later pass.
   for (let index = 0; index < 2; index++) {
@@ -191,8 +186,7 @@ test("a reaper with the shortest allowed lease takes runs over", async () => {
   }
 });
 
-test("a run ends once, even when it is ended several times at once", async () => {
-  const store = await openStore();
+test("a run ends once, even when it is ended several times at once", async ({ store }) => {
   const { id } = await addRun(store.db);
   const end = () =>
     store.db.transaction().execute(async (trx) => {
@@ -205,8 +199,7 @@ test("a run ends once, even when it is ended several times at once", async () =>
   expect(await findRun(store.db, id)).toMatchObject({ status: "failed", last_sequence: 1, owner: null });
 });
 
-test("a parked run has no owner and continues when its time comes", async () => {
-  const store = await openStore();
+test("a parked run has no owner and continues when its time comes", async ({ store }) => {
   const drivers = [parking(1)];
   await openReplica(store, { drivers });
   const { id } = await addRun(store.db, { driver: "parking" });
@@ -216,8 +209,7 @@ test("a parked run has no owner and continues when its time comes", async () => 
   expect((await readLog(store.db, id)).map(([, what]) => what)).toEqual([1, "runWaiting", 1, "runCompleted"]);
 });
 
-test("a parked run continues when it is woken, and can be woken only once", async () => {
-  const store = await openStore();
+test("a parked run continues when it is woken, and can be woken only once", async ({ store }) => {
   await openReplica(store, { drivers: [parking(undefined)] });
   const { id } = await addRun(store.db, { driver: "parking" });
   await reached(store, id, "waiting");
@@ -227,8 +219,7 @@ test("a parked run continues when it is woken, and can be woken only once", asyn
   await reached(store, id, "completed");
 });
 
-test("a parked run that is never woken fails at its deadline", async () => {
-  const store = await openStore();
+test("a parked run that is never woken fails at its deadline", async ({ store }) => {
   const drivers = [parking(undefined, untilStopped)];
   await openReplica(store, { drivers });
   openReaper(store, { drivers });
@@ -270,8 +261,7 @@ test("a cancel that comes while a run is being parked takes effect without waiti
   await reached(store, id, "cancelled");
 });
 
-test("a waiting run is cancelled at once", async () => {
-  const store = await openStore();
+test("a waiting run is cancelled at once", async ({ store }) => {
   const { id } = await addRun(store.db);
   await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));
   const wakeup = new LocalWakeup();

@@ -1,12 +1,13 @@
 // Starting a run: the limits hold exactly under concurrent starts, and a session has one active run.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { RunLimits } from "../../src/engine/runs/admission.ts";
 import { type StartDeps, type StartRequest, startAlone, startRun } from "../../src/engine/runs/start.ts";
 import { findRun } from "../../src/engine/storage/run.ts";
 import { markSessionDeleted } from "../../src/engine/storage/session.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { inTransaction } from "../../src/platform/database/in-transaction.ts";
+import { test } from "../fixtures.ts";
 import { createPatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
@@ -89,8 +90,7 @@ test("of twenty concurrent starts in one session, one gets a run", async () => {
   release();
 });
 
-test("a run starts at once when a slot is free, and is queued otherwise", async () => {
-  const store = await openStore();
+test("a run starts at once when a slot is free, and is queued otherwise", async ({ store }) => {
   const { supervise, release } = never();
   const wakeup = new LocalWakeup();
   const replica = await openIdle(store, { supervise, slots: 1, wakeup });
@@ -107,8 +107,7 @@ test("a run starts at once when a slot is free, and is queued otherwise", async 
   release();
 });
 
-test("a start that fails leaves no run and frees its slot", async () => {
-  const store = await openStore();
+test("a start that fails leaves no run and frees its slot", async ({ store }) => {
   const { supervise, release } = never();
   const replica = await openIdle(store, { supervise, slots: 1 });
   const unknownSession = "019a0000-0000-7000-8000-000000000001";
@@ -120,8 +119,7 @@ test("a start that fails leaves no run and frees its slot", async () => {
   release();
 });
 
-test("one statement starts a run, or writes nothing when the step-by-step check is needed", async () => {
-  const store = await openStore();
+test("one statement starts a run, or writes nothing when the step-by-step check is needed", async ({ store }) => {
   const { supervise, release } = never();
   const replica = await openIdle(store, { supervise, slots: 3 });
   const session = await addSession(store.db);

@@ -1,12 +1,13 @@
 // Results that a driver appends while it is asked for its next step.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { cancelRun } from "../../src/engine/runs/cancel.ts";
 import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/engine/runs/driver.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
+import { test } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
-import { addRun, openStore, readLog, type Store, turn } from "../runlog/store.ts";
+import { addRun, readLog, type Store, turn } from "../runlog/store.ts";
 import { openReplica, reached } from "./stage.ts";
 
 const over: DriverEnd = { kind: "failed", code: "runner.error", error: "over", retryable: false, results: [turn(6)] };
@@ -19,8 +20,7 @@ async function resultsOf({ db }: Store, id: string): Promise<unknown[]> {
   return (await readLog(db, id)).map(([, result]) => result);
 }
 
-test("they are in the log in the order in which the driver appended and yielded", async () => {
-  const store = await openStore();
+test("they are in the log in the order in which the driver appended and yielded", async ({ store }) => {
   const mixed = driver(async function* ({ tryAppend }): AsyncGenerator<DriverStep, DriverEnd> {
     yield { kind: "append", result: turn(1) };
     await nextTurn();
@@ -37,8 +37,7 @@ test("they are in the log in the order in which the driver appended and yielded"
   expect(await resultsOf(store, id)).toEqual([1, 2, 3, 4, 5, 6, "runFailed"]);
 });
 
-test("a driver that has fallen behind the log is refused, and its step waits for room", async () => {
-  const store = await openStore();
+test("a driver that has fallen behind the log is refused, and its step waits for room", async ({ store }) => {
   let taken = 0;
   const eager = driver(async function* ({ tryAppend }): AsyncGenerator<DriverStep, DriverEnd> {
     while (tryAppend(turn(++taken))) {}
@@ -54,8 +53,7 @@ test("a driver that has fallen behind the log is refused, and its step waits for
   expect(await resultsOf(store, id)).toEqual([...Array.from({ length: taken }, (_, index) => index + 1), "runFailed"]);
 });
 
-test("a driver that was left behind appends nothing after the end of its run", async () => {
-  const store = await openStore();
+test("a driver that was left behind appends nothing after the end of its run", async ({ store }) => {
   let context: RunContext | undefined;
   const stuck = driver(async function* (given): AsyncGenerator<DriverStep, DriverEnd> {
     yield { kind: "append", result: turn(1) };

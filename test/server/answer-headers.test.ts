@@ -5,8 +5,9 @@ import { once } from "node:events";
 import http2, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { frame } from "../conformance/grpc-frames.ts";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { sendRaw } from "../harness/raw-http.ts";
 import { startService } from "../harness/service.ts";
@@ -89,8 +90,7 @@ test("so do a service without credentials that refuses a foreign page, the metri
   );
 });
 
-test("streams have them too: opened by a key, by a ticket, and without an event", async () => {
-  const { url } = await startService();
+test("streams have them too: opened by a key, by a ticket, and without an event", async ({ service: { url } }) => {
   const headers = { ...json, ...credentialsOf() };
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
@@ -141,8 +141,7 @@ test("the RPCs have them over Connect, gRPC-Web and gRPC, unary and streaming, i
   }
 });
 
-test("OpenAI's API and AG-UI have them, whole, streamed and refused", async () => {
-  const { url } = await startService();
+test("OpenAI's API and AG-UI have them, whole, streamed and refused", async ({ service: { url } }) => {
   const input = { threadId: "t-1", runId: "r-1", messages: [{ id: "m-1", role: "user", content: "hello" }] };
   const agUi = { ...input, tools: [], context: [], state: {}, forwardedProps: {} };
   for (const [path, body, status, caching] of [

@@ -4,12 +4,13 @@ import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { publicBodyBytesMax } from "../../src/platform/config/limits.ts";
 import { callRaw, frame } from "../conformance/grpc-frames.ts";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 
@@ -57,12 +58,11 @@ describe("a body with too many values is refused", () => {
     expect([code, text]).toEqual([isStream ? 200 : 400, expect.stringContaining(tooMany)]);
   });
 
-  test.each([
+  test.for([
     ["gRPC", 0, {}],
     ["gRPC, compressed", 1, { "grpc-encoding": "gzip" }],
     ["gRPC, compressed to a light body", 1, { "grpc-encoding": "gzip", "connect-content-encoding": "identity" }],
-  ])("%s", async (_, flag, headers) => {
-    const service = await startService();
+  ] as const)("%s", async ([_, flag, headers], { service }) => {
     const message = emptyMessages(valuesMax + 1);
     const body = frame(flag === 1 ? gzipSync(message) : message, { flag });
     // The prefix alone says that the message is small.
@@ -70,8 +70,7 @@ describe("a body with too many values is refused", () => {
     expect(end).toMatchObject({ grpcStatus: status.INVALID_ARGUMENT, message: expect.stringContaining(tooMany) });
   });
 
-  test("a stream of Connect, whose encoding a header of gRPC denies", async () => {
-    const service = await startService();
+  test("a stream of Connect, whose encoding a header of gRPC denies", async ({ service }) => {
     const headers = {
       "content-type": "application/connect+proto",
       "connect-content-encoding": "gzip",
@@ -86,11 +85,10 @@ describe("a call that needs no credentials has at most 1 MiB", () => {
   const check = "/grpc.health.v1.Health/Check";
   const large = Buffer.alloc(publicBodyBytesMax).fill(Buffer.from([0x0a, 0]));
 
-  test.each([
+  test.for([
     ["sent", frame(large)],
     ["only claimed", frame(Buffer.alloc(0), { claimedBytes: publicBodyBytesMax + 1 })],
-  ])("over gRPC, %s", async (_, body) => {
-    const service = await startService();
+  ] as const)("over gRPC, %s", async ([_, body], { service }) => {
     const end = await callRaw(service.url, check, body, { authorization: "" });
     expect(end).toMatchObject({
       grpcStatus: status.RESOURCE_EXHAUSTED,
@@ -98,16 +96,14 @@ describe("a call that needs no credentials has at most 1 MiB", () => {
     });
   });
 
-  test("over Connect", async () => {
-    const service = await startService();
+  test("over Connect", async ({ service }) => {
     const body = Buffer.concat([large, Buffer.alloc(2)]);
     const [code] = await post(service, check, body, { "content-type": "application/proto" });
     expect(code).toBe(429);
   });
 });
 
-test("a message in a stream of requests has at most 8 KiB", async () => {
-  const service = await startService();
+test("a message in a stream of requests has at most 8 KiB", async ({ service }) => {
   const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
   const end = await callRaw(service.url, path, frame(Buffer.alloc(8_193)));
   expect(end.grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
@@ -117,12 +113,11 @@ describe("a second message of a call that takes one is refused before it is read
   const runId = "01890000-0000-7000-8000-000000000000";
   const tail = toBinary(TailRunRequestSchema, create(TailRunRequestSchema, { runId }));
 
-  test.each([
+  test.for([
     ["a unary call", sendMessage, Buffer.alloc(0)],
     ["a stream of answers", tailRun, tail],
     ["a call that needs no credentials", "/grpc.health.v1.Health/Check", Buffer.alloc(0)],
-  ])("%s", async (_, path, first) => {
-    const service = await startService();
+  ] as const)("%s", async ([_, path, first], { service }) => {
     // Invalid, so that reading it would give another error.
     const both = Buffer.concat([frame(first), frame(Buffer.from([0xff]), { flag: 1 })]);
     for (const at of [0, 2, 5, first.length + 5, first.length + 6, first.length + 10]) {
@@ -136,8 +131,7 @@ describe("a second message of a call that takes one is refused before it is read
   });
 });
 
-test("a body with as many values as permitted is read", async () => {
-  const service = await startService();
+test("a body with as many values as permitted is read", async ({ service }) => {
   const [code, text] = await post(
     service,
     "/v1/sessions/none/messages",

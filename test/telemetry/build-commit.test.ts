@@ -1,15 +1,14 @@
 // Which commit runs: the file that the builder left beside package.json, and nothing that only looks like it.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { readBuildCommit } from "../../src/platform/telemetry/build-commit.ts";
+import { openFolder } from "../fixtures.ts";
 
 test("the file names the commit; without a file, or with other content in it, the commit is unknown", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-commit-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   const file = join(folder, "COMMIT");
   const read = (): string => readBuildCommit(pathToFileURL(file));
   expect(read()).toBe("unknown");

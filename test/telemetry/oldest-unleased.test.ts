@@ -1,14 +1,14 @@
 // How long the run that waits longest has had no owner, according to the database.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { finishRun, oldestUnleasedMs } from "../../src/engine/storage/run.ts";
 import type { Db } from "../../src/platform/database/database.ts";
+import { test } from "../fixtures.ts";
 import { addReplica, addRun, nothingSpent, openStore } from "../runlog/store.ts";
 
 const minuteMs = 60_000;
 
-test("a queued run counts from its due time, and without such a run the value is 0", async () => {
-  const { db } = await openStore();
+test("a queued run counts from its due time, and without such a run the value is 0", async ({ store: { db } }) => {
   expect(await oldestUnleasedMs(db)).toBe(0);
   await setRun(db, await addQueued(db), { wake_at: minutesAgo(-1) });
   expect(await oldestUnleasedMs(db)).toBe(0);
@@ -33,8 +33,7 @@ test("a run of a silent replica counts from the end of the lease, and from its o
   expectMinutes(await oldestUnleasedMs(db), 9);
 });
 
-test("waiting runs and ended runs do not count", async () => {
-  const { db } = await openStore();
+test("waiting runs and ended runs do not count", async ({ store: { db } }) => {
   await setRun(db, await addQueued(db), { status: "waiting", wake_at: minutesAgo(5) });
   const over = await addQueued(db);
   const terminal = new Uint8Array();

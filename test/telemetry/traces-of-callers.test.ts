@@ -2,10 +2,11 @@
 // collector.
 
 import { createClient, type Transport } from "@connectrpc/connect";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { connectHttp2Transport, connectJsonTransport, grpcWebFetchTransport } from "../conformance/transports.ts";
 import { openCollector } from "../fakes/otlp-collector.ts";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -79,8 +80,7 @@ test.each(surfaces)("%s: the caller's trace is stored with the run that a messag
   expect(await storedTraceParent(service.databaseUrl, unnamed)).toBeNull();
 });
 
-test("an invalid traceparent is ignored, and so are two of them", async () => {
-  const service = await startService();
+test("an invalid traceparent is ignored, and so are two of them", async ({ service }) => {
   for (const traceparent of [
     "",
     "nonsense",
@@ -106,9 +106,7 @@ test("an invalid traceparent is ignored, and so are two of them", async () => {
   expect(await storedTraceParent(service.databaseUrl, JSON.parse(answer.body).run_id)).toBeNull();
 });
 
-test("a repeated message keeps the trace of the first one", async () => {
-  const service = await startService();
-  const client = new GrpcClient(service.target);
+test("a repeated message keeps the trace of the first one", async ({ service, client }) => {
   const request = { sessionId: await createSession(service), message, requestId: "again" };
   const { runId } = await client.call(SessionService.method.sendMessage, request, { traceparent: traceParent });
   const other = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;

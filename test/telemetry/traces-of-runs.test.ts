@@ -1,10 +1,10 @@
 // Runs of the service as a collector sees them: from the first span of a caller's request to the span of another replica.
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { onGemini } from "../fakes/gemini-provider.ts";
 import { type CollectedSpan, openCollector } from "../fakes/otlp-collector.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { test } from "../fixtures.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -53,8 +53,7 @@ test.each([false, true])("a run is one trace below its caller's span, with conte
   expect(hits > 0).toBe(tracingContent);
 });
 
-test("a chat has the name of its provider in OpenTelemetry's conventions", async () => {
-  await using provider = await startWireServer();
+test("a chat has the name of its provider in OpenTelemetry's conventions", async ({ server: provider }) => {
   provider.respond(
     onGemini(({ text, finish }) => {
       text("ok");

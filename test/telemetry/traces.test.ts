@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { test as base, expect, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import { openTraces } from "../../src/platform/telemetry/traces/open.ts";
@@ -12,6 +12,8 @@ import { noRunSpan, noTraces, type RunSpanFields, type Traces } from "../../src/
 import { type CollectedSpan, type Collector, openCollector } from "../fakes/otlp-collector.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const runId = "01990000-1111-7222-8333-444455556666";
 const ownTraceId = "01990000111172228333444455556666";
@@ -161,8 +163,7 @@ test("the replica that takes a run over links to the previous span without a mes
   expect(after?.links).toEqual([{ traceId: before?.traceId, spanId: before?.spanId }]);
 });
 
-test("a run continues its caller's trace, also after a takeover", async () => {
-  const { traces, collector, flush } = await openStage();
+test("a run continues its caller's trace, also after a takeover", async ({ stage: { traces, collector, flush } }) => {
   const traceParent = `00-${callerTraceId}-${callerSpanId}-01`;
   const first = traces.startRun({ ...run, traceParent });
   expect(first.traceParent).toBe(`00-${callerTraceId}-${stintId(1)}-01`);
@@ -180,8 +181,7 @@ test("a run continues its caller's trace, also after a takeover", async () => {
   });
 });
 
-test("a run without a caller's trace passes on its own", async () => {
-  const { traces } = await openStage();
+test("a run without a caller's trace passes on its own", async ({ stage: { traces } }) => {
   expect(traces.startRun(run).traceParent).toBe(`00-${ownTraceId}-${stintId(1)}-01`);
   expect(traces.startRun({ ...run, traceParent: "nonsense" }).traceParent).toBe(`00-${ownTraceId}-${stintId(1)}-01`);
 });
@@ -199,8 +199,7 @@ test("nothing is recorded for an unsampled caller, and the run passes the flag o
   expect(text).not.toHaveBeenCalled();
 });
 
-test("without content recording no text is in a span or even made", async () => {
-  const { traces, collector, flush } = await openStage();
+test("without content recording no text is in a span or even made", async ({ stage: { traces, collector, flush } }) => {
   const planted = "planted-secret";
   const text = vi.fn(() => planted);
   const span = traces.startRun({ ...run, client: `key/${planted}` });
@@ -274,10 +273,9 @@ test("the rest of a cut text is not kept in memory while its span waits", async 
   await flush();
 });
 
-test.each(["host.run_lost", "RATE_LIMITED", "timed-out", "503"])(
+test.for(["host.run_lost", "RATE_LIMITED", "timed-out", "503"])(
   "the code %s of a failure is in the span",
-  async (code) => {
-    const { traces, collector, flush } = await openStage();
+  async (code, { stage: { traces, collector, flush } }) => {
     const span = traces.startRun(run);
     span.startChat(chat).end({ failureCode: code });
     span.startTool({ name: "a", callId: "1" }).end({ error: code });
@@ -334,8 +332,7 @@ test("spans that a driver leaves open end with its run, and only the first end c
   expect(late).not.toHaveBeenCalled();
 });
 
-test("spans arrive while the service runs, not only at its end", async () => {
-  const { traces, collector } = await openStage();
+test("spans arrive while the service runs, not only at its end", async ({ stage: { traces, collector } }) => {
   traces.startRun(run).end({ status: "completed" });
   await until("the span", () => collector.spans.length === 1);
 });

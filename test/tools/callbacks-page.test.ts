@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect, onTestFinished } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { openEgress, post } from "../egress/internet.ts";
 import { signV1 } from "../harness/signing.ts";
@@ -11,7 +11,7 @@ import { until } from "../harness/wait.ts";
 
 const secret = "the secret of the page's reader";
 
-async function startShownHost(): Promise<string> {
+const test = base.extend("shownHost", async (): Promise<string> => {
   const child = spawn(process.execPath, [join(repositoryRoot, "examples/own-tool.js")], {
     env: { AGENT_SECRET: secret, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -27,10 +27,9 @@ async function startShownHost(): Promise<string> {
   });
   const port = await until("the host to listen", () => /listening on (\d+)/.exec(said)?.[1]);
   return `http://127.0.0.1:${port}/api/agent-runner`;
-}
+});
 
-test("the host answers a signed call once, and refuses all others", async () => {
-  const baseUrl = await startShownHost();
+test("the host answers a signed call once, and refuses all others", async ({ shownHost: baseUrl }) => {
   const egress = openEgress({ exceptions: ["127.0.0.1@127.0.0.1/32"] });
   const body = '{"arguments":{"query":"auth"},"session_id":"s","tool_name":"search_docs"}';
   const call = async (name: string, headers: Readonly<Record<string, string>>) => {

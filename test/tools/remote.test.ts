@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { create } from "@bufbuild/protobuf";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { test as base, describe, expect, onTestFinished } from "vitest";
 import { AgentToolsSchema, CallbackSchema, RemoteToolSchema } from "#gen/runnel/v1/session_pb.js";
 import { callTimeoutMs, runCall } from "../../src/agent/tools/call.ts";
 import { contentBytesMax } from "../../src/agent/tools/cap.ts";
@@ -18,6 +18,8 @@ import { type CallbackAnswer, type CallbackHost, cut, startCallbackHost, status 
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { nowhere } from "./place.ts";
+
+const test = base.extend("host", () => openHost());
 
 const secret = "the secret of the callers";
 const traceParent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
@@ -82,8 +84,7 @@ async function openHost(): Promise<CallbackHost> {
   return host;
 }
 
-test("a call is a signed POST in the document's form", async () => {
-  const host = await openHost();
+test("a call is a signed POST in the document's form", async ({ host }) => {
   const { call } = setWork({ baseUrl: `${host.baseUrl}/?tenant=1` });
   host.answer({ success: true, content: "found <3>" });
   expect(await call('{"query":"a<b","limit":{"z":1,"a":[2.5,null]}}')).toEqual({ content: "found <3>" });
@@ -103,8 +104,7 @@ test("a call is a signed POST in the document's form", async () => {
   expect(made.headers).not.toHaveProperty("x-client-id");
 });
 
-test("without arguments an empty object is sent", async () => {
-  const host = await openHost();
+test("without arguments an empty object is sent", async ({ host }) => {
   const { call } = setWork({ baseUrl: host.baseUrl });
   for (const args of ["", "{}", "null"]) {
     await call(args);
@@ -114,8 +114,7 @@ test("without arguments an empty object is sent", async () => {
   );
 });
 
-test("an id that does not fit a header is escaped", async () => {
-  const host = await openHost();
+test("an id that does not fit a header is escaped", async ({ host }) => {
   const { call } = setWork({ baseUrl: host.baseUrl });
   await call("{}", { id: "a b\r\nx-evil: 1 é\ud800" });
   expect(host.calls[0]?.headers["idempotency-key"]).toBe("a%20b%0D%0Ax-evil%3A%201%20%C3%A9%EF%BF%BD");
@@ -175,8 +174,7 @@ describe("an answer", () => {
 });
 
 describe("a call is retried", () => {
-  test("after 5xx, each time with another nonce and the same key, after 1, 2 and 4 s", async () => {
-    const host = await openHost();
+  test("after 5xx, each time with another nonce and the same key, after 1, 2 and 4 s", async ({ host }) => {
     const { call, delaysMs } = setWork({ baseUrl: host.baseUrl });
     host.answer(status(500, "a"), status(502), status(599), { success: true, content: "at last" });
     expect(await call()).toEqual({ content: "at last" });
@@ -187,11 +185,10 @@ describe("a call is retried", () => {
     expect(new Set(host.calls.map(({ body }) => body)).size).toBe(1);
   });
 
-  test.each([
+  test.for([
     [0, [800, 1_600, 3_200]],
     [1, [1_200, 2_400, 4_800]],
-  ])("a fifth sooner or later, at random", async (chance, delays) => {
-    const host = await openHost();
+  ] as const)("a fifth sooner or later, at random", async ([chance, delays], { host }) => {
     const { call, delaysMs } = setWork({ baseUrl: host.baseUrl, random: () => chance });
     host.answer(status(503, "down"));
     expect(await call()).toEqual({
@@ -201,8 +198,7 @@ describe("a call is retried", () => {
     expect(host.calls).toHaveLength(4);
   });
 
-  test("after the host closed before or in its answer, and when it is down", async () => {
-    const host = await openHost();
+  test("after the host closed before or in its answer, and when it is down", async ({ host }) => {
     const { call } = setWork({ baseUrl: host.baseUrl });
     host.answer(cut(""), cut('HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n{"success":true,"content":"lie"}'), {
       success: true,
@@ -233,8 +229,7 @@ describe("a call is retried", () => {
   });
 });
 
-test("a call ends with its run", async () => {
-  const host = await openHost();
+test("a call ends with its run", async ({ host }) => {
   const stop = new AbortController();
   const { call } = setWork({ baseUrl: host.baseUrl });
   const closed = Promise.withResolvers<void>();
@@ -246,8 +241,7 @@ test("a call ends with its run", async () => {
   await closed.promise;
 });
 
-test("arguments that violate the schema are never sent", async () => {
-  const host = await openHost();
+test("arguments that violate the schema are never sent", async ({ host }) => {
   const parameters = '{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}';
   const { call } = setWork({ baseUrl: host.baseUrl, parameters });
   expect(await call('{"q":1}')).toEqual({ error: "invalid arguments: /q must be string (#/properties/q/type)" });
@@ -264,8 +258,7 @@ test("arguments that violate the schema are never sent", async () => {
   expect(await call('{"q":"x"}')).toEqual({ content: "ok" });
 });
 
-test("a name whose address becomes private between two attempts is refused by the second one", async () => {
-  const host = await openHost();
+test("a name whose address becomes private between two attempts is refused by the second one", async ({ host }) => {
   host.answer(status(503));
   const names = { "rebind.example": { seq: [["203.0.114.10"], ["127.0.0.1"]] } };
   const internet = createInternet(names, { http: Number(new URL(host.baseUrl).port) });

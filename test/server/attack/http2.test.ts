@@ -2,14 +2,14 @@
 
 import { once } from "node:events";
 import http2 from "node:http2";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { startRun } from "../../fault/cluster.ts";
 import { until } from "../../harness/wait.ts";
 import { cancel, hello, request } from "../h2-frames.ts";
 import { envelope, grpcHead } from "./grpc-call.ts";
 import { connectPeers } from "./raw-peers.ts";
-import { openSiege } from "./siege.ts";
+import { openSiege, test } from "./siege.ts";
 
 const floodingPeers = 10;
 const resets = 3_000;
@@ -29,8 +29,7 @@ test("peers that open and reset 3,000 streams each lose their connections", { ti
 // Valid calls of a known client, each cancelled right after it was sent: the service ends everything that it began for them.
 test("a client that begins and cancels 3,000 calls leaves nothing behind", {
   timeout: attackTimeoutMs,
-}, async () => {
-  const siege = await openSiege();
+}, async ({ siege }) => {
   const { runId } = await startRun(siege.member.client, "words=1000 pace=100");
   const call = grpcHead(RunService.method.tailRun);
   const body = envelope(RunService.method.tailRun, { runId });

@@ -4,10 +4,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { countDescriptors, lookInto, residentBytes } from "../../fault/looking-glass.ts";
 import { until } from "../../harness/wait.ts";
-import { openSiege, type Siege } from "./siege.ts";
+import { type Siege, test } from "./siege.ts";
 
 const program = fileURLToPath(new URL("./idle-connections.ts", import.meta.url));
 /** The port accepts 10,000 by default; a bystander needs a few of them. */
@@ -17,8 +17,7 @@ const idleTimeoutMs = 180_000;
 
 test("9,900 idle connections cost little and disturb no other client", {
   timeout: idleTimeoutMs,
-}, async () => {
-  const siege = await openSiege();
+}, async ({ siege }) => {
   const { pid } = siege.member;
   const before = await lookInto(siege.member);
   const residentBefore = residentBytes(pid);

@@ -1,6 +1,6 @@
 // A service in a process of its own that is attacked while a bystander uses it, and the checks afterwards.
 
-import { expect } from "vitest";
+import { test as base, expect } from "vitest";
 import { type Member, openCluster } from "../../fault/cluster.ts";
 import { countDescriptors, type Insight, lookInto, lookingGlass } from "../../fault/looking-glass.ts";
 import { until } from "../../harness/wait.ts";
@@ -43,6 +43,8 @@ export async function openSiege(settings: Readonly<Record<string, string>> = {})
     },
   };
 }
+
+export const test = base.extend("siege", () => openSiege());
 
 async function expectBackTo(before: Insight, member: Member): Promise<void> {
   const descriptorsMax = before.descriptors + driftDescriptorsMax;

@@ -3,14 +3,14 @@
 import http2, { type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { status } from "@grpc/grpc-js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { peakResidentBytes, residentBytes } from "../../fault/looking-glass.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { until } from "../../harness/wait.ts";
 import { frame, grpcHead, type Head } from "./grpc-call.ts";
 import { connectPeers, statusesOf } from "./raw-peers.ts";
-import { openSiege, type Siege } from "./siege.ts";
+import { type Siege, test } from "./siege.ts";
 
 const atOnce = 50;
 const sizeTimeoutMs = 120_000;
@@ -21,8 +21,7 @@ const create = SessionService.method.createSession;
 
 test("messages that declare more than 4 MiB are refused after their first bytes", {
   timeout: sizeTimeoutMs,
-}, async () => {
-  const siege = await openSiege();
+}, async ({ siege }) => {
   const claim = frame(Buffer.alloc(1_000), { claimedBytes: 1_024 * mib });
   const ends = await callAll(siege, grpcHead(create), (stream) => stream.write(claim));
   expect(ends).toEqual(ends.map(() => String(status.RESOURCE_EXHAUSTED)));
@@ -31,8 +30,7 @@ test("messages that declare more than 4 MiB are refused after their first bytes"
 
 test("a compressed bomb of zeros is refused by its unpacked size, even when many come at once", {
   timeout: sizeTimeoutMs,
-}, async () => {
-  const siege = await openSiege();
+}, async ({ siege }) => {
   const before = residentBytes(siege.member.pid);
   const bomb = frame(gzipSync(Buffer.alloc(256 * mib)), { flag: 1 });
   const head = { ...grpcHead(create), "grpc-encoding": "gzip" };
@@ -50,8 +48,7 @@ test("a compressed bomb of zeros is refused by its unpacked size, even when many
 });
 
 // With credentials and without: the service reads no body without end, and keeps nothing of it.
-test("endless bodies are refused, and their connections closed", { timeout: sizeTimeoutMs }, async () => {
-  const siege = await openSiege();
+test("endless bodies are refused, and their connections closed", { timeout: sizeTimeoutMs }, async ({ siege }) => {
   const before = residentBytes(siege.member.pid);
   const { authorization } = credentialsOf();
   const head = (auth: string): string =>
@@ -83,8 +80,7 @@ test("endless bodies are refused, and their connections closed", { timeout: size
 
 const headPeers = 100;
 
-test("heads over 16 KiB are refused on both protocols", { timeout: sizeTimeoutMs }, async () => {
-  const siege = await openSiege();
+test("heads over 16 KiB are refused on both protocols", { timeout: sizeTimeoutMs }, async ({ siege }) => {
   const h1 = connectPeers(siege, headPeers, `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
   await until("all of them to be closed", () => h1.countOpen() === 0);
   expect(statusesOf(h1)).toEqual(["431"]);

@@ -2,7 +2,7 @@
 // texts are in `odd-inbox.test.ts`.
 
 import { status } from "@grpc/grpc-js";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { callRaw, frame } from "../conformance/grpc-frames.ts";
 import type { Plain } from "../conformance/surface.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -16,6 +16,7 @@ import {
   type Refusal,
   setBadStage,
   stale,
+  test,
   tooLarge,
 } from "./bad-stage.ts";
 import { createFile, named, session } from "./requests.ts";
@@ -265,8 +266,7 @@ const badPages: readonly BadCall[] = [
   },
 ];
 
-test("bad input is refused with its reason over every surface, and changes and executes nothing", async () => {
-  const stage = await setBadStage();
+test("bad input is refused with its reason over every surface, and changes and executes nothing", async ({ stage }) => {
   const before = await look(stage);
   const badCalls = [...badNames, ...badInboxes, ...badStarts, ...badImports, ...badWorkDirs, ...badPages];
   for (const { name, isRest, open } of ways) {
@@ -325,8 +325,7 @@ describe("bodies over REST", () => {
     { ...wrong, what: "another key", type: "application/json", body: '{"inbox":"a"}', error: /inbox: unknown key$/ },
   ];
 
-  test("an unreadable body is refused and changes nothing", async () => {
-    const stage = await setBadStage();
+  test("an unreadable body is refused and changes nothing", async ({ stage }) => {
     const before = await look(stage);
     for (const path of ["/v1/exchanges:parse", `/v1/exchanges/${stage.waiting}/inbox`]) {
       const ask = async (query: string, type: string, body: BadBody["body"]) => {

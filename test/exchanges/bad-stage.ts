@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Refused } from "../conformance/surface.ts";
+import { test as base } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -67,6 +68,8 @@ export async function setBadStage(): Promise<BadStage> {
     deleted: deleted.exchange_id,
   };
 }
+
+export const test = base.extend("stage", () => setBadStage());
 
 /** A snapshot: the state of every exchange, the row counts, and the files of the workspace. */
 export async function look({ service, workspace }: BadStage): Promise<unknown> {

@@ -4,10 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
-import { expect, inject, test } from "vitest";
+import { expect, inject } from "vitest";
 import { ExchangeService, SubmitInboxRequestSchema } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { callRaw, frame } from "../conformance/grpc-frames.ts";
 import { findSurface } from "../conformance/surfaces.ts";
+import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { done, ended, expectRefused, invalid, message, notFound, type Refusal, stale } from "./bad-stage.ts";
@@ -36,8 +37,7 @@ async function forEachCaller(service: TestService, check: (caller: Caller) => Pr
   }
 }
 
-test("every exchange RPC requires credentials", async () => {
-  const service = await startService();
+test("every exchange RPC requires credentials", async ({ service }) => {
   for (const { name } of ExchangeService.methods) {
     const path = `/runnel.exchange.v1.ExchangeService/${name}`;
     const end = await callRaw(service.url, path, frame(Buffer.alloc(0)), { authorization: "Bearer of-nobody" });
@@ -45,8 +45,7 @@ test("every exchange RPC requires credentials", async () => {
   }
 });
 
-test("another client's exchanges and page tokens are unknown", async () => {
-  const service = await startService();
+test("another client's exchanges and page tokens are unknown", async ({ service }) => {
   await forEachCaller(service, async ({ client, api, foreign }) => {
     const workspace = await openWorkspace({ "here.txt": "here\n" });
     const { exchange_id: id } = await api.start({ task: "mine", workDir: workspace.path });
@@ -71,8 +70,7 @@ test("another client's exchanges and page tokens are unknown", async () => {
   });
 });
 
-test("an import with the id of an exchange or of a session is refused", async () => {
-  const service = await startService();
+test("an import with the id of an exchange or of a session is refused", async ({ service }) => {
   await forEachCaller(service, async ({ client, api }) => {
     const exists: Refusal = {
       grpcCode: "ALREADY_EXISTS",
@@ -103,8 +101,7 @@ test("an import with the id of an exchange or of a session is refused", async ()
   });
 });
 
-test("an exported session can be imported again, with any requests and results", async () => {
-  const service = await startService();
+test("an exported session can be imported again, with any requests and results", async ({ service }) => {
   const [own, other] = [findWay("REST, JSON").open(service), findWay("REST, JSON").open(service, "stranger")];
   const { exchange_id: exchangeId } = await own.start({ task: "one\n\u2028two é\ufffd" });
   const text = `${createFile}[READ_FILE path="made.txt"]\n[READ_FILE path="${"./".repeat(2_044)}made.txt"]\n${message}[READ_FILE]`;
@@ -151,8 +148,7 @@ test("a repeated start returns the same exchange, and starts beyond the maximum 
   });
 });
 
-test("the same text again gets the first answer, and is executed once", async () => {
-  const service = await startService();
+test("the same text again gets the first answer, and is executed once", async ({ service }) => {
   await forEachCaller(service, async ({ api }) => {
     const workspace = await openWorkspace({ f: "1\n" });
     const { exchange_id: exchangeId } = await api.start({ task: "a", workDir: workspace.path });

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceError } from "@grpc/grpc-js";
-import { expect, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -18,6 +18,8 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { hasJail } from "../tools/bash/jailed.ts";
 import { type ExchangeStage, getOutbox, openStage, refusalOf, startExchange, submit, summariesOf } from "./stage.ts";
+
+const test = base.extend("lines", () => openLines());
 
 /** Adds one line each time that it is executed. */
 const addLine = `[EDIT_FILE path="lines.txt" start_line="1" end_line="1"]
@@ -63,8 +65,7 @@ test("a text that is sent twenty times at once, to two replicas, is executed onc
   expect(linesOf(stage)).toBe(3);
 });
 
-test("one of several texts for an outbox is executed, and the others are stale", async () => {
-  const stage = await openLines();
+test("one of several texts for an outbox is executed, and the others are stale", async ({ lines: stage }) => {
   const twin = await openTwin(stage);
   const exchange = await startExchange(stage);
   await getOutbox(stage.client, exchange);
@@ -95,8 +96,7 @@ test("the call waits for the first outbox, and a text that is sent before is exe
   expect(linesOf(stage)).toBe(2);
 });
 
-test("no call finds an exchange of another client", async () => {
-  const stage = await openLines();
+test("no call finds an exchange of another client", async ({ lines: stage }) => {
   const { exchangeId } = await startExchange(stage);
   await getOutbox(stage.client, { exchangeId });
   const { authorization } = { authorization: `Bearer key-of-stranger-for-tests` };
@@ -154,8 +154,7 @@ async function beginCommand(stage: ExchangeStage) {
 
 test.runIf(hasJail)(
   "a cancel reports the running command as interrupted and the following ones as not executed",
-  async () => {
-    const stage = await openLines();
+  async ({ lines: stage }) => {
     const { exchange, answer } = await beginCommand(stage);
     await stage.client.call(RunService.method.cancelRun, { runId: exchange.runId });
     const told = await answer;
@@ -173,8 +172,7 @@ test.runIf(hasJail)(
 
 test.runIf(hasJail)(
   "an exchange that times out during a command fails, and reports the commands that were not executed",
-  async () => {
-    const stage = await openLines();
+  async ({ lines: stage }) => {
     const exchange = await startExchange(stage);
     await getOutbox(stage.client, exchange);
     await query(stage.service.databaseUrl, "update run set deadline = now() + interval '3 seconds'");
@@ -189,8 +187,7 @@ test.runIf(hasJail)(
   },
 );
 
-test("an exchange that times out while it waits fails without a call", async () => {
-  const stage = await openLines();
+test("an exchange that times out while it waits fails without a call", async ({ lines: stage }) => {
   const exchange = await startExchange(stage);
   await getOutbox(stage.client, exchange);
   await query(stage.service.databaseUrl, "update run set deadline = now(), wake_at = now()");

@@ -1,9 +1,8 @@
 // The working directory of an exchange, as its person sees it.
 
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { openFolder } from "../fixtures.ts";
 import { filesBelow } from "./execute/stage.ts";
 
 export interface Workspace {
@@ -13,8 +12,7 @@ export interface Workspace {
 }
 
 export async function openWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
-  const path = await mkdtemp(join(tmpdir(), "runnel-exchange-"));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  const path = await openFolder();
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(path, name)), { recursive: true });
     await writeFile(join(path, name), content);

@@ -1,40 +1,19 @@
 // The files that a model makes, from every format: odd ones, repeated ones, and those that come back to their provider.
 
 import { describe, expect, test } from "vitest";
-import type { ModelArtifact, ModelFinish, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
-import { systemClock } from "../../src/platform/base/clock.ts";
+import type { ModelArtifact, ModelPart } from "../../src/agent/models/model.ts";
 import { onGemini } from "../fakes/gemini-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { onChat } from "../fakes/provider.ts";
 import { onResponses } from "../fakes/responses-provider.ts";
-import { type Script, startWireServer } from "../fakes/wire-server.ts";
 import { chatStage } from "./chat-stage.ts";
 import { geminiStage } from "./gemini-stage.ts";
 import { responsesStage } from "./openai-responses-stage.ts";
-import { request } from "./request.ts";
-import type { ProviderStage } from "./stage.ts";
-
-/** Plays a response. Returns its parts, and the text of the request. */
-async function play(stage: ProviderStage, script: Script, asked: Partial<ModelRequest> = {}, model = stage.modelName) {
-  const server = await startWireServer();
-  const provider = stage.open({ origin: server.origin, apiKey: "k", clock: systemClock });
-  try {
-    server.respond(script);
-    const { signal } = new AbortController();
-    const parts = await Array.fromAsync(provider.model(model).stream({ ...request, ...asked }, signal));
-    return { parts, sent: (await server.request(0)).text };
-  } finally {
-    provider.close();
-    await server.close();
-  }
-}
+import { stateOf } from "./parts.ts";
+import { play } from "./play.ts";
 
 function artifactsOf(parts: readonly ModelPart[]): readonly ModelArtifact[] {
   return parts.filter((part) => part.type === "artifact");
-}
-
-function stateOf(parts: readonly ModelPart[]): string | undefined {
-  return (parts.at(-1) as ModelFinish).state;
 }
 
 const png = { mimeType: "image/png", data: pngBase64 };
@@ -55,7 +34,7 @@ async function sentAgain(states: readonly (string | undefined)[], model?: string
     { role: "assistant", text: "so", toolCalls: [], state } as const,
   ]);
   const asked = { messages: [...messages, { role: "user", text: "again" } as const] };
-  return (await play(geminiStage, geminiStage.say("ok"), asked, model)).sent;
+  return (await play(geminiStage, geminiStage.say("ok"), asked, model)).sent.text;
 }
 
 describe("of Gemini", () => {

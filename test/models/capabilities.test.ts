@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { fillModelsPage, modelsPagePath } from "../../scripts/models-table.ts";
 import { fitRequest } from "../../src/agent/models/media/fit.ts";
@@ -11,7 +11,7 @@ import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible
 import { apis } from "../../src/agent/models/providers.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { request } from "./request.ts";
 import type { ProviderStage } from "./stage.ts";
 import { stages } from "./stages.ts";
@@ -59,18 +59,13 @@ async function bodyOf(
   asked: Partial<ModelRequest>,
   modelName = stage.modelName,
 ): Promise<string> {
-  const server = await startWireServer();
+  const server = await openWireServer(() => stage.say("ok"));
   const provider = stage.open({ origin: server.origin, apiKey: "k", clock: systemClock });
-  try {
-    server.respond(stage.say("ok"));
-    const model = provider.model(modelName);
-    const fitted = await fitRequest({ ...request, ...asked }, { model, takesUrls: false, load: async () => "none" });
-    await Array.fromAsync(model.stream(fitted, new AbortController().signal));
-    return (await server.request(0)).text;
-  } finally {
-    provider.close();
-    await server.close();
-  }
+  onTestFinished(() => provider.close());
+  const model = provider.model(modelName);
+  const fitted = await fitRequest({ ...request, ...asked }, { model, takesUrls: false, load: async () => "none" });
+  await Array.fromAsync(model.stream(fitted, new AbortController().signal));
+  return (await server.request(0)).text;
 }
 
 describe.each(named)("$name", ({ stage, index }) => {

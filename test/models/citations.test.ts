@@ -2,13 +2,11 @@
 
 import { expect, test } from "vitest";
 import type { ModelCitation } from "../../src/agent/models/model.ts";
-import { systemClock } from "../../src/platform/base/clock.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
 import { anthropicStage } from "./anthropic-stage.ts";
 import { chatStage } from "./chat-stage.ts";
 import { geminiStage } from "./gemini-stage.ts";
 import { responsesStage } from "./openai-responses-stage.ts";
-import { request } from "./request.ts";
+import { play } from "./play.ts";
 import type { ProviderStage } from "./stage.ts";
 
 /** Plays frames and returns the citations of the response. */
@@ -16,21 +14,13 @@ async function citationsOf(
   stage: ProviderStage,
   frames: readonly object[],
 ): Promise<readonly ModelCitation[] | undefined> {
-  const server = await startWireServer();
-  const provider = stage.open({ origin: server.origin, apiKey: "k", clock: systemClock });
-  try {
-    server.respond((wire) => {
-      for (const frame of frames) {
-        wire.frame(frame);
-      }
-    });
-    const parts = await Array.fromAsync(provider.model(stage.modelName).stream(request, new AbortController().signal));
-    const last = parts.at(-1);
-    return last?.type === "finish" ? last.citations : expect.fail(JSON.stringify(parts));
-  } finally {
-    provider.close();
-    await server.close();
-  }
+  const { parts } = await play(stage, (wire) => {
+    for (const frame of frames) {
+      wire.frame(frame);
+    }
+  });
+  const last = parts.at(-1);
+  return last?.type === "finish" ? last.citations : expect.fail(JSON.stringify(parts));
 }
 
 const none = { url: undefined, title: undefined, text: undefined, start: undefined, end: undefined };

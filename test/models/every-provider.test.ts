@@ -1,13 +1,15 @@
 // What every provider does in its own wire format: text, reasoning, calls, usage, ends, and every kind of failure.
 
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ModelContent, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { fail, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { fail, type Script, splitBytes, type Wire, type WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
+import { callsOf, textOf } from "./parts.ts";
 import { request } from "./request.ts";
 import { stages } from "./stages.ts";
 
@@ -33,12 +35,12 @@ describe.each(stages)("a response of $name", (stage) => {
 
   beforeEach(async () => {
     clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
-    server = await startWireServer();
+    server = await openWireServer();
     provider = stage.open({ origin: server.origin, apiKey, clock });
   });
-  afterEach(async () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
     provider.close();
-    await server.close();
   });
 
   const stream = (overrides: Partial<ModelRequest> = {}, signal = new AbortController().signal) =>
@@ -47,8 +49,6 @@ describe.each(stages)("a response of $name", (stage) => {
     server.respond(...scripts);
     return await Array.fromAsync(stream());
   };
-  const textOf = (parts: readonly ModelPart[]): string =>
-    parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
   test("has its text, and a finish with the token usage", async () => {
     const parts = await collect(stage.say("Hel", "lo ", "<é\u2028>"));
@@ -66,9 +66,43 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(sent.path).not.toContain(apiKey);
   });
 
+  test("was requested without a key when none is set, in any environment", async () => {
+    for (const name of [
+      "OPENAI_API_KEY",
+      "GOOGLE_GENERATIVE_AI_API_KEY",
+      "ANTHROPIC_API_KEY",
+      "ANTHROPIC_AUTH_TOKEN",
+    ]) {
+      vi.stubEnv(name, "key-of-another-program");
+    }
+    provider.close();
+    provider = stage.open({ origin: server.origin, apiKey: "", clock });
+    expect((await collect(stage.say("x"))).at(-1)).toMatchObject({ type: "finish" });
+    const { headers } = await server.request(0);
+    expect(headers["content-type"]).toBe("application/json");
+    for (const name of ["authorization", "x-api-key", "x-goog-api-key"]) {
+      expect(headers).not.toHaveProperty(name);
+    }
+  });
+
+  test.each(["/v1/", "/proxy/v1", "/proxy/v1//"])("was requested below the base URL …%s", async (path) => {
+    await collect(stage.say("x"));
+    provider.close();
+    provider = stage.open({ origin: server.origin, baseUrl: `${server.origin}${path}`, apiKey, clock });
+    await collect(stage.say("x"));
+    const [usual, other] = [await server.request(0), await server.request(1)];
+    expect(other.path).toBe(usual.path.replace(/^\/v1(beta)?/, path.replace(/\/+$/, "")));
+  });
+
+  test("is the same when every byte arrives separately, also within a character", async () => {
+    const parts = await collect(bytewise(stage.say("für ", "日本", "🚀")));
+    expect(textOf(parts)).toBe("für 日本🚀");
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", usage: stage.usage });
+  });
+
   test("has its tool calls whole and in order, with their arguments byte for byte", async () => {
     const parts = await collect(stage.call(search, list));
-    const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
+    const calls = callsOf(parts);
     expect(calls.map(({ name, argumentsJson }) => [name, JSON.parse(argumentsJson)])).toEqual([
       ["search", search.args],
       ["list", list.args],
@@ -85,9 +119,7 @@ describe.each(stages)("a response of $name", (stage) => {
   });
 
   test("can be answered: the format takes a conversation with its calls and their results", async () => {
-    const calls = (await collect(stage.call(search, list))).flatMap((part) =>
-      part.type === "tool-call" ? [part.call] : [],
-    );
+    const calls = callsOf(await collect(stage.call(search, list)));
     const [first, second] = calls as [(typeof calls)[number], (typeof calls)[number]];
     server.respond(stage.say("ok"));
     const messages = [
@@ -124,8 +156,7 @@ describe.each(stages)("a response of $name", (stage) => {
   });
 
   test.runIf(stage.parts.imageUrl)("gets an image as its URL, which the service does not load", async () => {
-    const files = await startWireServer();
-    onTestFinished(() => files.close());
+    const files = await openWireServer();
     server.respond(stage.say("ok"));
     const url = `${files.origin}/cat.png?size=2`;
     const parts = [{ type: "image", name: undefined, mediaType: undefined, data: new URL(url) }] as const;
@@ -203,6 +234,17 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
   });
 
+  test.each(["cut", "end"] as const)(
+    "that comes to its %s before the first piece is a retryable failure",
+    async (how) => {
+      const parts = await collect((wire) => {
+        wire.raw(": hello\n\n");
+        return wire[how]();
+      });
+      expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
+    },
+  );
+
   test("that stops without an end is a retryable failure, and its calls are dropped", async () => {
     const parts = await collect(stage.beginCall(search, (wire) => wire.end()));
     expect(parts.some((part) => part.type === "tool-call")).toBe(false);
@@ -275,6 +317,12 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.slice(-2)).toMatchObject([{ type: "tool-call" }, { type: "finish", reason: "tool-calls" }]);
   });
 
+  test("with a line that is too long is a failure", async () => {
+    const parts = await collect(stage.begin("half", (wire) => wire.raw(`data: ${"x".repeat(lineBytesMax)}\n\n`)));
+    const message = expect.stringContaining("line is longer");
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false, message });
+  });
+
   test("with an event that never ends is a failure, however short its lines are", async () => {
     const endless: Script = async (wire, { closed }) => {
       let isOpen = true;
@@ -329,6 +377,29 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(await (await server.request(0)).closed).toBe(false);
   });
 
+  test.each(["nothing", "its headers"])("that is aborted after %s is empty, and its socket is closed", async (sent) => {
+    const stop = new AbortController();
+    server.respond((wire) => {
+      if (sent !== "nothing") {
+        wire.raw(": hello\n\n");
+      }
+      return wire.hang();
+    });
+    const parts = Array.fromAsync(stream({}, stop.signal));
+    const { closed } = await server.request(0);
+    stop.abort();
+    expect(await parts).toEqual([]);
+    expect(await closed).toBe(false);
+  });
+
+  test("that its reader leaves closes its socket", async () => {
+    server.respond(stage.begin("first", (wire) => wire.hang()));
+    const parts = stream()[Symbol.asyncIterator]();
+    await parts.next();
+    await parts.return?.();
+    expect(await (await server.request(0)).closed).toBe(false);
+  });
+
   test("reuses a socket that an earlier one left open", async () => {
     await collect(stage.say("a"));
     await collect(stage.say("b"));
@@ -336,3 +407,15 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(server.connections).toBe(1);
   });
 });
+
+/** The same frames after a comment, with the line ends of Windows, in pieces of one byte. */
+function bytewise(script: Script): Script {
+  return async (wire, request) => {
+    const pieces = [": hello\n\n"];
+    const raw: Wire["raw"] = (...more) => void pieces.push(...more.map(String));
+    const frame: Wire["frame"] = (value, event) =>
+      raw(event === undefined ? "" : `event: ${event}\n`, `data: ${JSON.stringify(value)}\n\n`);
+    await script({ ...wire, raw, frame }, request);
+    wire.raw(...splitBytes(pieces.join("").replaceAll("\n", "\r\n")));
+  };
+}

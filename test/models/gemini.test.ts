@@ -11,8 +11,10 @@ import { isThinkingModel } from "../../src/agent/models/gemini/thinking.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { earlyCounts, frameTail, type GeminiScript, onGemini } from "../fakes/gemini-provider.ts";
-import { fail, splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { fail, splitBytes, type WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
+import { callsOf, stateOf } from "./parts.ts";
 import { request } from "./request.ts";
 
 const apiKey = "AIza-of-a-test";
@@ -31,14 +33,11 @@ let provider: ModelProvider;
 
 beforeEach(async () => {
   clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
-  server = await startWireServer();
+  server = await openWireServer();
   provider = open("/v1beta");
 });
 
-afterEach(async () => {
-  provider.close();
-  await server.close();
-});
+afterEach(() => provider.close());
 
 function open(path: string, key = apiKey): ModelProvider {
   return createGemini({ name: "gemini", baseUrl: `${server.origin}${path}`, apiKey: key, clock });
@@ -65,14 +64,6 @@ const sayOk: GeminiScript = (wire) => {
   wire.finish("STOP");
 };
 
-const callsOf = (parts: readonly ModelPart[]): ModelToolCall[] =>
-  parts.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
-
-const stateOf = (parts: readonly ModelPart[]): string | undefined => {
-  const last = parts.at(-1);
-  return last?.type === "finish" ? last.state : undefined;
-};
-
 describe("a request to Gemini", () => {
   test("goes to the model's own path, with the key only in its header", async () => {
     server.respond(onGemini(sayOk));
@@ -95,22 +86,6 @@ describe("a request to Gemini", () => {
     server.respond(onGemini(sayOk));
     await collect({ system: "" });
     expect((await server.request(0)).body).not.toHaveProperty("systemInstruction");
-  });
-
-  test("has no header for a key when none is set", async () => {
-    const keyless = open("/v1beta", "");
-    server.respond(onGemini(sayOk));
-    await collect({}, "gemini-2.5-flash", keyless);
-    keyless.close();
-    expect((await server.request(0)).headers).not.toHaveProperty("x-goog-api-key");
-  });
-
-  test.each(["/gateway/v1beta", "/gateway/v1beta/"])("goes below the base URL %s", async (path) => {
-    const other = open(path);
-    server.respond(onGemini(sayOk));
-    await collect({}, "gemini-2.5-flash", other);
-    other.close();
-    expect((await server.request(0)).path).toMatch(/^\/gateway\/v1beta\/models\/gemini-2\.5-flash:/);
   });
 
   test.each([

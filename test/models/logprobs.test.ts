@@ -2,14 +2,14 @@
 
 import { describe, expect, test } from "vitest";
 import type { ModelLogprob, ModelPart } from "../../src/agent/models/model.ts";
-import { systemClock } from "../../src/platform/base/clock.ts";
 import { type LikelyText, likelyText, likelyTexts, likelyTokens } from "../fakes/log-probabilities.ts";
 import { onChat } from "../fakes/provider.ts";
-import { type Script, startWireServer } from "../fakes/wire-server.ts";
+import type { Script } from "../fakes/wire-server.ts";
 import { chatStage } from "./chat-stage.ts";
 import { geminiStage } from "./gemini-stage.ts";
 import { responsesStage } from "./openai-responses-stage.ts";
-import { request } from "./request.ts";
+import { textOf } from "./parts.ts";
+import { play } from "./play.ts";
 import type { ProviderStage } from "./stage.ts";
 
 const stages: Readonly<Record<string, ProviderStage>> = {
@@ -18,28 +18,14 @@ const stages: Readonly<Record<string, ProviderStage>> = {
   Gemini: geminiStage,
 };
 
-/** Plays a response. Returns its parts, and the body of the request that asked for the two likeliest tokens. */
-async function play(stage: ProviderStage, script: Script, topLogprobs = 2) {
-  const server = await startWireServer();
-  const provider = stage.open({ origin: server.origin, apiKey: "k", clock: systemClock });
-  try {
-    server.respond(script);
-    const model = provider.model(stage.modelName);
-    const asked = { ...request, settings: { topLogprobs } };
-    const parts = await Array.fromAsync(model.stream(asked, new AbortController().signal));
-    return { parts, body: (await server.request(0)).body };
-  } finally {
-    provider.close();
-    await server.close();
-  }
+/** Plays a response to a request for the likeliest tokens. */
+async function playLikely(stage: ProviderStage, script: Script, topLogprobs = 2) {
+  const { parts, sent } = await play(stage, script, { settings: { topLogprobs } });
+  return { parts, body: sent.body };
 }
 
 function stageOf({ name }: LikelyText): ProviderStage {
   return stages[name] ?? expect.fail(`no stage of ${name}`);
-}
-
-function textOf(parts: readonly ModelPart[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 function logprobsOf(parts: readonly ModelPart[]): readonly ModelLogprob[] {
@@ -63,13 +49,13 @@ async function playChoices(...choices: readonly object[]) {
     wire.finish("stop");
     wire.done();
   });
-  return (await play(chatStage, script)).parts;
+  return (await playLikely(chatStage, script)).parts;
 }
 
 const namesOf = (parts: readonly ModelPart[]) => logprobsOf(parts).map((each) => each.token);
 
 test.each(likelyTexts)("of $name are asked for, and come with the text that they belong to", async (provider) => {
-  const { parts, body } = await play(stageOf(provider), provider.say);
+  const { parts, body } = await playLikely(stageOf(provider), provider.say);
   expect(body).toMatchObject(provider.asks);
   expect(textOf(parts)).toBe(likelyText);
   const { hasBytes } = provider;
@@ -83,7 +69,7 @@ test.each(likelyTexts)("of $name are asked for, and come with the text that they
 
 test("of the chosen tokens alone are asked for by 0, which Gemini takes as no number", async () => {
   const bodies = await Promise.all(
-    likelyTexts.map(async (each) => (await play(stageOf(each), each.say, 0)).body as Record<string, unknown>),
+    likelyTexts.map(async (each) => (await playLikely(stageOf(each), each.say, 0)).body as Record<string, unknown>),
   );
   const [chat, responses, gemini] = bodies;
   expect(chat).toMatchObject({ logprobs: true, top_logprobs: 0 });
@@ -129,7 +115,7 @@ test("of thoughts and calls are no part of the text", async () => {
       { content: { parts: [part] }, logprobsResult: { chosenCandidates: [{ token: name, logProbability: -1 }] } },
     ],
   });
-  const { parts: ofGemini } = await play(geminiStage, (wire) => {
+  const { parts: ofGemini } = await playLikely(geminiStage, (wire) => {
     wire.frame(frame({ text: "hm", thought: true }, "thought"));
     wire.frame(frame({ functionCall: { name: "now", willContinue: true } }, "call"));
     wire.frame(frame({ functionCall: {} }, "call"));
@@ -150,7 +136,7 @@ test("of a whole message, and beside a text in parts, are read too", async () =>
 });
 
 test("a token without text is no word: a response of such tokens alone is not whole", async () => {
-  const { parts } = await play(
+  const { parts } = await playLikely(
     chatStage,
     onChat((wire) => {
       wire.frame({ choices: [{ index: 0, delta: { content: "" }, logprobs: { content: [token("x")] } }] });
@@ -175,7 +161,7 @@ describe.each(["response.output_text.done", "response.output_item.done"])("of Re
     ["after some of them have come with the deltas", ["a", "b", "c"]],
     ["after all of them have come with the deltas", ["a", "b", "c", "d"]],
   ])("come once: %s", async (_, early) => {
-    const { parts } = await play(responsesStage, (wire) => {
+    const { parts } = await playLikely(responsesStage, (wire) => {
       for (const delta of ["a", "b", "c", "d"]) {
         const place = { output_index: 0, content_index: delta < "c" ? 0 : 2, item_id: "m" };
         const logprobs = early.includes(delta) ? [token(delta)] : [];
@@ -203,15 +189,10 @@ test("of one long frame are split over parts, none of which has more than the lo
 });
 
 test("of Responses are asked for beside what the caller includes and the thoughts of a model that reasons", async () => {
-  const server = await startWireServer();
-  const provider = responsesStage.open({ origin: server.origin, apiKey: "k", clock: systemClock });
-  server.respond(responsesStage.say("ok"));
   const include = ["file_search_call.results"];
-  const asked = { ...request, settings: { topLogprobs: 1 }, providerOptions: { include } };
-  await Array.fromAsync(provider.model("gpt-5").stream(asked, new AbortController().signal));
-  expect((await server.request(0)).body).toMatchObject({
+  const asked = { settings: { topLogprobs: 1 }, providerOptions: { include } };
+  const { sent } = await play(responsesStage, responsesStage.say("ok"), asked, "gpt-5");
+  expect(sent.body).toMatchObject({
     include: [...include, "message.output_text.logprobs", "reasoning.encrypted_content"],
   });
-  provider.close();
-  await server.close();
 });

@@ -1,7 +1,7 @@
 // Images and files on their way to a model: types that it does not read are replaced by a note, and only the guarded egress
 // loads URLs.
 
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { mediaTypesOf } from "../../src/agent/models/catalogue.ts";
 import { loadsUrls } from "../../src/agent/models/media/hosted.ts";
 import { decodeInline } from "../../src/agent/models/media/inline.ts";
@@ -15,11 +15,14 @@ import type { Config } from "../../src/platform/config/keys.ts";
 import type { Egress } from "../../src/platform/egress/post.ts";
 import { createInternet, listen, openEgress } from "../egress/internet.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { answer } from "../fakes/provider.ts";
 import { fail, startWireServer } from "../fakes/wire-server.ts";
+import { test as base, openProvider } from "../fixtures.ts";
 import { silentEvents } from "../runlog/store.ts";
 import { request } from "./request.ts";
 import { stages } from "./stages.ts";
+
+const test = base.extend("stage", () => openStage());
 
 const png = Buffer.from(pngBase64, "base64");
 const dataUrl = `data:image/png;base64,${pngBase64}`;
@@ -32,8 +35,7 @@ const image = (data: ModelMedia["data"] = png, more: Partial<ModelMedia> = {}): 
 });
 
 async function openStage({ egress = openEgress(), ...flags }: Partial<Config> & { egress?: Egress } = {}) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const { baseUrl } = provider;
   const keys = { openaiBaseUrl: baseUrl, openaiKey: "k", compatibleBaseUrl: baseUrl, retryBaseMs: 1, ...flags };
   const config = loadConfig({}, keys);
@@ -75,8 +77,7 @@ describe("the media that a model reads", () => {
     expect(mediaTypesOf({ provider, name }).join(" ")).toBe(types);
   });
 
-  test("are passed on; other media become a note", async () => {
-    const { say } = await openStage();
+  test("are passed on; other media become a note", async ({ stage: { say } }) => {
     const parts = [
       { type: "text", text: "What is" } as const,
       image(png, { name: "cat.png" }),
@@ -99,8 +100,7 @@ describe("the media that a model reads", () => {
     ]);
   });
 
-  test("are recognized by their bytes, not by the declared type", async () => {
-    const { say } = await openStage();
+  test("are recognized by their bytes, not by the declared type", async ({ stage: { say } }) => {
     expect((await say("gpt-4o", [image(png, { mediaType: "image/jpeg" })])).content).toEqual([
       { type: "image_url", image_url: { url: dataUrl } },
     ]);
@@ -112,8 +112,7 @@ describe("the media that a model reads", () => {
     ).toBe("[file (4 bytes): this model reads only files of these types: application/pdf]");
   });
 
-  test("become text in tool results where the format supports only text", async () => {
-    const { provider, models } = await openStage();
+  test("become text in tool results where the format supports only text", async ({ stage: { provider, models } }) => {
     const messages: ModelMessage[] = [
       ...request.messages,
       { role: "assistant", text: "", toolCalls: [{ id: "c", name: "look", argumentsJson: "{}" }] },
@@ -147,18 +146,16 @@ describe("a request that a provider refuses with an image", () => {
     expect(end).toMatchObject({ type: "finish", reason: "stop" });
   });
 
-  test.each([
+  test.for([
     ["an outage", 500],
     ["a wrong key", 401],
-  ])("is not made again for %s", async (_, status) => {
-    const { provider, say } = await openStage();
+  ] as const)("is not made again for %s", async ([_, status], { stage: { provider, say } }) => {
     provider.respond(...Array.from({ length: 8 }, () => fail(status, "no")));
     expect((await say("gpt-4o", [image()])).end).toMatchObject({ type: "failure", code: String(status) });
     expect(JSON.stringify(provider.requests)).not.toContain("refused");
   });
 
-  test("is not made again without an image", async () => {
-    const { provider, say } = await openStage();
+  test("is not made again without an image", async ({ stage: { provider, say } }) => {
     provider.respond(fail(400, "no"));
     expect((await say("gpt-4o", [{ type: "text", text: "x" }])).end).toMatchObject({ type: "failure", code: "400" });
     expect(provider.requests).toHaveLength(1);
@@ -166,8 +163,7 @@ describe("a request that a provider refuses with an image", () => {
 });
 
 describe("a request", () => {
-  test("carries the newest images and files, up to their maximum", async () => {
-    const { provider, say } = await openStage();
+  test("carries the newest images and files, up to their maximum", async ({ stage: { provider, say } }) => {
     const old: ModelMessage = { role: "user", text: "old", parts: [{ type: "text", text: "old" }, image()] };
     await say(
       "gpt-4o",
@@ -181,8 +177,7 @@ describe("a request", () => {
     expect(last?.content).toHaveLength(mediaItemsMax);
   });
 
-  test("carries no image that is too large, and no more bytes than the maximum in all", async () => {
-    const { say } = await openStage();
+  test("carries no image that is too large, and no more bytes than the maximum in all", async ({ stage: { say } }) => {
     const large = (bytes: number) => image(Buffer.concat([png, Buffer.alloc(bytes - png.length)]));
     expect((await say("gpt-4o", [large(mediaBytesMax + 1)])).content).toBe(
       "[image (image/png, 3,932,161 bytes): left out: an image or file may have at most 3,932,160 bytes]",
@@ -273,9 +268,7 @@ describe("a URL", () => {
     );
   });
 
-  test("is passed to a provider that loads images itself, and the service loads nothing", async () => {
-    const server = await startWireServer();
-    onTestFinished(() => server.close());
+  test("is passed to a provider that loads images itself, and the service loads nothing", async ({ server }) => {
     const [chat] = stages;
     const provider = chat?.open({ origin: server.origin, apiKey: "k", clock: systemClock }) ?? expect.fail();
     onTestFinished(() => provider.close());

@@ -1,13 +1,7 @@
 // Behaviour of the Responses provider alone, over a real socket.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type {
-  ModelFinish,
-  ModelMessage,
-  ModelPart,
-  ModelRequest,
-  ModelToolCall,
-} from "../../src/agent/models/model.ts";
+import type { ModelFinish, ModelMessage, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
 import { responsesBody } from "../../src/agent/models/openai-responses/body.ts";
 import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
 import { responsesSettings } from "../../src/agent/models/openai-responses/settings.ts";
@@ -16,8 +10,10 @@ import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { printJson } from "../../src/platform/base/json/exact.ts";
 import { onResponses, type ResponsesScript } from "../fakes/responses-provider.ts";
-import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
+import { callsOf, textOf } from "./parts.ts";
 import { request } from "./request.ts";
 
 const apiKey = "sk-test-5f1c";
@@ -35,14 +31,11 @@ let provider: ModelProvider;
 
 beforeEach(async () => {
   clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
-  server = await startWireServer();
+  server = await openWireServer();
   provider = createOpenAiResponses({ name: "openai", baseUrl: `${server.origin}/v1`, apiKey, clock });
 });
 
-afterEach(async () => {
-  provider.close();
-  await server.close();
-});
+afterEach(() => provider.close());
 
 const answer: ResponsesScript = (wire) => {
   wire.text("hi");
@@ -68,14 +61,10 @@ function toMessage(parts: readonly ModelPart[]): ModelMessage {
   const finish = parts.at(-1) as ModelFinish;
   return {
     role: "assistant",
-    text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
+    text: textOf(parts),
     toolCalls: callsOf(parts),
     state: finish.state,
   };
-}
-
-function callsOf(parts: readonly ModelPart[]): ModelToolCall[] {
-  return parts.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
 }
 
 describe("the request", () => {
@@ -95,26 +84,6 @@ describe("the request", () => {
       store: false,
       stream: true,
     });
-  });
-
-  test("tolerates a trailing slash and a path in the base URL", async () => {
-    const baseUrl = `${server.origin}/openai/v1/`;
-    const slashed = createOpenAiResponses({ name: "openai", baseUrl, apiKey, clock });
-    server.respond(onResponses(answer));
-    await Array.fromAsync(slashed.model("gpt-4o").stream(request, new AbortController().signal));
-    slashed.close();
-    expect((await server.request(0)).path).toBe("/openai/v1/responses");
-  });
-
-  test("carries no Authorization header without a key", async () => {
-    const keyless = createOpenAiResponses({ name: "local", baseUrl: `${server.origin}/v1`, apiKey: "", clock });
-    server.respond(onResponses(answer));
-    const parts = await Array.fromAsync(keyless.model("gpt-oss").stream(request, new AbortController().signal));
-    keyless.close();
-    expect(parts.at(-1)).toMatchObject({ type: "finish" });
-    const { headers } = await server.request(0);
-    expect(headers.authorization).toBeUndefined();
-    expect(headers["content-type"]).toBe("application/json");
   });
 
   test.each(["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-6-luna"])(
@@ -467,40 +436,28 @@ describe.each(errors)("the error %j, retryable: %s,", (text, retryable, script) 
 });
 
 describe("before the first piece of an answer", () => {
-  test("a cut is a retryable failure", async () => {
+  test.each(["cut", "end"] as const)("a connection that comes to its %s is a retryable failure", async (how) => {
     const parts = await collect((wire) => {
       wire.start();
-      return wire.cut();
+      return wire[how]();
     });
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
   });
 
-  test("an end is a retryable failure", async () => {
-    const parts = await collect((wire) => wire.start());
-    expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
+  test("an abort ends the stream and closes the socket", async () => {
+    const stop = new AbortController();
+    server.respond(
+      onResponses((wire) => {
+        wire.event("response.created", { response: { id: "resp_1", created_at: 1, model: "gpt-4o" } });
+        return wire.hang();
+      }),
+    );
+    const parts = Array.fromAsync(provider.model("gpt-4o").stream(request, stop.signal));
+    const received = await server.request(0);
+    stop.abort();
+    expect(await parts).toEqual([]);
+    expect(await received.closed).toBe(false);
   });
-
-  test.each(["response.created", "nothing"])(
-    "an abort after %s ends the stream and closes the socket",
-    async (sent) => {
-      const stop = new AbortController();
-      server.respond(
-        onResponses((wire) => {
-          if (sent === "nothing") {
-            wire.raw(": here\n\n");
-          } else {
-            wire.event(sent, { response: { id: "resp_1", created_at: 1, model: "gpt-4o" } });
-          }
-          return wire.hang();
-        }),
-      );
-      const parts = Array.fromAsync(provider.model("gpt-4o").stream(request, stop.signal));
-      const received = await server.request(0);
-      stop.abort();
-      expect(await parts).toEqual([]);
-      expect(await received.closed).toBe(false);
-    },
-  );
 });
 
 test("unknown events are ignored", async () => {
@@ -557,15 +514,6 @@ test("an answer in the format of Chat Completions is a permanent failure", async
     wire.raw("data: [DONE]\n\n");
   });
   expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
-});
-
-test("a response is the same when every byte arrives separately, also within a character", async () => {
-  const frames = ["für ", "日本", "🚀"].map((delta) => ({ type: "response.output_text.delta", item_id: "m", delta }));
-  const all = [...frames, { type: "response.completed", response: { usage: null } }];
-  const text = all.map((frame) => `event: ${frame.type}\r\ndata: ${JSON.stringify(frame)}\r\n\r\n`).join("");
-  const parts = await collect((wire) => wire.raw(...splitBytes(text)));
-  expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")).toBe("für 日本🚀");
-  expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
 });
 
 test("calls that the model wrapped into one are split, and answered separately", async () => {
@@ -730,10 +678,6 @@ function items(...all: readonly object[]): ResponsesScript {
     }
     wire.completed();
   };
-}
-
-function textOf(parts: readonly ModelPart[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 describe("an answer without pieces", () => {

@@ -12,8 +12,10 @@ import { onMessages } from "../fakes/anthropic-provider.ts";
 import { onGemini } from "../fakes/gemini-provider.ts";
 import { onChat } from "../fakes/provider.ts";
 import { onResponses } from "../fakes/responses-provider.ts";
-import { type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { Script, WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
+import { callsOf, stateOf } from "./parts.ts";
 import { request } from "./request.ts";
 
 interface Way {
@@ -118,13 +120,10 @@ describe.each(ways)("a response of $name", ({ open, models, answer, own, plain, 
   let provider: ModelProvider;
 
   beforeEach(async () => {
-    server = await startWireServer(() => answer);
+    server = await openWireServer(() => answer);
     provider = open({ name: "an-account", baseUrl: server.origin, apiKey: "", clock: createManualClock() });
   });
-  afterEach(async () => {
-    provider.close();
-    await server.close();
-  });
+  afterEach(() => provider.close());
 
   async function ask(model: string, messages = request.messages): Promise<ModelPart[]> {
     const { signal } = new AbortController();
@@ -134,11 +133,8 @@ describe.each(ways)("a response of $name", ({ open, models, answer, own, plain, 
   /** Returns the messages of the second request. `alter` changes the state that the log has of the first response. */
   async function goOn(model: string, alter = (state: string): string => state): Promise<string> {
     const parts = await ask(first);
-    const finish = parts.at(-1);
-    const state = finish?.type === "finish" ? finish.state : undefined;
-    const toolCalls = parts.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
     const said: readonly ModelMessage[] = [
-      { role: "assistant", text: "Found.", toolCalls, state: alter(state ?? "") },
+      { role: "assistant", text: "Found.", toolCalls: callsOf(parts), state: alter(stateOf(parts) ?? "") },
       { role: "tool", toolCallId: "call_1", toolName: "alpha", text: "one" },
     ];
     await ask(model, [...request.messages, ...said]);

@@ -1,12 +1,14 @@
 // Rerankers over HTTP, against a server that speaks their wire format.
 
-import { expect, onTestFinished, test } from "vitest";
+import { test as base, expect, onTestFinished } from "vitest";
 import { createHttpReranker } from "../../src/agent/models/rerank/http-reranker.ts";
 import { createRerankRouter } from "../../src/agent/models/rerank/route.ts";
 import { answerBytesMax } from "../../src/agent/models/wire/transport.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { answerRanking, startFakeReranker } from "../fakes/rerank-provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+
+const test = base.extend("stage", () => openStage());
 
 async function openStage(apiKey = "the-key") {
   const fake = await startFakeReranker();
@@ -19,8 +21,7 @@ async function openStage(apiKey = "the-key") {
 const request = { query: "red fox", documents: ["a blue cat", "a red fox", "a red cat"], resultsMax: 3 };
 const never = new AbortController().signal;
 
-test("the request has the wire format, and the best document comes first", async () => {
-  const { fake, reranker } = await openStage();
+test("the request has the wire format, and the best document comes first", async ({ stage: { fake, reranker } }) => {
   const ranking = await reranker.rerank({ ...request, resultsMax: 2 }, never);
   expect(ranking).toMatchObject({ type: "ranking", documents: [{ index: 1 }, { index: 2 }], tokens: 9 });
   const [sent] = fake.requests;
@@ -28,8 +29,7 @@ test("the request has the wire format, and the best document comes first", async
   expect(sent?.body).toEqual({ model: "small", query: "red fox", documents: request.documents, top_n: 2 });
 });
 
-test("more results than requested, in any order, are sorted and cut", async () => {
-  const { fake, reranker } = await openStage();
+test("more results than requested, in any order, are sorted and cut", async ({ stage: { fake, reranker } }) => {
   fake.respond(answerRanking([0.1, 0.9, 0.5].map((relevance_score, index) => ({ index, relevance_score }))));
   expect(await reranker.rerank({ ...request, resultsMax: 2 }, never)).toEqual({
     type: "ranking",
@@ -41,13 +41,12 @@ test("more results than requested, in any order, are sorted and cut", async () =
   });
 });
 
-test.each([
+test.for([
   ["an index that no document has", [{ index: 3, relevance_score: 1 }]],
   ["a document that comes twice", [1, 1].map((index) => ({ index, relevance_score: 1 }))],
   ["a score that is not a number", [{ index: 0, relevance_score: "1" }]],
   ["an index that is not an integer", [{ index: 0.5, relevance_score: 1 }]],
-])("%s is not a valid answer", async (_, results) => {
-  const { fake, reranker } = await openStage();
+] as const)("%s is not a valid answer", async ([_, results], { stage: { fake, reranker } }) => {
   fake.respond(answerRanking(results));
   expect(await reranker.rerank(request, never)).toMatchObject({
     type: "failure",
@@ -56,8 +55,7 @@ test.each([
   });
 });
 
-test("an answer that is not JSON or is too long is invalid", async () => {
-  const { fake, reranker } = await openStage();
+test("an answer that is not JSON or is too long is invalid", async ({ stage: { fake, reranker } }) => {
   fake.respond(
     (wire) => wire.reply(200, "<html>", { "content-type": "text/html" }),
     (wire) => wire.reply(200, " ".repeat(answerBytesMax + 1)),
@@ -85,8 +83,7 @@ test("a refusal reports its status and hides the key, a cut may be retried, and 
   expect(await hanging.closed).toBe(false);
 });
 
-test("names are `rerank:<name>`, and are unknown without a server", async () => {
-  const { provider } = await openStage();
+test("names are `rerank:<name>`, and are unknown without a server", async ({ stage: { provider } }) => {
   expect(createRerankRouter(provider)("rerank:small")).toMatchObject({ provider: "rerank", name: "small" });
   for (const name of ["gpt-4o", "rerank:", "small"]) {
     expect(() => createRerankRouter(provider)(name)).toThrow(/is not a valid reranker/);

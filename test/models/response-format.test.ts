@@ -5,8 +5,10 @@ import { takesSchema } from "../../src/agent/models/catalogue.ts";
 import type { ModelPart, ModelRequest, ResponseFormat } from "../../src/agent/models/model.ts";
 import { withResponseFormat } from "../../src/agent/models/response-format.ts";
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
-import { fail, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { fail, type WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
+import { textOf } from "./parts.ts";
 import { request } from "./request.ts";
 import { stages } from "./stages.ts";
 
@@ -29,20 +31,15 @@ describe.each(stages)("a response format of $name", (stage) => {
   let provider: ModelProvider;
 
   beforeEach(async () => {
-    server = await startWireServer();
+    server = await openWireServer();
     provider = stage.open({ origin: server.origin, apiKey: "key", clock: createManualClock() });
   });
-  afterEach(async () => {
-    provider.close();
-    await server.close();
-  });
+  afterEach(() => provider.close());
 
   const ask = async (modelName: string, overrides: Partial<ModelRequest>): Promise<ModelPart[]> => {
     const model = withResponseFormat(provider.model(modelName));
     return await Array.fromAsync(model.stream({ ...request, ...overrides }, new AbortController().signal));
   };
-  const textOf = (parts: readonly ModelPart[]): string =>
-    parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   const formats = (): unknown[] => server.requests.map(stage.formatOf);
   const expected = stage.wireFormat("weather", schema);
 
@@ -120,9 +117,8 @@ describe("a response format", () => {
   const wires = stages.map((stage) => [stage.name, stage] as const);
   const sent = async (name: string, responseFormat: ResponseFormat, more: Partial<ModelRequest> = {}) => {
     const stage = new Map(wires).get(name) as (typeof stages)[number];
-    await using server = await startWireServer();
+    const server = await openWireServer(() => stage.say("{}"));
     const provider = stage.open({ origin: server.origin, apiKey: "key", clock: createManualClock() });
-    server.respond(stage.say("{}"));
     const model = withResponseFormat(provider.model(stage.modelName));
     await Array.fromAsync(model.stream({ ...request, ...more, responseFormat }, new AbortController().signal));
     provider.close();

@@ -1,7 +1,6 @@
 // A reader skips the unknown events, items and parts of a response, and its last part counts them. Known ones do not count.
 
 import { expect, onTestFinished, test } from "vitest";
-import type { ModelPart } from "../../src/agent/models/model.ts";
 import { withEvents } from "../../src/agent/models/watch.ts";
 import { createEvents } from "../../src/platform/telemetry/events.ts";
 import { createMetrics } from "../../src/platform/telemetry/metrics.ts";
@@ -9,7 +8,8 @@ import { onMessages } from "../fakes/anthropic-provider.ts";
 import { onGemini } from "../fakes/gemini-provider.ts";
 import { onChat } from "../fakes/provider.ts";
 import { onResponses } from "../fakes/responses-provider.ts";
-import { type Script, startWireServer } from "../fakes/wire-server.ts";
+import type { Script } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { parseMetrics } from "../telemetry/read-metrics.ts";
 import { openTestLog } from "../telemetry/test-log.ts";
@@ -17,24 +17,17 @@ import { anthropicStage } from "./anthropic-stage.ts";
 import { chatStage } from "./chat-stage.ts";
 import { geminiStage } from "./gemini-stage.ts";
 import { responsesStage } from "./openai-responses-stage.ts";
+import { play } from "./play.ts";
 import { request } from "./request.ts";
 import type { ProviderStage } from "./stage.ts";
 import { stages } from "./stages.ts";
 
 async function open(stage: ProviderStage, script: Script) {
-  const server = await startWireServer(() => script);
+  const server = await openWireServer(() => script);
   const clock = createManualClock();
   const provider = stage.open({ origin: server.origin, apiKey: "", clock });
-  onTestFinished(async () => {
-    provider.close();
-    await server.close();
-  });
+  onTestFinished(() => provider.close());
   return { clock, model: provider.model(stage.modelName) };
-}
-
-async function collect(stage: ProviderStage, script: Script): Promise<ModelPart[]> {
-  const { model } = await open(stage, script);
-  return await Array.fromAsync(model.stream(request, new AbortController().signal));
 }
 
 const long = `new\u0000_${"thing".repeat(100)}`;
@@ -100,7 +93,7 @@ const unknown: readonly [ProviderStage, Script, object][] = [
 ];
 
 test.each(unknown)("a response of $name says what was skipped of it", async (stage, script, skipped) => {
-  const parts = await collect(stage, script);
+  const { parts } = await play(stage, script);
   expect(parts.map((part) => (part.type === "text" ? part.text : "")).join("")).toBe("Hello.");
   expect(parts.at(-1)).toMatchObject({ type: "finish", skipped });
 });
@@ -108,8 +101,8 @@ test.each(unknown)("a response of $name says what was skipped of it", async (sta
 test.each(stages)("a response of $name that is known says nothing", async (stage) => {
   const call = { id: "call_1", name: "search", args: { q: 1 } };
   for (const script of [stage.say("a", "b"), stage.call(call), stage.think("hm", "b"), stage.end("a", "length")]) {
-    expect((await collect(stage, script)).at(-1)).toMatchObject({ type: "finish" });
-    expect((await collect(stage, script)).at(-1)).not.toHaveProperty("skipped.type");
+    expect((await play(stage, script)).parts.at(-1)).toMatchObject({ type: "finish" });
+    expect((await play(stage, script)).parts.at(-1)).not.toHaveProperty("skipped.type");
   }
 });
 
@@ -119,7 +112,7 @@ test("a failure says it too", async () => {
     wire.frame({ type: "new_event" });
     wire.error("overloaded_error", "Overloaded");
   });
-  expect((await collect(anthropicStage, script)).at(-1)).toMatchObject({ type: "failure", skipped: { events: 1 } });
+  expect((await play(anthropicStage, script)).parts.at(-1)).toMatchObject({ type: "failure", skipped: { events: 1 } });
 });
 
 test("an operator gets one event for each such response, and its counts", async () => {

@@ -11,6 +11,8 @@ export interface ProviderStage {
   /** The provider, with a server at this origin. */
   readonly open: (options: {
     readonly origin: string;
+    /** In place of the usual path at the origin. */
+    readonly baseUrl?: string;
     readonly apiKey: string;
     readonly clock: Clock;
   }) => ModelProvider;

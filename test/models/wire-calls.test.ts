@@ -6,7 +6,8 @@ import type { ModelPart } from "../../src/agent/models/model.ts";
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { CallPieces } from "../../src/agent/models/wire/calls.ts";
-import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import type { FakeProvider } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { request } from "./request.ts";
 
@@ -14,14 +15,11 @@ let fake: FakeProvider;
 let provider: ModelProvider;
 
 beforeEach(async () => {
-  fake = await startFakeProvider();
+  fake = await openProvider();
   provider = createOpenAiCompatible({ name: "openai", baseUrl: fake.baseUrl, apiKey: "", clock: createManualClock() });
 });
 
-afterEach(async () => {
-  provider.close();
-  await fake.close();
-});
+afterEach(() => provider.close());
 
 /** Lets the server send these frames as they are written, and the mark of the end. */
 async function read(...frames: readonly string[]): Promise<ModelPart[]> {

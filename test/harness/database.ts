@@ -1,64 +1,54 @@
-// An empty database for each test: a clone of a migrated template, or the database of the test before.
+// An empty database for each test: a clone of a migrated template, or the database of an earlier test.
 
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
-import { emptyDatabase, fingerprint, Pool } from "./pool.ts";
-import { until } from "./wait.ts";
+import { afterEachFile } from "./pool.ts";
+import { PooledDatabase } from "./pooled-database.ts";
 
 let cloneCount = 0;
 
-interface TestDatabase {
-  readonly url: string;
-  /** The fingerprint when the database was new. */
-  readonly relations: string;
-  readonly drop: () => Promise<void>;
-}
+/** Databases of this process that wait for the next test, also of another file. The end of the run drops them. */
+const idle: PooledDatabase[] = [];
 
-const databases = new Pool<TestDatabase>(({ drop }) => drop());
+afterEachFile(async () => {
+  await Promise.all(idle.map((database) => database.disconnect()));
+});
 
 /** Returns the URL of an empty database for one test. A connection that is still open when the test has finished fails it. */
 export async function testDatabase(): Promise<string> {
-  const database = databases.take("") ?? (await makeTestDatabase());
-  onTestFinished(async () => {
-    await expectNobodyConnected(database.url);
-    if (await emptyDatabase(database.url, { relations: database.relations, replicas: [] })) {
-      await databases.give("", database);
-    } else {
-      await database.drop();
-    }
-  });
+  const database = await takeDatabase();
+  onTestFinished(() => giveDatabase(database));
   return database.url;
+}
+
+/** Returns an empty database, which the caller gives back. */
+export async function takeDatabase(): Promise<PooledDatabase> {
+  return idle.pop() ?? (await PooledDatabase.open(await cloneTemplate()));
+}
+
+/** Keeps the database for another test, unless its schema has changed. Throws when a connection to it is open. */
+export async function giveDatabase(database: PooledDatabase): Promise<void> {
+  await database.expectNobodyElse();
+  if (await database.empty()) {
+    idle.push(database);
+  } else {
+    await database.disconnect();
+  }
 }
 
 /** For tests that depend on what the server remembers about a database, such as its statistics. */
 export async function ownDatabase(): Promise<string> {
-  const { url, drop } = await makeTestDatabase();
-  onTestFinished(drop);
-  return url;
+  return await cloneTemplate();
 }
 
-/** Makes a database that the caller drops. */
-export async function makeTestDatabase(): Promise<TestDatabase> {
+/** Makes a database, which the end of the run drops. */
+async function cloneTemplate(): Promise<string> {
   const server = inject("databaseUrl");
-  const name = `runnel_test_${process.pid}_${++cloneCount}`;
-  await createDatabase(server, name, inject("templateName"));
-  const url = databaseUrl(server, name);
-  return { url, relations: await fingerprint(url), drop: () => dropDatabase(server, name) };
+  const template = inject("templateName");
+  const name = `${template}_${process.pid}_${++cloneCount}`;
+  await createDatabase(server, name, template);
+  return databaseUrl(server, name);
 }
-
-/** A leaked connection fails here. */
-async function expectNobodyConnected(url: string): Promise<void> {
-  const name = new URL(url).pathname.slice(1);
-  const count = "select count(*)::int as count from pg_stat_activity where datname = $1";
-  const isFree = async (): Promise<boolean> => {
-    const [row] = await query<{ count: number }>(inject("databaseUrl"), count, [name]);
-    return row?.count === 0;
-  };
-  await until("connections of the test to be closed", isFree, closedWithinMs);
-}
-
-/** The server takes a moment to notice that a client has gone. */
-const closedWithinMs = 5_000;
 
 export function databaseUrl(server: string, name: string): string {
   const url = new URL(server);

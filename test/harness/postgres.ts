@@ -11,6 +11,7 @@ import { systemClock } from "../../src/platform/base/clock.ts";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
+import { createPartitions } from "../../src/platform/database/partition.ts";
 import { createDatabase, databaseUrl, dropDatabase, query } from "./database.ts";
 import { leaveOut } from "./leave-out.ts";
 
@@ -58,8 +59,8 @@ function lookForPhp(): boolean {
 
 async function openForTests(project: TestProject): Promise<() => Promise<void>> {
   const home = await makeHome();
-  const server = await openServer(home);
   const templateName = `runnel_template_${process.pid}`;
+  const server = await openServer(home, templateName);
   project.provide("databaseUrl", server.url);
   project.provide("templateName", templateName);
   try {
@@ -71,7 +72,6 @@ async function openForTests(project: TestProject): Promise<() => Promise<void>> 
     throw error;
   }
   return async () => {
-    await dropDatabase(server.url, templateName);
     await server.close();
     await checkNothingIsLeft(home);
     await rm(home, { recursive: true });
@@ -105,10 +105,10 @@ async function processesIn(home: string): Promise<string[]> {
 /** A service opens up to 12, and two files of chains run 14 services at a time. The default of 100 refused some of them. */
 const connectionsMax = 300;
 
-async function openServer(home: string): Promise<{ url: string; close: () => Promise<void> }> {
+async function openServer(home: string, templateName: string): Promise<{ url: string; close: () => Promise<void> }> {
   const named = process.env.DATABASE_URL ?? "";
   if (named !== "") {
-    return { url: named, close: async () => {} };
+    return { url: named, close: () => dropDatabases(named, templateName) };
   }
   const directory = join(home, "database");
   const first = await openEmbeddedPostgres({ directory });
@@ -124,8 +124,18 @@ async function openServer(home: string): Promise<{ url: string; close: () => Pro
   };
 }
 
+/** Drops the template and its clones. */
+async function dropDatabases(server: string, prefix: string): Promise<void> {
+  const all = await query<{ name: string }>(server, "select datname as name from pg_database");
+  for (const { name } of all.filter(({ name }) => name.startsWith(prefix))) {
+    await dropDatabase(server, name);
+  }
+}
+
 async function migrateTemplate(url: string): Promise<void> {
   const connections = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
   await migrate(connections);
+  // Those that every service would make when it starts, and one more for a run over midnight.
+  await createPartitions(connections.db, { nowMs: systemClock.nowMs(), daysAhead: 8 });
   await connections.close();
 }

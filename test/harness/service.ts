@@ -10,9 +10,11 @@ import type { Clock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { type ConfigSources, type Environment, readConfig } from "../../src/platform/config/load.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
-import { testKeys } from "./credentials.ts";
-import { makeTestDatabase, query, testDatabase } from "./database.ts";
-import { emptyDatabase, fingerprint, Pool } from "./pool.ts";
+import { credentialsOf, testKeys } from "./credentials.ts";
+import { giveDatabase, takeDatabase, testDatabase } from "./database.ts";
+import { Pool } from "./pool.ts";
+import type { PooledDatabase } from "./pooled-database.ts";
+import { until } from "./wait.ts";
 
 export interface TestService {
   readonly url: string;
@@ -34,11 +36,11 @@ interface ServiceOptions {
 }
 
 interface PooledService extends TestService {
+  readonly database: PooledDatabase;
   readonly isClosed: () => boolean;
-  /** Closes the service and drops its database. */
+  /** Closes the service and gives its database back. */
   readonly end: () => Promise<void>;
-  /** The fingerprint and the replicas when the service had opened. */
-  readonly relations: string;
+  /** The replicas when the service had opened. */
   readonly replicas: readonly string[];
 }
 
@@ -57,7 +59,7 @@ export async function startService(flags: Partial<Config> = {}, options: Service
   const key = JSON.stringify([flags, options.environment, plainStreams]);
   const service = services.take(key) ?? (await openPooled(flags, options));
   onTestFinished(async () => {
-    if (!service.isClosed() && (await emptyDatabase(service.databaseUrl, service))) {
+    if (!service.isClosed() && (await endRuns(service)) && (await service.database.empty(service.replicas))) {
       await services.give(key, service);
     } else {
       await service.end();
@@ -66,10 +68,29 @@ export async function startService(flags: Partial<Config> = {}, options: Service
   return service;
 }
 
+/** Cancels the runs that a test has left in the service. Returns false if one does not end. */
+async function endRuns({ url, database, replicas }: PooledService): Promise<boolean> {
+  const left = await database.listWork(replicas);
+  // The worker has gone with the test, so such a run lasts for its grace period.
+  if (left.some(({ driver }) => driver === "remote-runner")) {
+    return false;
+  }
+  for (const { client } of testKeys.filter(({ client }) => left.some((run) => run.client === `key/${client}`))) {
+    const headers = { ...credentialsOf(client), "content-type": "application/json" };
+    await fetch(`${url}/v1/runs:cancel`, { method: "POST", headers, body: '{"all":true}' });
+  }
+  const isIdle = async (): Promise<boolean> => (await database.listWork(replicas)).length === 0;
+  return left.length === 0 || (await until("runs to end", isIdle, endedWithinMs).catch(() => false));
+}
+
+/** A run that ends later costs more than another service. */
+const endedWithinMs = 1_000;
+
 async function openPooled(flags: Partial<Config>, options: ServiceOptions): Promise<PooledService> {
-  const { url: databaseUrl, drop } = await makeTestDatabase();
+  const database = await takeDatabase();
+  const databaseUrl = database.url;
   const service = await openService({ ...flags, databaseUrl }, options).catch(async (error: unknown) => {
-    await drop();
+    await giveDatabase(database);
     throw error;
   });
   let closing: Promise<void> | undefined;
@@ -79,16 +100,15 @@ async function openPooled(flags: Partial<Config>, options: ServiceOptions): Prom
   };
   const end = async (): Promise<void> => {
     await close();
-    await drop();
+    await giveDatabase(database);
   };
-  const replicas = await query<{ id: string }>(databaseUrl, "select id from replica");
   return {
     ...service,
+    database,
     close,
     end,
     isClosed: () => closing !== undefined,
-    relations: await fingerprint(databaseUrl),
-    replicas: replicas.map(({ id }) => id),
+    replicas: await database.listReplicas(),
   };
 }
 

@@ -7,7 +7,7 @@ import { Maintenance, type MaintenanceOptions } from "../../src/engine/log/maint
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import { withMaintenanceLock } from "../../src/platform/database/maintenance-lock.ts";
-import { createPartitions } from "../../src/platform/database/partition.ts";
+import { createPartitions, dropPartitionsBefore } from "../../src/platform/database/partition.ts";
 import { insertCommunication, listCommunications } from "../../src/protocols/community/storage/communication.ts";
 import { insertJob } from "../../src/protocols/jobspec/storage/job.ts";
 import { deleteSurplusRefusals, insertTrustEvent } from "../../src/protocols/jobspec/storage/trust-event.ts";
@@ -27,6 +27,7 @@ const settings = {
 
 test("results without a partition of their own are reported, although they prevent its creation", async () => {
   const { db } = await openStore();
+  await dropPartitionsBefore(db, Number.MAX_SAFE_INTEGER);
   await plant(db, (await addRun(db)).id, 1, [1, 2]);
   const missed: number[] = [];
   const failed: string[] = [];
@@ -87,6 +88,7 @@ test("a part that fails does not stop the other parts", async ({ store: { db } }
   const session = await addSession(db);
   await sql`update session set create_time = now() - interval '1 day'`.execute(db);
   await sql`alter table client_usage rename to gone`.execute(db);
+  await dropPartitionsBefore(db, Number.MAX_SAFE_INTEGER);
   await plant(db, (await addRun(db)).id, 1, [1]);
   const failed: string[] = [];
   const expired: number[] = [];

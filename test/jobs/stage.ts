@@ -31,10 +31,12 @@ export function trustEntry(signer: Signer, more: object = {}): object {
   return { kid: "test", public_key: Buffer.from(signer.rawKey).toString("base64"), status: "active", ...more };
 }
 
+/** The same in each test, so that a service may serve several. */
+const signer = makeSigner();
+
 export async function setJobStage(flags: Partial<Config> = {}): Promise<JobStage> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const signer = makeSigner();
   const service = await startService({
     ...modelFlags(provider),
     trustKeysJson: JSON.stringify([trustEntry(signer)]),

@@ -22,10 +22,9 @@ export const longTests: readonly string[] = [
   "test/docs/resuming-page.test.ts",
   ...globSync("test/document/**/*.test.ts"),
   ...globSync("test/drivers/decision-cycle/**/*.test.ts"),
-  // One kill and one takeover of a service, and one kill of a worker, are in `npm test`.
+  // One kill, one takeover and one stop of a service are in `npm test`.
   ...allOf("test/fault", { but: ["invariants", "kill", "takeover"] }),
-  ...globSync("test/fault/{crash-matrix,database,decisions,exchanges}/**/*.test.ts"),
-  ...allOf("test/fault/runners", { but: ["worker-killed"] }),
+  ...globSync("test/fault/*/**/*.test.ts"),
   "test/forum/canary.test.ts",
   "test/growth/growth.test.ts",
   "test/forum/odd-input.test.ts",
@@ -50,7 +49,7 @@ export const longTests: readonly string[] = [
   "test/server/port-settings.test.ts",
   "test/server/too-large.test.ts",
   "test/sessions/directory-claims.test.ts",
-  ...globSync("test/storage/embedded*.test.ts"),
+  ...globSync("test/storage/{embedded*,slow-migration}.test.ts"),
   "test/telemetry/traces-of-callers.test.ts",
   "test/telemetry/traces-of-runs.test.ts",
   "test/tools/any-tree.test.ts",

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { type Connections, openConnections } from "../../src/platform/database/database.ts";
-import { listMigrations, migrate } from "../../src/platform/database/migrate.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
 
 interface Column {
@@ -53,9 +53,6 @@ test("the declared tables and columns are exactly those of the database", async 
   expect(declared.map(text).toSorted()).toEqual(actual.map(text).toSorted());
 });
 
-/** Longer than the limits of other statements. */
-const slowSeconds = 13;
-
 test("two processes that migrate at once apply each migration once", async () => {
   const server = inject("databaseUrl");
   const name = `runnel_migrate_${process.pid}`;
@@ -70,27 +67,6 @@ test("two processes that migrate at once apply each migration once", async () =>
   expect(applied.flat().length).toBeGreaterThan(0);
   expect(new Set(applied.flat()).size).toBe(applied.flat().length);
   expect(await migrate(both[0] as Connections)).toEqual([]);
-});
-
-test("a migration may take longer than any other statement, and a process that starts meanwhile waits for it", async () => {
-  const server = inject("databaseUrl");
-  const name = `runnel_migrate_slowly_${process.pid}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
-  const url = databaseUrl(server, name);
-  // Takes as long as an index of a large table.
-  await query(
-    url,
-    `create function take_long() returns event_trigger language plpgsql as $$ begin perform pg_sleep(${slowSeconds}); end $$;
-     create event trigger slow on ddl_command_end when tag in ('CREATE TRIGGER') execute function take_long()`,
-  );
-  const options = { poolSize: 2, onConnectionError: () => {} };
-  const both = [1, 2].map(() => openConnections({ connectionString: url }, options));
-  for (const { close } of both) {
-    onTestFinished(close);
-  }
-  const applied = await Promise.all(both.map(migrate));
-  expect(applied.flat().toSorted()).toEqual(await listMigrations());
 });
 
 test("migrations of a newer version do not stop this one and stay unchanged", async () => {

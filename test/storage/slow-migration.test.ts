@@ -1,0 +1,29 @@
+// A migration that takes as long as an index of a large table.
+
+import { expect, inject, onTestFinished, test } from "vitest";
+import { openConnections } from "../../src/platform/database/database.ts";
+import { listMigrations, migrate } from "../../src/platform/database/migrate.ts";
+import { createDatabase, databaseUrl, dropDatabase, query } from "../harness/database.ts";
+
+/** Longer than the limits of other statements. */
+const slowSeconds = 13;
+
+test("a migration may take longer than any other statement, and a process that starts meanwhile waits for it", async () => {
+  const server = inject("databaseUrl");
+  const name = `runnel_migrate_slowly_${process.pid}`;
+  await createDatabase(server, name, undefined);
+  onTestFinished(() => dropDatabase(server, name));
+  const url = databaseUrl(server, name);
+  await query(
+    url,
+    `create function take_long() returns event_trigger language plpgsql as $$ begin perform pg_sleep(${slowSeconds}); end $$;
+     create event trigger slow on ddl_command_end when tag in ('CREATE TRIGGER') execute function take_long()`,
+  );
+  const options = { poolSize: 2, onConnectionError: () => {} };
+  const both = [1, 2].map(() => openConnections({ connectionString: url }, options));
+  for (const { close } of both) {
+    onTestFinished(close);
+  }
+  const applied = await Promise.all(both.map(migrate));
+  expect(applied.flat().toSorted()).toEqual(await listMigrations());
+});

@@ -49,6 +49,8 @@ export interface AccessRules {
   readonly bodyBytesMax: number;
   /** A signed request that nothing reads must have no body: its signature would cover what has no meaning. */
   readonly reader: BodyReader;
+  /** The header that may have the bearer token; undefined for none. */
+  readonly keyHeader: string | undefined;
   /** True when the query may contain a ticket. */
   readonly takesTicket: boolean;
   /** True when the method needs the admin token. */
@@ -111,7 +113,7 @@ async function identify(
   const network = networkOf(address);
   try {
     return await authenticator.authenticate({
-      ...readCredentials(request),
+      ...readCredentials(request, rules.keyHeader),
       httpMethod: request.method ?? "",
       target: request.url ?? "",
       address,

@@ -14,12 +14,14 @@ export interface Credentials {
 }
 
 /**
- * Reads the credential headers. An empty header counts as missing. Throws Fault CREDENTIALS_AMBIGUOUS for a repeated header.
+ * Reads the credential headers. An empty header counts as missing. A key in `keyHeader` is read as a bearer token. Throws Fault
+ * CREDENTIALS_AMBIGUOUS for a repeated header.
  */
-export function readCredentials(request: Request): Credentials {
+export function readCredentials(request: Request, keyHeader?: string): Credentials {
   const read = (name: string): string | undefined => readSingle(request.rawHeaders, name);
+  const key = keyHeader === undefined ? undefined : read(keyHeader);
   return {
-    authorization: read("authorization"),
+    authorization: key === undefined ? read("authorization") : `Bearer ${key}`,
     clientId: read("x-client-id"),
     signature: read("x-signature"),
     timestamp: read("x-timestamp"),

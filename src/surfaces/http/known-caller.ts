@@ -18,6 +18,7 @@ export async function isKnownCaller(request: Request, options: AdmissionOptions)
     bodyBytesMax: 0,
     reader: noReader,
     takesTicket: false,
+    keyHeader: undefined,
     needsAdmin: false,
     isFrequent: true,
   };

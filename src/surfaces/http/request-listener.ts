@@ -39,9 +39,9 @@ export interface RestSurface {
   refuse(request: Request, response: Response, fault: Fault): void;
 }
 
-/** A surface that answers all requests below paths of its own. */
+/** A surface that answers all requests below paths of its own. The headers tell apart two that share a path. */
 export interface OwnSurface extends Pick<RestSurface, "handle" | "refuse"> {
-  owns(path: string): boolean;
+  owns(path: string, headers: Request["headers"]): boolean;
   describe(requestTarget: string, httpMethod: string): Described;
 }
 
@@ -52,6 +52,8 @@ export interface Described {
   readonly isLong?: boolean;
   /** What reads the request's body. */
   readonly reader: BodyReader;
+  /** The header that may have the bearer token of a request. */
+  readonly keyHeader?: string;
 }
 
 /** Options of the request listener. */
@@ -143,10 +145,10 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   const { rpcs, exchange } = visit;
   const path = request.url?.split("?", 1)[0] ?? "";
   const rpc = rpcs.get(path);
-  const surface = visit.surfaces.find((each) => each.owns(path)) ?? visit.rest;
+  const surface = visit.surfaces.find((each) => each.owns(path, request.headers)) ?? visit.rest;
   const described: Described =
     rpc === undefined ? surface.describe(request.url ?? "", request.method ?? "") : describeRpc(rpc, request);
-  const { method, isLong = false, reader } = described;
+  const { method, isLong = false, reader, keyHeader } = described;
   if (!isLong) {
     boundAnswer(response, method, visit);
   }
@@ -156,6 +158,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
       isPublic: isPublic(method, path),
       bodyBytesMax: bodyLimitOf(rpc !== undefined, method, visit),
       reader,
+      keyHeader,
       takesTicket: method !== undefined && accessOf(method) === Access.READER,
       needsAdmin: method !== undefined && accessOf(method) === Access.ADMIN,
       isFrequent: method !== undefined && isFrequent(method),

@@ -3,11 +3,12 @@
 
 import type { TokenLogprob } from "#gen/runnel/v1/message_pb.js";
 import type { ArtifactCreated, RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
 import { followLog } from "../in-process/follow-log.ts";
 import { textOf } from "../in-process/message-text.ts";
-import { isReason } from "../rest/failure.ts";
+import { answerOverPassingRun } from "../in-process/passing-session.ts";
+import { keepAlive, SlowJson } from "../in-process/slow-json.ts";
+import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { chatAnnotationsOf } from "./citations.ts";
@@ -21,9 +22,7 @@ import { readEffort, readMetadata } from "./response-request.ts";
 import { readChatSettings } from "./settings.ts";
 import { newAgent } from "./start.ts";
 import { readTools } from "./tools.ts";
-import { idempotencyKeyOf, keepAlive, readFields, SlowJson, type Visit } from "./visit.ts";
-
-const sessions = SessionService.method;
+import { readFields } from "./visit.ts";
 
 /** `POST /v1/chat/completions`. */
 export async function createChatCompletion(visit: Visit): Promise<void> {
@@ -31,25 +30,13 @@ export async function createChatCompletion(visit: Visit): Promise<void> {
   const asked = readRequest(readFields(visit));
   const { agent, messages, workDir, model } = asked;
   const requestId = idempotencyKeyOf(visit);
-  const { sessionId } = await calls.call(sessions.createSession, { agent: newAgent, workDir, requestId });
-  try {
-    const { runId } = await calls.call(sessions.sendMessage, { sessionId, messages, agent, requestId });
+  const session = { agent: newAgent, workDir, requestId };
+  await answerOverPassingRun(calls, { session, message: { messages, agent, requestId } }, async (runId) => {
     const completion: Completion = { runId, model };
-    if (asked.isStream) {
-      await streamCompletion(visit, completion, asked.includesUsage);
-    } else {
-      await answerCompletion(visit, completion);
-    }
-  } finally {
-    // Also when the caller has left: the call must not be cut off with it. A later attempt finds the session deleted.
-    await calls.call(sessions.deleteSession, { sessionId }, { outlives: true }).catch(ignoreDeleted);
-  }
-}
-
-function ignoreDeleted(error: unknown): void {
-  if (!isReason(error, "SESSION_NOT_FOUND", "DATABASE_UNAVAILABLE")) {
-    throw error;
-  }
+    await (asked.isStream
+      ? streamCompletion(visit, completion, asked.includesUsage)
+      : answerCompletion(visit, completion));
+  });
 }
 
 interface Completion {

@@ -5,6 +5,7 @@ import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
 import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
 import { notFound } from "./errors.ts";
@@ -12,7 +13,7 @@ import { conversationIdOf, sessionIdOf } from "./ids.ts";
 import { itemsOf } from "./messages.ts";
 import { readMetadata } from "./response-request.ts";
 import { newAgent } from "./start.ts";
-import { idempotencyKeyOf, pageOf, readFields, readPage, type Visit } from "./visit.ts";
+import { pageOf, readFields, readPage } from "./visit.ts";
 
 const sessions = SessionService.method;
 

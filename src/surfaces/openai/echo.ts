@@ -2,7 +2,7 @@
 
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
-import { parseExact } from "../../platform/base/json/exact.ts";
+import { parseExact, printJson } from "../../platform/base/json/exact.ts";
 
 /** The fields of a request that its response repeats. */
 export interface Echo {
@@ -23,7 +23,7 @@ export interface Echo {
 
 /** Returns the annotations of a run that is a response. */
 export function annotate(echo: Echo): string {
-  return JSON.stringify({ openai_response: echo });
+  return printJson({ openai_response: echo });
 }
 
 /** The parts of a response that do not change while its run works. */
@@ -36,6 +36,7 @@ export interface Origin {
 
 /** Returns the origin of a response; undefined for a run that is no response, or not to be kept. */
 export function originOf({ runId, agent, annotations }: GetRunInputResponse, sessionId: string): Origin | undefined {
-  const { openai_response: echo }: { openai_response?: Echo } = parseExact(annotations || "{}") as never;
+  const known = annotations === "" ? {} : parseExact(annotations);
+  const { openai_response: echo } = known as { openai_response?: Echo };
   return echo === undefined ? undefined : { runId, sessionId, agent, echo };
 }

@@ -2,7 +2,6 @@
 
 import { ModelError_Cause, type RunFailed } from "#gen/runnel/v1/result_pb.js";
 import type { Failure } from "../../platform/base/error-form.ts";
-import { Fault } from "../../platform/base/fault.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
 import { describeFailure, isUnexpected } from "../rest/failure.ts";
 
@@ -131,11 +130,6 @@ function translate({ reason, httpStatus }: Failure): Translation {
     return { status: 413, code: "request_too_large" };
   }
   return httpStatus >= 500 ? { status: httpStatus, code: "server_error" } : { status: 400, code: "invalid_value" };
-}
-
-/** Returns the refusal of a body that is no JSON object. */
-export function invalidBody(problem: string): ApiError {
-  return toApiError(new Fault("INVALID_ARGUMENT", problem));
 }
 
 /** Returns the error of a run that failed, with the status with which OpenAI reports the same cause. */

@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { printJson } from "../../platform/base/json/exact.ts";
 import { textOf } from "../in-process/message-text.ts";
 import { annotationsOf } from "./citations.ts";
 import { type Element, inputParts, readContent, readText, textOfElements } from "./content.ts";
@@ -44,9 +45,7 @@ function addItem(messages: Message[], item: Fields): void {
       // A call of this service's own tool, which the caller sends back with the answer before.
       const call = callOf(item.requireText("id"), item);
       addCall(messages, call);
-      messages.push(
-        resultMessage(call.id, item.findText("output") ?? `Error: ${JSON.stringify(item.find("error") ?? "")}`),
-      );
+      messages.push(resultMessage(call.id, item.findText("output") ?? `Error: ${printJson(item.find("error") ?? "")}`));
       item.ignore("server_label", "error", "approval_request_id");
       return;
     }

@@ -1,9 +1,9 @@
 // The Models API: the known models of the configured providers.
 
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import type { Visit } from "../in-process/visit.ts";
 import { sendJson } from "../rest/respond.ts";
 import { ApiError } from "./errors.ts";
-import type { Visit } from "./visit.ts";
 
 /** `GET /v1/models`. */
 export async function listModels(visit: Visit): Promise<void> {

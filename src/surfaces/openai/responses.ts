@@ -2,9 +2,12 @@
 
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
+import { printJson } from "../../platform/base/json/exact.ts";
 import type { Calls } from "../in-process/calls.ts";
 import { followLog } from "../in-process/follow-log.ts";
 import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { SlowJson } from "../in-process/slow-json.ts";
+import type { Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
 import { type Origin, originOf } from "./echo.ts";
@@ -15,7 +18,7 @@ import { itemsOf } from "./messages.ts";
 import { readRequest } from "./response-request.ts";
 import { start } from "./start.ts";
 import { streamResponse } from "./stream.ts";
-import { pageOf, readFields, readPage, SlowJson, type Visit } from "./visit.ts";
+import { pageOf, readFields, readPage } from "./visit.ts";
 
 const runs = RunService.method;
 
@@ -27,7 +30,7 @@ export async function createResponse(visit: Visit): Promise<void> {
   if (asked.isStream) {
     await streamResponse(visit, origin, -1);
   } else if (asked.echo.background) {
-    sendJson(visit.response, 200, JSON.stringify(new ResponseFold(origin).response));
+    sendJson(visit.response, 200, printJson(new ResponseFold(origin).response));
   } else {
     await answerWhole(visit, origin);
   }
@@ -167,5 +170,5 @@ async function answerNow({ calls, response }: Visit, origin: Origin): Promise<vo
   for (const result of results) {
     fold.take(result);
   }
-  sendJson(response, 200, JSON.stringify(fold.response));
+  sendJson(response, 200, printJson(fold.response));
 }

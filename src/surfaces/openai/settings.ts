@@ -2,6 +2,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
+import { printJson } from "../../platform/base/json/exact.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { readChatLogprobs, readLogprobs } from "./logprobs.ts";
@@ -161,7 +162,7 @@ function readFormat(format: Fields, place: () => Fields): Settings["responseForm
       const described = {
         name: fields.findText("name") ?? "",
         description: fields.findText("description") ?? "",
-        schema: schema === undefined ? "" : JSON.stringify(schema),
+        schema: schema === undefined ? "" : printJson(schema),
         strict: fields.findFlag("strict") ?? false,
       };
       fields.assertAllRead();

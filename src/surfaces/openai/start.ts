@@ -4,12 +4,12 @@ import { createHash } from "node:crypto";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { annotate } from "./echo.ts";
 import { responseIdOf } from "./ids.ts";
 import { type Asked, previousNotFound } from "./response-request.ts";
 import { noTools } from "./tools.ts";
-import { idempotencyKeyOf, type Visit } from "./visit.ts";
 
 const sessions = SessionService.method;
 const runs = RunService.method;

@@ -1,13 +1,15 @@
 // Streams a response as server-sent events. There are no ids: after one, the Python client reads our comments as events.
 
+import { printJson } from "../../platform/base/json/exact.ts";
 import { followLog } from "../in-process/follow-log.ts";
+import { keepAlive } from "../in-process/slow-json.ts";
+import type { Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import type { Origin } from "./echo.ts";
 import { toApiError } from "./errors.ts";
 import { type ResponseEvent, ResponseFold } from "./fold.ts";
-import { keepAlive, type Visit } from "./visit.ts";
 
 /** Streams the events after a number, until the terminal one. */
 export async function streamResponse(visit: Visit, origin: Origin, after: number): Promise<void> {
@@ -41,7 +43,7 @@ export async function streamResponse(visit: Visit, origin: Origin, after: number
 }
 
 function printEvent(event: ResponseEvent): string {
-  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  return `event: ${event.type}\ndata: ${printJson(event)}\n\n`;
 }
 
 /** The last event of a stream that the service gives up. Clients read the error in either place. */

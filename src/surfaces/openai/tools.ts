@@ -3,6 +3,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
+import { printJson } from "../../platform/base/json/exact.ts";
 import { unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 
@@ -39,7 +40,7 @@ export function readTools(request: Fields, { isChat }: { readonly isChat: boolea
       tools.builtin.push(...readServerTools(tool));
     } else if (!isChat) {
       // In the words of OpenAI's API, so no other provider gets it.
-      tools.provider.push({ provider: "openai", tool: JSON.stringify(item) });
+      tools.provider.push({ provider: "openai", tool: printJson(item) });
       continue;
     } else {
       throw unsupported(tool.at("type"), `use function, or mcp with server_label ${serverLabel}, not ${type}`);
@@ -55,7 +56,7 @@ function readFunction(tool: Fields) {
   const described = {
     name: tool.requireText("name"),
     description: tool.findText("description") ?? "",
-    parameters: parameters === undefined ? "" : JSON.stringify(tool.find("parameters")),
+    parameters: parameters === undefined ? "" : printJson(tool.find("parameters")),
   };
   tool.assertAllRead();
   return described;

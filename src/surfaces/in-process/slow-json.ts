@@ -1,0 +1,43 @@
+// Answers in JSON that may take as long as a run.
+
+import { printJson } from "../../platform/base/json/exact.ts";
+import { endStream, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
+
+/**
+ * Sends a JSON answer that may take long. Clients give up after five minutes without a byte: after a minute the answer begins
+ * with status 200 and white space, which JSON allows.
+ */
+export class SlowJson {
+  readonly #response: RestResponse;
+  #heartbeats = 0;
+
+  constructor(response: RestResponse) {
+    this.#response = response;
+  }
+
+  /** Call it every 15 s. */
+  async beat(): Promise<void> {
+    this.#heartbeats += 1;
+    if (this.#heartbeats === heldHeartbeats) {
+      setHead(this.#response, 200, { "content-type": "application/json" });
+    }
+    if (this.#heartbeats >= heldHeartbeats) {
+      await writePiece(this.#response, " ");
+    }
+  }
+
+  send(status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+    const json = printJson(body);
+    if (this.#response.headersSent) {
+      endStream(this.#response, `${json}\n`);
+    } else {
+      sendJson(this.#response, status, json, headers);
+    }
+  }
+}
+
+/** The first empty batch comes at once, then four more in a minute. */
+const heldHeartbeats = 5;
+
+/** A comment: it keeps a silent stream alive. */
+export const keepAlive = ": keep-alive\n\n";

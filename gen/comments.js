@@ -6958,6 +6958,26 @@ export const comments = new Map(
   "The parts."
  ],
  [
+  "runnel.v1.CountTokensRequest",
+  "Request of CountTokens."
+ ],
+ [
+  "runnel.v1.CountTokensRequest.agent",
+  "The agent, of which the model, the system prompt, the functions and the form of the answer count."
+ ],
+ [
+  "runnel.v1.CountTokensRequest.messages",
+  "The messages of the conversation."
+ ],
+ [
+  "runnel.v1.CountTokensResponse",
+  "Response of CountTokens."
+ ],
+ [
+  "runnel.v1.CountTokensResponse.input_tokens",
+  "Number of input tokens."
+ ],
+ [
   "runnel.v1.CreateApiKeyRequest",
   "Request of CreateApiKey."
  ],
@@ -8086,6 +8106,10 @@ export const comments = new Map(
   "Works on model providers and their models, as seen by the replica that answers."
  ],
  [
+  "runnel.v1.ProviderService.CountTokens",
+  "Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried."
+ ],
+ [
   "runnel.v1.ProviderService.ListModels",
   "Lists the models that are known in advance, of the configured providers, and the default model. Other names work too."
  ],
@@ -8659,7 +8683,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SendMessageRequest.messages",
-  "Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result."
+  "Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool, or a text of the assistant that the model continues, where it can. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result."
  ],
  [
   "runnel.v1.SendMessageRequest.priority",
@@ -8668,6 +8692,10 @@ export const comments = new Map(
  [
   "runnel.v1.SendMessageRequest.queue_if_busy",
   "Whether the message waits while a run of the session is active, instead of SESSION_BUSY. Its run is queued with the `wait_reason` `session`, and may begin within a second of the end of the run before it, however that ended. Waiting messages begin in the order in which they were sent, and SESSION_BUSY refuses a message that does not wait behind them. The model sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come."
+ ],
+ [
+  "runnel.v1.SendMessageRequest.replace_history",
+  "Whether the messages take the place of the session's earlier ones, as for a caller that sends the whole conversation each time. The earlier messages leave the session; its runs and their logs stay. Does not go with `queue_if_busy`."
  ],
  [
   "runnel.v1.SendMessageRequest.request_id",

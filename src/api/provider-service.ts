@@ -1,13 +1,19 @@
 // ProviderService: the model providers and their circuit breakers, as this replica sees them.
 
+import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Provider_Circuit, type ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import { type CountTokensRequest, Provider_Circuit, type ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { estimatePrompt } from "../agent/budget/usage.ts";
+import { modelMessages, systemTexts } from "../agent/loop/history.ts";
 import type { CircuitState } from "../agent/models/breaker.ts";
 import { catalogue, contextTokensOf } from "../agent/models/catalogue.ts";
 import { demoModelName } from "../agent/models/demo/demo-model.ts";
 import type { Models, ProviderStatus } from "../agent/models/open.ts";
+import { responseFormatOf } from "../agent/response/response-format.ts";
 import { Fault } from "../platform/base/fault.ts";
+import { parseObject } from "../platform/base/json/parse-object.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** Returns the handlers of ProviderService. */
@@ -17,7 +23,23 @@ export function createProviderService({ models, clock }: ServiceDeps): ServiceIm
       providers: models.listProviders().map((status) => providerToProto(status, clock.nowMs())),
     }),
     listModels: () => ({ models: knownModels(models) }),
+    countTokens: (request) => ({ inputTokens: BigInt(countTokens(models, request)) }),
   };
+}
+
+/** Throws Fault MODEL_UNSUPPORTED for an unknown model, and INVALID_ARGUMENT for an invalid schema. */
+function countTokens(models: Models, { agent = create(AgentSchema), messages }: CountTokensRequest): number {
+  models.resolve(agent.model || models.defaultModel);
+  const functions = agent.tools?.functions ?? [];
+  return estimatePrompt({
+    system: [agent.systemPrompt, ...systemTexts(messages)].join("\n\n"),
+    messages: modelMessages(messages),
+    tools: functions.map(({ name, description, parameters }) => ({
+      ...{ name, description },
+      parameters: parseObject(parameters) ?? {},
+    })),
+    responseFormat: responseFormatOf(agent),
+  });
 }
 
 function knownModels(models: Models) {

@@ -45,7 +45,7 @@ export function checkMessages(messages: readonly Message[], openCalls: readonly 
     return message;
   });
   const last = checked.at(-1);
-  if (last?.role !== "user" && last?.role !== "tool") {
+  if (last?.role !== "user" && last?.role !== "tool" && !(checked.length > 1 && isBegunAnswer(last))) {
     throw invalidField(
       `messages[${checked.length - 1}].role`,
       "must be user or tool: the model answers the last message",
@@ -53,6 +53,11 @@ export function checkMessages(messages: readonly Message[], openCalls: readonly 
   }
   answers.ask([], "messages");
   return checked;
+}
+
+/** Whether the model may continue a message of its own: one with calls waits for their results. */
+function isBegunAnswer(message: Message | undefined): boolean {
+  return message?.role === "assistant" && message.toolCalls.length === 0 && !isEmpty(message);
 }
 
 function isEmpty({ content }: Message): boolean {

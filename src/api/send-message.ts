@@ -65,15 +65,16 @@ export async function sendMessage(
     if (deps.config.sessionsSingleMessage) {
       await assertFirstMessage(trx, session);
     }
-    const openCalls = beginsWithResult(given) ? await readOpenCalls(trx, session) : [];
+    const hasCalls = beginsWithResult(given) && !request.replaceHistory;
+    const openCalls = hasCalls ? await readOpenCalls(trx, session) : [];
     const turn = turnOf(session, checkMessages(given, openCalls));
     return await keepAnswer(trx, call, turn.answer(await startRun(trx, deps, turn.start)));
   });
 }
 
 /** Whether a message needs nothing but its session. */
-function isPlain({ requestId, afterRunId }: SendMessageRequest, given: readonly Message[]): boolean {
-  return requestId === "" && afterRunId === "" && given.length === 1 && !beginsWithResult(given);
+function isPlain({ requestId, afterRunId, replaceHistory }: SendMessageRequest, given: readonly Message[]): boolean {
+  return requestId === "" && afterRunId === "" && !replaceHistory && given.length === 1 && !beginsWithResult(given);
 }
 
 /** Throws SESSION_MOVED when the session has another latest run; an empty id means any. */
@@ -128,6 +129,7 @@ function nextTurn(
       startMs: readStartTime(request, deps.clock.nowMs()),
       priority: request.priority,
       queueIfBusy: request.queueIfBusy && !deps.config.sessionsSingleMessage,
+      replacesHistory: request.replaceHistory,
       traceParent,
       callbackUrl: callbackUrlOf(callback, deps.config.callbackBaseUrl),
     },

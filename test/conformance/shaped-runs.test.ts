@@ -136,6 +136,29 @@ describe.each(kinds)("over $name", (kind) => {
     });
   });
 
+  test("messages replace those of the session, whose runs and logs stay", async ({ provider, api, service }) => {
+    provider.respond(answer("one"), answer("two"), answer("three"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const { run_id: first } = await api.sendMessage({ sessionId, messages: [text("user", "old"), text("user", "a")] });
+    await endOf(api, first);
+    const messages = [text("user", "a"), text("assistant", "uno"), text("user", "b")];
+    const { run_id: second } = await api.sendMessage({ sessionId, messages, replaceHistory: true });
+    await endOf(api, second);
+    expect((await provider.request(1)).body.messages.map(({ content }) => content)).toEqual(["a", "uno", "b"]);
+    const { run_id: third } = await api.sendMessage({ sessionId, message: "c", replaceHistory: true });
+    await endOf(api, third);
+    expect((await provider.request(2)).body.messages.map(({ content }) => content)).toEqual(["c"]);
+    const { messages: left } = await api.listMessages({ sessionId });
+    expect(left.map(({ run_id: runId, message }) => [runId, message.text])).toEqual([
+      [third, "c"],
+      [third, "three"],
+    ]);
+    // The earlier runs keep their last message, their logs and their ends.
+    expect((await api.getRunInput(first)).messages.map((message) => message.text)).toEqual(["a"]);
+    expect((await endOf(api, second))?.payload).toMatchObject({ message: { text: "two" } });
+    await expectInvariants(service.databaseUrl);
+  });
+
   test("another client forks nothing", async ({ service, api }) => {
     const { session_id: origin } = await api.createSession({ agent: { name: "tester" } });
     const stranger = kind.connect(service, "stranger");
@@ -293,6 +316,29 @@ describe("a run that begins later", () => {
       text: "invalid start_time: must be at most 30 days ahead",
     });
   });
+});
+
+test("a text of the assistant at the end is for the model to continue", async ({ provider, api }) => {
+  provider.respond(answer("2, 3"));
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+  const messages = [text("user", "Count to 3"), text("assistant", "1, ")];
+  const { run_id: runId } = await api.sendMessage({ sessionId, messages });
+  expect((await endOf(api, runId))?.payload).toMatchObject({ message: { text: "2, 3" } });
+  expect((await provider.request(0)).body.messages.at(-1)).toEqual({ role: "assistant", content: "1, " });
+});
+
+test("tokens are counted without a request", async ({ provider, service }) => {
+  const client = createClient(ProviderService, connectHttp2Transport(service.url));
+  const count = async (agent: object, ...texts: readonly string[]) => {
+    const messages = texts.map((each) => ({ role: "user", content: { case: "text" as const, value: each } }));
+    return Number((await client.countTokens({ agent, messages }, { headers: credentialsOf() })).inputTokens);
+  };
+  const short = await count({}, "four words of text");
+  expect(short).toBeGreaterThan(2);
+  expect(await count({}, "four words of text", "four words of text")).toBe(2 * short);
+  expect(await count({ tools: { functions: [weather] }, systemPrompt: "Be kind." }, "Hi")).toBeGreaterThan(8);
+  await expect(count({ model: "unknown" }, "Hi")).rejects.toThrow(/unsupported model/);
+  expect(provider.requests).toEqual([]);
 });
 
 test("the model gets images, a schema and an effort", async ({ provider, api }) => {

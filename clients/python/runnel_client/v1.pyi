@@ -1242,6 +1242,21 @@ class ListModelsResponse(_Message):
     """The models; the default model of the service is the first."""
     def __init__(self, *, models: _Iterable[KnownModel | _Mapping[_str, _Any]] | None = ...) -> None: ...
 
+class CountTokensRequest(_Message):
+    """Request of CountTokens."""
+    agent: Agent
+    """The agent, of which the model, the system prompt, the functions and the form of the answer count."""
+    messages: _Messages[Message]
+    """The messages of the conversation."""
+    def __init__(self, *, agent: Agent | _Mapping[_str, _Any] | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["agent"]) -> _bool: ...
+
+class CountTokensResponse(_Message):
+    """Response of CountTokens."""
+    input_tokens: _int
+    """Number of input tokens."""
+    def __init__(self, *, input_tokens: _int | None = ...) -> None: ...
+
 class ListProvidersRequest(_Message):
     """Request of ListProviders."""
     def __init__(self) -> None: ...
@@ -1263,6 +1278,12 @@ class ProviderService(_Service):
     def list_models(self, request: ListModelsRequest, *, timeout: _float | None = ...) -> ListModelsResponse:
         """Lists the models that are known in advance, of the configured providers, and the default model. Other names work too."""
         ...
+    def count_tokens(self, request: CountTokensRequest, *, timeout: _float | None = ...) -> CountTokensResponse:
+        """
+        Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
+        missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+        """
+        ...
 
 class AsyncProviderService(_AsyncService):
     """Works on model providers and their models, as seen by the replica that answers."""
@@ -1274,6 +1295,12 @@ class AsyncProviderService(_AsyncService):
         ...
     async def list_models(self, request: ListModelsRequest, *, timeout: _float | None = ...) -> ListModelsResponse:
         """Lists the models that are known in advance, of the configured providers, and the default model. Other names work too."""
+        ...
+    async def count_tokens(self, request: CountTokensRequest, *, timeout: _float | None = ...) -> CountTokensResponse:
+        """
+        Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
+        missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+        """
         ...
 
 class GetReceiptRequest(_Message):
@@ -2120,8 +2147,8 @@ class SendMessageRequest(_Message):
     messages: _Messages[Message]
     """
     Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or
-    files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages
-    of a tool answer the calls of the assistant's message before them. When the session's last run ended with
+    files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool, or a text of
+    the assistant that the model continues, where it can. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with
     `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result.
     """
     agent: Agent
@@ -2151,7 +2178,12 @@ class SendMessageRequest(_Message):
     sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of
     them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come.
     """
-    def __init__(self, *, session_id: _str | None = ..., message: _str | None = ..., request_id: _str | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ..., after_run_id: _str | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., priority: _int | None = ..., queue_if_busy: _bool | None = ...) -> None: ...
+    replace_history: _bool
+    """
+    Whether the messages take the place of the session's earlier ones, as for a caller that sends the whole conversation each time.
+    The earlier messages leave the session; its runs and their logs stay. Does not go with `queue_if_busy`.
+    """
+    def __init__(self, *, session_id: _str | None = ..., message: _str | None = ..., request_id: _str | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ..., after_run_id: _str | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., priority: _int | None = ..., queue_if_busy: _bool | None = ..., replace_history: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["agent", "start_time"]) -> _bool: ...
 
 class SendMessageResponse(_Message):

@@ -5,6 +5,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Agent } from "./session_pb.js";
+import type { Message as Message$1 } from "./message_pb.js";
 
 /**
  * Describes the file runnel/v1/provider_service.proto.
@@ -168,6 +170,53 @@ export declare type ListModelsResponse = Message<"runnel.v1.ListModelsResponse">
 export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
 
 /**
+ * Request of CountTokens.
+ *
+ * @generated from message runnel.v1.CountTokensRequest
+ */
+export declare type CountTokensRequest = Message<"runnel.v1.CountTokensRequest"> & {
+  /**
+   * The agent, of which the model, the system prompt, the functions and the form of the answer count.
+   *
+   * @generated from field: runnel.v1.Agent agent = 1;
+   */
+  agent?: Agent | undefined;
+
+  /**
+   * The messages of the conversation.
+   *
+   * @generated from field: repeated runnel.v1.Message messages = 2;
+   */
+  messages: Message$1[];
+};
+
+/**
+ * Describes the message runnel.v1.CountTokensRequest.
+ * Use `create(CountTokensRequestSchema)` to create a new message.
+ */
+export declare const CountTokensRequestSchema: GenMessage<CountTokensRequest>;
+
+/**
+ * Response of CountTokens.
+ *
+ * @generated from message runnel.v1.CountTokensResponse
+ */
+export declare type CountTokensResponse = Message<"runnel.v1.CountTokensResponse"> & {
+  /**
+   * Number of input tokens.
+   *
+   * @generated from field: int64 input_tokens = 1;
+   */
+  inputTokens: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.CountTokensResponse.
+ * Use `create(CountTokensResponseSchema)` to create a new message.
+ */
+export declare const CountTokensResponseSchema: GenMessage<CountTokensResponse>;
+
+/**
  * Request of ListProviders.
  *
  * @generated from message runnel.v1.ListProvidersRequest
@@ -227,6 +276,17 @@ export declare const ProviderService: GenService<{
     methodKind: "unary";
     input: typeof ListModelsRequestSchema;
     output: typeof ListModelsResponseSchema;
+  },
+  /**
+   * Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
+   * missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+   *
+   * @generated from rpc runnel.v1.ProviderService.CountTokens
+   */
+  countTokens: {
+    methodKind: "unary";
+    input: typeof CountTokensRequestSchema;
+    output: typeof CountTokensResponseSchema;
   },
 }>;
 

@@ -3,16 +3,19 @@
 /* eslint-disable */
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_runnel_options_v1_options } from "../options/v1/options_pb.js";
+import { file_runnel_v1_message } from "./message_pb.js";
+import { file_runnel_v1_session } from "./session_pb.js";
 
 /**
  * Describes the file runnel/v1/provider_service.proto.
  */
 export const file_runnel_v1_provider_service = /*@__PURE__*/
-  fileDesc("CiBydW5uZWwvdjEvcHJvdmlkZXJfc2VydmljZS5wcm90bxIJcnVubmVsLnYxIs0CCghQcm92aWRlchIRCgRuYW1lGAEgASgJQgPgQQMSHgoKY29uZmlndXJlZBgCIAEoCEIK4EEDotn0BwIQARIxCgdjaXJjdWl0GAMgASgOMhsucnVubmVsLnYxLlByb3ZpZGVyLkNpcmN1aXRCA+BBAxIcCghmYWlsdXJlcxgEIAEoBUIK4EEDotn0BwIQARIzCgpyZXRyeV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIocBCgdDaXJjdWl0EhcKE0NJUkNVSVRfVU5TUEVDSUZJRUQQABIfCg5DSVJDVUlUX0NMT1NFRBABGgvC2fQHBmNsb3NlZBIbCgxDSVJDVUlUX09QRU4QAhoJwtn0BwRvcGVuEiUKEUNJUkNVSVRfSEFMRl9PUEVOEAMaDsLZ9AcJaGFsZl9vcGVuIlMKCktub3duTW9kZWwSEQoEbmFtZRgBIAEoCUID4EEDEhUKCHByb3ZpZGVyGAIgASgJQgPgQQMSGwoOY29udGV4dF90b2tlbnMYAyABKAVCA+BBAyITChFMaXN0TW9kZWxzUmVxdWVzdCJEChJMaXN0TW9kZWxzUmVzcG9uc2USLgoGbW9kZWxzGAEgAygLMhUucnVubmVsLnYxLktub3duTW9kZWxCB6LZ9AcCEAEiFgoUTGlzdFByb3ZpZGVyc1JlcXVlc3QiSAoVTGlzdFByb3ZpZGVyc1Jlc3BvbnNlEi8KCXByb3ZpZGVycxgBIAMoCzITLnJ1bm5lbC52MS5Qcm92aWRlckIHotn0BwIQATL7AQoPUHJvdmlkZXJTZXJ2aWNlEnEKDUxpc3RQcm92aWRlcnMSHy5ydW5uZWwudjEuTGlzdFByb3ZpZGVyc1JlcXVlc3QaIC5ydW5uZWwudjEuTGlzdFByb3ZpZGVyc1Jlc3BvbnNlIh2QAgHQ2fQHA4LT5JMCDxINL3YxL3Byb3ZpZGVycxJsCgpMaXN0TW9kZWxzEhwucnVubmVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0Gh0ucnVubmVsLnYxLkxpc3RNb2RlbHNSZXNwb25zZSIhkAIBgtPkkwIYEhYvdjEvcHJvdmlkZXJzLy0vbW9kZWxzGgeK2fQHAggBQlsKDWNvbS5ydW5uZWwudjFCFFByb3ZpZGVyU2VydmljZVByb3RvUAFaMmdpdGh1Yi5jb20vcnVubmVsL3J1bm5lbC9nZW4vZ28vcnVubmVsL3YxO3J1bm5lbHYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_runnel_options_v1_options]);
+  fileDesc("CiBydW5uZWwvdjEvcHJvdmlkZXJfc2VydmljZS5wcm90bxIJcnVubmVsLnYxIs0CCghQcm92aWRlchIRCgRuYW1lGAEgASgJQgPgQQMSHgoKY29uZmlndXJlZBgCIAEoCEIK4EEDotn0BwIQARIxCgdjaXJjdWl0GAMgASgOMhsucnVubmVsLnYxLlByb3ZpZGVyLkNpcmN1aXRCA+BBAxIcCghmYWlsdXJlcxgEIAEoBUIK4EEDotn0BwIQARIzCgpyZXRyeV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIocBCgdDaXJjdWl0EhcKE0NJUkNVSVRfVU5TUEVDSUZJRUQQABIfCg5DSVJDVUlUX0NMT1NFRBABGgvC2fQHBmNsb3NlZBIbCgxDSVJDVUlUX09QRU4QAhoJwtn0BwRvcGVuEiUKEUNJUkNVSVRfSEFMRl9PUEVOEAMaDsLZ9AcJaGFsZl9vcGVuIlMKCktub3duTW9kZWwSEQoEbmFtZRgBIAEoCUID4EEDEhUKCHByb3ZpZGVyGAIgASgJQgPgQQMSGwoOY29udGV4dF90b2tlbnMYAyABKAVCA+BBAyITChFMaXN0TW9kZWxzUmVxdWVzdCJEChJMaXN0TW9kZWxzUmVzcG9uc2USLgoGbW9kZWxzGAEgAygLMhUucnVubmVsLnYxLktub3duTW9kZWxCB6LZ9AcCEAEiZgoSQ291bnRUb2tlbnNSZXF1ZXN0Eh8KBWFnZW50GAEgASgLMhAucnVubmVsLnYxLkFnZW50Ei8KCG1lc3NhZ2VzGAIgAygLMhIucnVubmVsLnYxLk1lc3NhZ2VCCbpIBpIBAxCQTiI0ChNDb3VudFRva2Vuc1Jlc3BvbnNlEh0KDGlucHV0X3Rva2VucxgBIAEoA0IHotn0BwIQASIWChRMaXN0UHJvdmlkZXJzUmVxdWVzdCJIChVMaXN0UHJvdmlkZXJzUmVzcG9uc2USLwoJcHJvdmlkZXJzGAEgAygLMhMucnVubmVsLnYxLlByb3ZpZGVyQgei2fQHAhABMvUCCg9Qcm92aWRlclNlcnZpY2UScQoNTGlzdFByb3ZpZGVycxIfLnJ1bm5lbC52MS5MaXN0UHJvdmlkZXJzUmVxdWVzdBogLnJ1bm5lbC52MS5MaXN0UHJvdmlkZXJzUmVzcG9uc2UiHZACAdDZ9AcDgtPkkwIPEg0vdjEvcHJvdmlkZXJzEmwKCkxpc3RNb2RlbHMSHC5ydW5uZWwudjEuTGlzdE1vZGVsc1JlcXVlc3QaHS5ydW5uZWwudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIiGQAgGC0+STAhgSFi92MS9wcm92aWRlcnMvLS9tb2RlbHMSeAoLQ291bnRUb2tlbnMSHS5ydW5uZWwudjEuQ291bnRUb2tlbnNSZXF1ZXN0Gh4ucnVubmVsLnYxLkNvdW50VG9rZW5zUmVzcG9uc2UiKpACAYLT5JMCIToBKiIcL3YxL3Byb3ZpZGVycy8tL21vZGVsczpjb3VudBoHitn0BwIIAUJbCg1jb20ucnVubmVsLnYxQhRQcm92aWRlclNlcnZpY2VQcm90b1ABWjJnaXRodWIuY29tL3J1bm5lbC9ydW5uZWwvZ2VuL2dvL3J1bm5lbC92MTtydW5uZWx2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_runnel_options_v1_options, file_runnel_v1_message, file_runnel_v1_session]);
 
 /**
  * Describes the message runnel.v1.Provider.
@@ -57,18 +60,32 @@ export const ListModelsResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_v1_provider_service, 3);
 
 /**
+ * Describes the message runnel.v1.CountTokensRequest.
+ * Use `create(CountTokensRequestSchema)` to create a new message.
+ */
+export const CountTokensRequestSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_provider_service, 4);
+
+/**
+ * Describes the message runnel.v1.CountTokensResponse.
+ * Use `create(CountTokensResponseSchema)` to create a new message.
+ */
+export const CountTokensResponseSchema = /*@__PURE__*/
+  messageDesc(file_runnel_v1_provider_service, 5);
+
+/**
  * Describes the message runnel.v1.ListProvidersRequest.
  * Use `create(ListProvidersRequestSchema)` to create a new message.
  */
 export const ListProvidersRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_provider_service, 4);
+  messageDesc(file_runnel_v1_provider_service, 6);
 
 /**
  * Describes the message runnel.v1.ListProvidersResponse.
  * Use `create(ListProvidersResponseSchema)` to create a new message.
  */
 export const ListProvidersResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_provider_service, 5);
+  messageDesc(file_runnel_v1_provider_service, 7);
 
 /**
  * Works on model providers and their models, as seen by the replica that answers.

@@ -356,8 +356,8 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
 
   /**
    * Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or
-   * files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages
-   * of a tool answer the calls of the assistant's message before them. When the session's last run ended with
+   * files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool, or a text of
+   * the assistant that the model continues, where it can. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with
    * `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result.
    *
    * @generated from field: repeated runnel.v1.Message messages = 4;
@@ -412,6 +412,14 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
    * @generated from field: bool queue_if_busy = 10;
    */
   queueIfBusy: boolean;
+
+  /**
+   * Whether the messages take the place of the session's earlier ones, as for a caller that sends the whole conversation each time.
+   * The earlier messages leave the session; its runs and their logs stay. Does not go with `queue_if_busy`.
+   *
+   * @generated from field: bool replace_history = 11;
+   */
+  replaceHistory: boolean;
 };
 
 /**

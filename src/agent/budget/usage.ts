@@ -133,7 +133,11 @@ export class Meter {
   }
 }
 
-function estimatePrompt({ system, messages, tools, responseFormat }: ModelRequest): number {
+/** What a model reads of a request. */
+type Prompt = Pick<ModelRequest, "system" | "messages" | "tools" | "responseFormat">;
+
+/** Returns an estimate of the input tokens of a request. */
+export function estimatePrompt({ system, messages, tools, responseFormat }: Prompt): number {
   const said = messages.map((message) => {
     const calls = message.role === "assistant" ? message.toolCalls : [];
     return calls.reduce(

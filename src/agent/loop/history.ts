@@ -64,16 +64,17 @@ function modelMessage(message: Message): ModelMessage {
       };
     case "tool": {
       const { toolCallId = "", name: toolName = "", isError } = message;
-      return { role: "tool", toolCallId, toolName, text, isError };
+      return { role: "tool", toolCallId, toolName, text, isError, ...mediaOf(message) };
     }
     default:
-      return userContent(message, text);
+      return { role: "user", text, ...mediaOf(message) };
   }
 }
 
-function userContent({ content }: Message, text: string): ModelMessage {
+/** Returns the parts of a message that is more than text. */
+function mediaOf({ content }: Message): Pick<ModelMessage & { role: "user" }, "parts"> {
   const parts = content.case === "parts" ? content.value.elements.map(readElement) : [];
-  return { role: "user", text, ...(parts.some((part) => "data" in part) && { parts }) };
+  return parts.some((part) => "data" in part) ? { parts } : {};
 }
 
 function modelToolCall({ id, name, arguments: argumentsJson }: ToolCall): ModelToolCall {

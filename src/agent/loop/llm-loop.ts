@@ -316,11 +316,14 @@ async function* answerCalls(
 
 /** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */
 const contextShare = 0.75;
+/** The most of the context that is kept for the answer: some callers allow more than any answer has. */
+const answerShare = 0.25;
 
 function modelRequest(loop: Loop, { turns }: Progress): ModelRequest {
   const { context, model, transcript, maxTokens, responseFormat } = loop;
   const { systemPrompt, temperature, reasoningEffort } = context.agent;
-  const messagesMax = contextTokensOf(model) * contextShare - maxTokens;
+  const contextTokens = contextTokensOf(model);
+  const messagesMax = contextTokens * contextShare - Math.min(maxTokens, contextTokens * answerShare);
   return {
     system: [systemPrompt, ...systemTexts(transcript)].filter((text) => text !== "").join("\n\n"),
     messages: fitMessages(modelMessages(transcript), messagesMax),

@@ -10,7 +10,7 @@ import { whenEnded } from "../../platform/database/in-transaction.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { countUnfinishedRuns } from "../storage/pending-run.ts";
 import { insertPendingRun, insertRun, type NewRun, type StartedRun } from "../storage/run-start.ts";
-import { appendInput } from "../storage/transcript.ts";
+import { appendInput, keepMessagesOf } from "../storage/transcript.ts";
 import { admit, freelyBelow, type RunLimits } from "./admission.ts";
 import { announceCallback } from "./callback.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
@@ -32,6 +32,8 @@ export interface StartRequest extends Omit<NewRun, "id" | "inputLength" | "runne
   readonly agentName: string;
   /** Whether the run waits for the runs before it in its session. Such a start is part of a transaction that has locked it. */
   readonly queueIfBusy?: boolean | undefined;
+  /** Whether the earlier messages leave the session. Such a start is part of a transaction that has locked it. */
+  readonly replacesHistory?: boolean | undefined;
   /** The maximum duration of the run; unset means the service's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
 }
@@ -90,6 +92,9 @@ export async function startRun(trx: Transaction, deps: StartDeps, request: Start
   started = await insertRun(trx, asked);
   if (started === undefined) {
     throw busy();
+  }
+  if (request.replacesHistory === true) {
+    await keepMessagesOf(trx, { session, runId: started.id });
   }
   failpoint("start.written");
   return started.id;

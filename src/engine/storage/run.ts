@@ -91,10 +91,10 @@ export interface RunInput {
 export async function readRunInput(db: Db, runId: string): Promise<RunInput | undefined> {
   const { rows } = await sql<RunInput>`
     select coalesce(run.agent, session.agent) as agent, run.model, run.annotations,
-      case when octet_length(run.input) = 0 then '{}' when run.input_length = 1 then array[run.input] else array(
+      case when octet_length(run.input) = 0 then '{}' when run.input_length = 1 then array[run.input] else coalesce(nullif(array(
         select message from transcript where transcript.session = run.session and transcript.run_id = run.id
         order by position limit run.input_length
-      ) end as messages
+      ), '{}'), array[run.input]) end as messages
     from run join session on session.id = run.session where run.id = ${runId}`.execute(db);
   return rows[0];
 }

@@ -150,6 +150,11 @@ export async function appendInput(
     from unnest(${byteaArray(args.messages)}::bytea[]) with ordinality as given (message, place)`.execute(trx);
 }
 
+/** Deletes the messages of a session's other runs. Positions are not used again: a run finds its own by them. */
+export async function keepMessagesOf(trx: Transaction, args: { session: string; runId: string }): Promise<void> {
+  await trx.deleteFrom("transcript").where("session", "=", args.session).where("run_id", "<>", args.runId).execute();
+}
+
 /** Deletes a session's messages, at most `rowsMax` in a statement. */
 export async function deleteTranscript(db: Db, args: { session: string; rowsMax: number }): Promise<void> {
   let rows: number;

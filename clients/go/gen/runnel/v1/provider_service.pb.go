@@ -7,6 +7,7 @@
 package runnelv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/runnel/runnel/clients/go/gen/runnel/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -310,6 +311,107 @@ func (x *ListModelsResponse) GetModels() []*KnownModel {
 	return nil
 }
 
+// Request of CountTokens.
+type CountTokensRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agent, of which the model, the system prompt, the functions and the form of the answer count.
+	Agent *Agent `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
+	// The messages of the conversation.
+	Messages      []*Message `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountTokensRequest) Reset() {
+	*x = CountTokensRequest{}
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountTokensRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountTokensRequest) ProtoMessage() {}
+
+func (x *CountTokensRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountTokensRequest.ProtoReflect.Descriptor instead.
+func (*CountTokensRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CountTokensRequest) GetAgent() *Agent {
+	if x != nil {
+		return x.Agent
+	}
+	return nil
+}
+
+func (x *CountTokensRequest) GetMessages() []*Message {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+// Response of CountTokens.
+type CountTokensResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of input tokens.
+	InputTokens   int64 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountTokensResponse) Reset() {
+	*x = CountTokensResponse{}
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountTokensResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountTokensResponse) ProtoMessage() {}
+
+func (x *CountTokensResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountTokensResponse.ProtoReflect.Descriptor instead.
+func (*CountTokensResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CountTokensResponse) GetInputTokens() int64 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
 // Request of ListProviders.
 type ListProvidersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -319,7 +421,7 @@ type ListProvidersRequest struct {
 
 func (x *ListProvidersRequest) Reset() {
 	*x = ListProvidersRequest{}
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[4]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -331,7 +433,7 @@ func (x *ListProvidersRequest) String() string {
 func (*ListProvidersRequest) ProtoMessage() {}
 
 func (x *ListProvidersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[4]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -344,7 +446,7 @@ func (x *ListProvidersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListProvidersRequest.ProtoReflect.Descriptor instead.
 func (*ListProvidersRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{6}
 }
 
 // Response of ListProviders.
@@ -358,7 +460,7 @@ type ListProvidersResponse struct {
 
 func (x *ListProvidersResponse) Reset() {
 	*x = ListProvidersResponse{}
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[5]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -370,7 +472,7 @@ func (x *ListProvidersResponse) String() string {
 func (*ListProvidersResponse) ProtoMessage() {}
 
 func (x *ListProvidersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[5]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -383,7 +485,7 @@ func (x *ListProvidersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListProvidersResponse.ProtoReflect.Descriptor instead.
 func (*ListProvidersResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListProvidersResponse) GetProviders() []*Provider {
@@ -397,7 +499,7 @@ var File_runnel_v1_provider_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_provider_service_proto_rawDesc = "" +
 	"\n" +
-	" runnel/v1/provider_service.proto\x12\trunnel.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\xfd\x02\n" +
+	" runnel/v1/provider_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x17runnel/v1/session.proto\"\xfd\x02\n" +
 	"\bProvider\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tB\x03\xe0A\x03R\x04name\x12*\n" +
 	"\n" +
@@ -421,14 +523,20 @@ const file_runnel_v1_provider_service_proto_rawDesc = "" +
 	"\x0econtext_tokens\x18\x03 \x01(\x05B\x03\xe0A\x03R\rcontextTokens\"\x13\n" +
 	"\x11ListModelsRequest\"L\n" +
 	"\x12ListModelsResponse\x126\n" +
-	"\x06models\x18\x01 \x03(\v2\x15.runnel.v1.KnownModelB\a\xa2\xd9\xf4\a\x02\x10\x01R\x06models\"\x16\n" +
+	"\x06models\x18\x01 \x03(\v2\x15.runnel.v1.KnownModelB\a\xa2\xd9\xf4\a\x02\x10\x01R\x06models\"w\n" +
+	"\x12CountTokensRequest\x12&\n" +
+	"\x05agent\x18\x01 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x129\n" +
+	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\t\xbaH\x06\x92\x01\x03\x10\x90NR\bmessages\"A\n" +
+	"\x13CountTokensResponse\x12*\n" +
+	"\finput_tokens\x18\x01 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\vinputTokens\"\x16\n" +
 	"\x14ListProvidersRequest\"S\n" +
 	"\x15ListProvidersResponse\x12:\n" +
-	"\tproviders\x18\x01 \x03(\v2\x13.runnel.v1.ProviderB\a\xa2\xd9\xf4\a\x02\x10\x01R\tproviders2\xfb\x01\n" +
+	"\tproviders\x18\x01 \x03(\v2\x13.runnel.v1.ProviderB\a\xa2\xd9\xf4\a\x02\x10\x01R\tproviders2\xf5\x02\n" +
 	"\x0fProviderService\x12q\n" +
 	"\rListProviders\x12\x1f.runnel.v1.ListProvidersRequest\x1a .runnel.v1.ListProvidersResponse\"\x1d\xd0\xd9\xf4\a\x03\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/providers\x90\x02\x01\x12l\n" +
 	"\n" +
-	"ListModels\x12\x1c.runnel.v1.ListModelsRequest\x1a\x1d.runnel.v1.ListModelsResponse\"!\x82\xd3\xe4\x93\x02\x18\x12\x16/v1/providers/-/models\x90\x02\x01\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
+	"ListModels\x12\x1c.runnel.v1.ListModelsRequest\x1a\x1d.runnel.v1.ListModelsResponse\"!\x82\xd3\xe4\x93\x02\x18\x12\x16/v1/providers/-/models\x90\x02\x01\x12x\n" +
+	"\vCountTokens\x12\x1d.runnel.v1.CountTokensRequest\x1a\x1e.runnel.v1.CountTokensResponse\"*\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/providers/-/models:count\x90\x02\x01\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
 	"\rcom.runnel.v1B\x14ProviderServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"
 
@@ -445,31 +553,39 @@ func file_runnel_v1_provider_service_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_provider_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_runnel_v1_provider_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_runnel_v1_provider_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_runnel_v1_provider_service_proto_goTypes = []any{
 	(Provider_Circuit)(0),         // 0: runnel.v1.Provider.Circuit
 	(*Provider)(nil),              // 1: runnel.v1.Provider
 	(*KnownModel)(nil),            // 2: runnel.v1.KnownModel
 	(*ListModelsRequest)(nil),     // 3: runnel.v1.ListModelsRequest
 	(*ListModelsResponse)(nil),    // 4: runnel.v1.ListModelsResponse
-	(*ListProvidersRequest)(nil),  // 5: runnel.v1.ListProvidersRequest
-	(*ListProvidersResponse)(nil), // 6: runnel.v1.ListProvidersResponse
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*CountTokensRequest)(nil),    // 5: runnel.v1.CountTokensRequest
+	(*CountTokensResponse)(nil),   // 6: runnel.v1.CountTokensResponse
+	(*ListProvidersRequest)(nil),  // 7: runnel.v1.ListProvidersRequest
+	(*ListProvidersResponse)(nil), // 8: runnel.v1.ListProvidersResponse
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*Agent)(nil),                 // 10: runnel.v1.Agent
+	(*Message)(nil),               // 11: runnel.v1.Message
 }
 var file_runnel_v1_provider_service_proto_depIdxs = []int32{
-	0, // 0: runnel.v1.Provider.circuit:type_name -> runnel.v1.Provider.Circuit
-	7, // 1: runnel.v1.Provider.retry_time:type_name -> google.protobuf.Timestamp
-	2, // 2: runnel.v1.ListModelsResponse.models:type_name -> runnel.v1.KnownModel
-	1, // 3: runnel.v1.ListProvidersResponse.providers:type_name -> runnel.v1.Provider
-	5, // 4: runnel.v1.ProviderService.ListProviders:input_type -> runnel.v1.ListProvidersRequest
-	3, // 5: runnel.v1.ProviderService.ListModels:input_type -> runnel.v1.ListModelsRequest
-	6, // 6: runnel.v1.ProviderService.ListProviders:output_type -> runnel.v1.ListProvidersResponse
-	4, // 7: runnel.v1.ProviderService.ListModels:output_type -> runnel.v1.ListModelsResponse
-	6, // [6:8] is the sub-list for method output_type
-	4, // [4:6] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	0,  // 0: runnel.v1.Provider.circuit:type_name -> runnel.v1.Provider.Circuit
+	9,  // 1: runnel.v1.Provider.retry_time:type_name -> google.protobuf.Timestamp
+	2,  // 2: runnel.v1.ListModelsResponse.models:type_name -> runnel.v1.KnownModel
+	10, // 3: runnel.v1.CountTokensRequest.agent:type_name -> runnel.v1.Agent
+	11, // 4: runnel.v1.CountTokensRequest.messages:type_name -> runnel.v1.Message
+	1,  // 5: runnel.v1.ListProvidersResponse.providers:type_name -> runnel.v1.Provider
+	7,  // 6: runnel.v1.ProviderService.ListProviders:input_type -> runnel.v1.ListProvidersRequest
+	3,  // 7: runnel.v1.ProviderService.ListModels:input_type -> runnel.v1.ListModelsRequest
+	5,  // 8: runnel.v1.ProviderService.CountTokens:input_type -> runnel.v1.CountTokensRequest
+	8,  // 9: runnel.v1.ProviderService.ListProviders:output_type -> runnel.v1.ListProvidersResponse
+	4,  // 10: runnel.v1.ProviderService.ListModels:output_type -> runnel.v1.ListModelsResponse
+	6,  // 11: runnel.v1.ProviderService.CountTokens:output_type -> runnel.v1.CountTokensResponse
+	9,  // [9:12] is the sub-list for method output_type
+	6,  // [6:9] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_provider_service_proto_init() }
@@ -477,13 +593,15 @@ func file_runnel_v1_provider_service_proto_init() {
 	if File_runnel_v1_provider_service_proto != nil {
 		return
 	}
+	file_runnel_v1_message_proto_init()
+	file_runnel_v1_session_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_provider_service_proto_rawDesc), len(file_runnel_v1_provider_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	ProviderService_ListProviders_FullMethodName = "/runnel.v1.ProviderService/ListProviders"
 	ProviderService_ListModels_FullMethodName    = "/runnel.v1.ProviderService/ListModels"
+	ProviderService_CountTokens_FullMethodName   = "/runnel.v1.ProviderService/CountTokens"
 )
 
 // ProviderServiceClient is the client API for ProviderService service.
@@ -34,6 +35,9 @@ type ProviderServiceClient interface {
 	ListProviders(ctx context.Context, in *ListProvidersRequest, opts ...grpc.CallOption) (*ListProvidersResponse, error)
 	// Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
+	// Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
+	// missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+	CountTokens(ctx context.Context, in *CountTokensRequest, opts ...grpc.CallOption) (*CountTokensResponse, error)
 }
 
 type providerServiceClient struct {
@@ -64,6 +68,16 @@ func (c *providerServiceClient) ListModels(ctx context.Context, in *ListModelsRe
 	return out, nil
 }
 
+func (c *providerServiceClient) CountTokens(ctx context.Context, in *CountTokensRequest, opts ...grpc.CallOption) (*CountTokensResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountTokensResponse)
+	err := c.cc.Invoke(ctx, ProviderService_CountTokens_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ProviderServiceServer is the server API for ProviderService service.
 // All implementations must embed UnimplementedProviderServiceServer
 // for forward compatibility.
@@ -75,6 +89,9 @@ type ProviderServiceServer interface {
 	ListProviders(context.Context, *ListProvidersRequest) (*ListProvidersResponse, error)
 	// Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
+	// Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
+	// missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+	CountTokens(context.Context, *CountTokensRequest) (*CountTokensResponse, error)
 	mustEmbedUnimplementedProviderServiceServer()
 }
 
@@ -90,6 +107,9 @@ func (UnimplementedProviderServiceServer) ListProviders(context.Context, *ListPr
 }
 func (UnimplementedProviderServiceServer) ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListModels not implemented")
+}
+func (UnimplementedProviderServiceServer) CountTokens(context.Context, *CountTokensRequest) (*CountTokensResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountTokens not implemented")
 }
 func (UnimplementedProviderServiceServer) mustEmbedUnimplementedProviderServiceServer() {}
 func (UnimplementedProviderServiceServer) testEmbeddedByValue()                         {}
@@ -148,6 +168,24 @@ func _ProviderService_ListModels_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ProviderService_CountTokens_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountTokensRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProviderServiceServer).CountTokens(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProviderService_CountTokens_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProviderServiceServer).CountTokens(ctx, req.(*CountTokensRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ProviderService_ServiceDesc is the grpc.ServiceDesc for ProviderService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -162,6 +200,10 @@ var ProviderService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListModels",
 			Handler:    _ProviderService_ListModels_Handler,
+		},
+		{
+			MethodName: "CountTokens",
+			Handler:    _ProviderService_CountTokens_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

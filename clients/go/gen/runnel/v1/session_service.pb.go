@@ -680,8 +680,8 @@ type SendMessageRequest struct {
 	// Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Several messages to the agent, oldest first, in place of `message`: a history, results of the caller's tools, images or
-	// files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool. Messages
-	// of a tool answer the calls of the assistant's message before them. When the session's last run ended with
+	// files. The roles are `system`, `developer`, `user`, `assistant` and `tool`. The last message is of a user or a tool, or a text of
+	// the assistant that the model continues, where it can. Messages of a tool answer the calls of the assistant's message before them. When the session's last run ended with
 	// `pending_tool_calls`, either answer all of them first, or none: the model then learns that they have no result.
 	Messages []*Message `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
 	// Settings of this run: each field that is set replaces that of the session's agent. They are kept with the run.
@@ -702,9 +702,12 @@ type SendMessageRequest struct {
 	// begin in the order in which they were sent, and SESSION_BUSY refuses a message that does not wait behind them. The model
 	// sees a waiting message when its run begins; a run that is cancelled before never shows it. A session has at most 100 of
 	// them: RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED). The timeout of the run begins when its turn has come.
-	QueueIfBusy   bool `protobuf:"varint,10,opt,name=queue_if_busy,json=queueIfBusy,proto3" json:"queue_if_busy,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	QueueIfBusy bool `protobuf:"varint,10,opt,name=queue_if_busy,json=queueIfBusy,proto3" json:"queue_if_busy,omitempty"`
+	// Whether the messages take the place of the session's earlier ones, as for a caller that sends the whole conversation each time.
+	// The earlier messages leave the session; its runs and their logs stay. Does not go with `queue_if_busy`.
+	ReplaceHistory bool `protobuf:"varint,11,opt,name=replace_history,json=replaceHistory,proto3" json:"replace_history,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SendMessageRequest) Reset() {
@@ -803,6 +806,13 @@ func (x *SendMessageRequest) GetPriority() int32 {
 func (x *SendMessageRequest) GetQueueIfBusy() bool {
 	if x != nil {
 		return x.QueueIfBusy
+	}
+	return false
+}
+
+func (x *SendMessageRequest) GetReplaceHistory() bool {
+	if x != nil {
+		return x.ReplaceHistory
 	}
 	return false
 }
@@ -1676,7 +1686,7 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"V\n" +
 	"\x14PurgeSessionResponse\x12\x1b\n" +
 	"\x04runs\x18\x01 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\x04runs\x12!\n" +
-	"\aresults\x18\x02 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\aresults\"\xd4\x06\n" +
+	"\aresults\x18\x02 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\aresults\"\xfd\a\n" +
 	"\x12SendMessageRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12$\n" +
@@ -1693,10 +1703,12 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"start_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x12.\n" +
 	"\bpriority\x18\t \x01(\x05B\x12\xbaH\x0f\x1a\r\x18d(\x9c\xff\xff\xff\xff\xff\xff\xff\xff\x01R\bpriority\x12\"\n" +
 	"\rqueue_if_busy\x18\n" +
-	" \x01(\bR\vqueueIfBusy:\xf2\x02\xbaH\xee\x02\x1aM\n" +
+	" \x01(\bR\vqueueIfBusy\x12'\n" +
+	"\x0freplace_history\x18\v \x01(\bR\x0ereplaceHistory:\xf2\x03\xbaH\xee\x03\x1aM\n" +
 	"\amessage\x12\x13message is required\x1a-this.message != '' || size(this.messages) > 0\x1al\n" +
 	"\bmessages\x120message and messages exclude each other: set one\x1a.this.message == '' || size(this.messages) == 0\x1a\xae\x01\n" +
-	"\rqueue_if_busy\x12+queue_if_busy needs one message of the user\x1ap!this.queue_if_busy || size(this.messages) == 0 || (size(this.messages) == 1 && this.messages[0].role == 'user')\"\xb1\x01\n" +
+	"\rqueue_if_busy\x12+queue_if_busy needs one message of the user\x1ap!this.queue_if_busy || size(this.messages) == 0 || (size(this.messages) == 1 && this.messages[0].role == 'user')\x1a~\n" +
+	"\x0freplace_history\x12=replace_history and queue_if_busy exclude each other: set one\x1a,!this.replace_history || !this.queue_if_busy\"\xb1\x01\n" +
 	"\x13SendMessageResponse\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x120\n" +

@@ -20,6 +20,7 @@ import { joined } from "../platform/base/joined.ts";
 import { version } from "../platform/base/version.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
+import { createAnthropicSurface } from "../surfaces/anthropic/surface.ts";
 import { openConsole } from "../surfaces/console/surface.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
 import type { AdmissionOptions } from "../surfaces/http/admission.ts";
@@ -132,6 +133,11 @@ export async function openServer(
     handlers,
     rest,
     surfaces: [
+      createAnthropicSurface({
+        methods,
+        clock,
+        reportError: (error) => events.requestFailed({ method: "Anthropic", error }),
+      }),
       createOpenAiSurface({
         methods,
         clock,

@@ -10,12 +10,16 @@ const preflightAgeSeconds = 7_200;
 const allowedMethods = [...new Set([...cors.allowedMethods, "DELETE", "PUT", "PATCH"])].join(", ");
 const allowedHeaders = [
   ...cors.allowedHeaders,
+  "Anthropic-Beta",
+  "Anthropic-Dangerous-Direct-Browser-Access",
+  "Anthropic-Version",
   "Authorization",
   "Idempotency-Key",
   "Last-Event-ID",
   "OpenAI-Beta",
   "OpenAI-Organization",
   "OpenAI-Project",
+  "Runnel-Session",
   "Traceparent",
   "X-Agent-ID",
   "X-Agent-Key-ID",
@@ -23,6 +27,7 @@ const allowedHeaders = [
   "X-Agent-Signature",
   "X-Agent-Signature-Version",
   "X-Agent-Timestamp",
+  "X-Api-Key",
   "X-Client-ID",
   "X-Nonce",
   "X-Request-ID",
@@ -42,7 +47,7 @@ const allowedHeaders = [
   "X-Stainless-Timeout",
   "X-Timestamp",
 ].join(", ");
-const exposedHeaders = [...cors.exposedHeaders, "Retry-After", "X-Request-Id"].join(", ");
+const exposedHeaders = [...cors.exposedHeaders, "Request-Id", "Retry-After", "X-Request-Id"].join(", ");
 
 /** Sets the CORS headers. Answers a preflight itself and then returns true. */
 export function answerCors(request: Request, response: Response, origins: readonly string[]): boolean {

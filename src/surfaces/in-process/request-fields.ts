@@ -7,8 +7,12 @@ import { expectedNouns, type JsonKind, ValueReader } from "../../platform/base/j
 
 /** The fields of one JSON object of `parseExact`, at a path of the request. */
 export abstract class RequestFields<Self> extends ValueReader<Self> {
+  /** The object as `parseExact` gave it. */
+  readonly value: unknown;
+
   constructor(value: unknown, path = "") {
     super(value instanceof RawJson ? undefined : value, path);
+    this.value = value;
   }
 
   /** Returns a whole number, from the lowest one on. */
@@ -56,8 +60,12 @@ export abstract class RequestFields<Self> extends ValueReader<Self> {
     return value instanceof RawJson ? "number" : super.kindOf(value);
   }
 
+  /** Half of a surrogate pair becomes U+FFFD: it cannot be stored. */
   protected override plain(value: unknown): unknown {
-    return value instanceof RawJson ? Number(value.text) : value;
+    if (value instanceof RawJson) {
+      return Number(value.text);
+    }
+    return typeof value === "string" ? value.toWellFormed() : value;
   }
 }
 

@@ -42,7 +42,7 @@ export function idempotencyKeyOf({ request }: Visit): string {
 }
 
 /** Returns a header that has one value. */
-function headerOf({ headers }: RestRequest, name: string): string | undefined {
+export function headerOf({ headers }: RestRequest, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : undefined;
 }

@@ -1,0 +1,133 @@
+// Converts the messages of a request to those of the contract.
+
+import { create } from "@bufbuild/protobuf";
+import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { printJson } from "../../platform/base/json/exact.ts";
+import { type Content, contentOf, readBlocks, readTexts } from "./content.ts";
+import { ApiError, invalid } from "./errors.ts";
+import type { Fields } from "./fields.ts";
+import { type Block, nativeName, openState, writeNative } from "./state.ts";
+import { withoutCacheMark } from "./tools.ts";
+
+/** The messages of a request. Those of the system come first: models read them before the conversation. */
+export function readConversation(request: Fields): readonly Message[] {
+  const items = request.findObjects("messages");
+  if (items === undefined || items.length === 0) {
+    throw invalid("messages", "give at least one message");
+  }
+  const model = nativeName(request.requireText("model"));
+  const system: Message[] = readTexts(request, "system").map(systemMessage);
+  const messages: Message[] = [];
+  for (const item of items) {
+    const role = item.requireText("role");
+    switch (role) {
+      case "system":
+        system.push(...readTexts(item, "content").map(systemMessage));
+        break;
+      case "user":
+        messages.push(...readUser(item));
+        break;
+      case "assistant":
+        messages.push(readAssistant(item, model));
+        break;
+      default:
+        throw invalid(item.at("role"), "must be user, assistant or system");
+    }
+  }
+  return [...system, ...messages];
+}
+
+function systemMessage(text: string): Message {
+  return messageOf("system", { case: "text", value: text });
+}
+
+function messageOf(role: string, content: Content): Message {
+  return create(MessageSchema, { role, content });
+}
+
+function requireBlocks(item: Fields): readonly Fields[] {
+  const blocks = readBlocks(item, "content");
+  if (blocks === undefined) {
+    throw invalid(item.at("content"), "is missing");
+  }
+  return blocks;
+}
+
+/** The results of tools answer the calls before them, so they come before what the user says. */
+function readUser(item: Fields): readonly Message[] {
+  const { results = [], others = [] } = Object.groupBy(requireBlocks(item), (block) =>
+    block.requireText("type") === "tool_result" ? "results" : "others",
+  );
+  const said = others.length === 0 && results.length > 0 ? [] : [messageOf("user", contentOf(others))];
+  return [...results.map(readResult), ...said];
+}
+
+function readResult(block: Fields): Message {
+  return create(MessageSchema, {
+    role: "tool",
+    toolCallId: block.requireText("tool_use_id"),
+    content: contentOf(readBlocks(block, "content") ?? []),
+    ...(block.findFlag("is_error") === true && { isError: true }),
+  });
+}
+
+/** Reads an answer. What a model wants back with it is in blocks that no other model reads. */
+function readAssistant(item: Fields, model: string): Message {
+  const texts: string[] = [];
+  const calls: ToolCall[] = [];
+  const native: Block[] = [];
+  let state: string | undefined;
+  let isPlain = true;
+  for (const block of requireBlocks(item)) {
+    const type = block.requireText("type");
+    switch (type) {
+      case "text":
+        texts.push(block.requireText("text"));
+        isPlain &&= (block.findItems("citations") ?? []).length === 0;
+        break;
+      case "tool_use":
+        calls.push(readCall(block));
+        break;
+      case "thinking":
+      case "redacted_thinking": {
+        const sealed = block.findText(type === "thinking" ? "signature" : "data") ?? "";
+        state = openState(sealed) ?? state;
+        if (sealed === "" || openState(sealed) !== undefined) {
+          continue;
+        }
+        isPlain = false;
+        break;
+      }
+      default:
+        assertAnswerBlock(block, type);
+        isPlain = false;
+    }
+    native.push({ ...withoutCacheMark(block.value), type });
+  }
+  const own = isPlain ? undefined : writeNative(model, native);
+  const fields = state ?? own;
+  return create(MessageSchema, {
+    role: "assistant",
+    ...(texts.length > 0 && { content: { case: "text", value: texts.join("") } }),
+    toolCalls: calls,
+    ...(fields !== undefined && { providerSpecificFields: fields }),
+  });
+}
+
+function readCall(block: Fields): ToolCall {
+  const input = block.requireObject("input");
+  return create(ToolCallSchema, {
+    id: block.requireText("id"),
+    name: block.requireText("name"),
+    arguments: printJson(input.value),
+  });
+}
+
+/** Answers have blocks of tools that Anthropic runs, of which there are more each year. */
+const answerBlocks = /_tool_use$|_tool_result$|^(?:container_upload|compaction|fallback|tool_reference)$/;
+
+function assertAnswerBlock(block: Fields, type: string): void {
+  if (!answerBlocks.test(type)) {
+    throw new ApiError(400, `${block.at("type")}: blocks of type ${type} are not supported in an answer`);
+  }
+}

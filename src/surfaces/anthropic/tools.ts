@@ -1,0 +1,67 @@
+// Reads the tools of a request: those that the caller runs, and those in Anthropic's own words, which only its models get.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type AgentSchema, type AgentToolsSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
+import { printJson } from "../../platform/base/json/exact.ts";
+import { isObject } from "../../platform/base/json/parse-object.ts";
+import { invalid } from "./errors.ts";
+import type { Fields } from "./fields.ts";
+
+/** Fields of an agent. */
+export type AgentFields = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
+
+type AgentTools = Required<
+  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "unknownCallsToCaller">
+>;
+
+/** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
+export const noTools: AgentTools = { builtin: [], functions: [], provider: [], unknownCallsToCaller: true };
+
+/** Returns the tools of a request; undefined when it has none. */
+export function readTools(request: Fields): AgentTools | undefined {
+  const tools = request.findObjects("tools");
+  if (tools === undefined) {
+    return undefined;
+  }
+  const { functions = [], provider = [] } = Object.groupBy(tools, (tool) =>
+    (tool.findText("type") ?? "custom") === "custom" ? "functions" : "provider",
+  );
+  return {
+    ...noTools,
+    functions: functions.map((tool) => ({
+      name: tool.requireText("name"),
+      description: tool.findText("description") ?? "",
+      parameters: printJson(tool.requireObject("input_schema").value),
+    })),
+    provider: provider.map((tool) => ({ provider: "anthropic", tool: printJson(withoutCacheMark(tool.value)) })),
+  };
+}
+
+/** Returns an object without its mark for the cache: the service marks by itself, and a request has a maximum of marks. */
+export function withoutCacheMark(value: unknown): Readonly<Record<string, unknown>> {
+  const { cache_control: _, ...rest } = isObject(value) ? value : {};
+  return rest;
+}
+
+/** Reads which tools the model calls, and whether it calls several at once. */
+export function readChoice(request: Fields): AgentFields {
+  const choice = request.findObject("tool_choice");
+  if (choice === undefined) {
+    return {};
+  }
+  const type = choice.requireText("type");
+  const mode = modes[type];
+  if (mode === undefined && type !== "tool") {
+    throw invalid(choice.at("type"), "must be auto, any, tool or none");
+  }
+  return {
+    toolChoice: mode === undefined ? { name: choice.requireText("name") } : { mode },
+    ...(choice.findFlag("disable_parallel_tool_use") === true && { parallelToolCalls: false }),
+  };
+}
+
+const modes: Readonly<Record<string, ToolChoice_Mode>> = {
+  auto: ToolChoice_Mode.AUTO,
+  any: ToolChoice_Mode.REQUIRED,
+  none: ToolChoice_Mode.NONE,
+};

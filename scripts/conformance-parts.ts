@@ -38,6 +38,16 @@ export const parts = {
     files: ["test/external/openai/*.test.ts"],
     needs: ["python"],
   },
+  anthropic: {
+    about: "Anthropic's Python client",
+    files: ["test/external/anthropic/clients.test.ts"],
+    needs: ["python"],
+  },
+  "claude-code": {
+    about: "Claude Code over every restart",
+    files: ["test/external/anthropic/claude-code.test.ts"],
+    needs: [],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

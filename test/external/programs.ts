@@ -16,7 +16,7 @@ export const pythonFolder: string = join(import.meta.dirname, ".venv");
 /** The packages of the Python tests. */
 export const pythonPackages: string = join(import.meta.dirname, "python.txt");
 
-const imports = "import cryptography, grpc, langbot_plugin, pydantic, yaml, openai";
+const imports = "import cryptography, grpc, langbot_plugin, pydantic, yaml, openai, anthropic";
 
 /** Returns the Python that has the packages of `python.txt`; undefined when none was found. */
 export function findPython(): string | undefined {

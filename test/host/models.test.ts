@@ -45,10 +45,6 @@ async function openStage({ flags, grant = { models: all }, ...rest }: ThinkingOp
   return { ...stage, invoke, stream, rerank, count };
 }
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  return await Array.fromAsync(items);
-}
-
 describe("a whole answer", () => {
   test("is a message of the protocol, and the provider gets the runner's messages", async () => {
     const { invoke, provider } = await openStage();
@@ -113,7 +109,9 @@ describe("a whole answer", () => {
     provider.respond(answer('{"a":"b"}'), answer('{"a":"b"}'), answer("{}"), answer("x"), answer("x"));
     const { message = "" } = await invoke({ extraArgs });
     expect(JSON.parse(message)).toEqual({ role: "assistant", content: '{"a":"b"}' });
-    const chunks = (await collect(stream({ extraArgs }))).flatMap(({ chunk }) => (chunk ? [JSON.parse(chunk)] : []));
+    const chunks = (await Array.fromAsync(stream({ extraArgs }))).flatMap(({ chunk }) =>
+      chunk ? [JSON.parse(chunk)] : [],
+    );
     expect(chunks.map(({ content }) => content).join("")).toBe('{"a":"b"}');
     await invoke({ extraArgs: '{"response_format":{"type":"json_object"}}' });
     await invoke({ extraArgs: '{"response_format":{"type":"text"}}' });
@@ -175,7 +173,7 @@ describe("a streamed answer", () => {
       wire.usage({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });
       wire.done();
     });
-    const responses = await collect(stream());
+    const responses = await Array.fromAsync(stream());
     const last = responses.pop();
     expect(last).toEqual({ usage: { promptTokens: 3n, completionTokens: 4n, totalTokens: 7n } });
     const chunks = responses.map(({ chunk = "" }) => JSON.parse(chunk));
@@ -199,7 +197,7 @@ describe("a streamed answer", () => {
     const first = await responses.next();
     expect(first.value?.chunk).toContain("first");
     goOn.resolve();
-    expect((await collect(responses)).at(-1)).toHaveProperty("usage");
+    expect((await Array.fromAsync(responses)).at(-1)).toHaveProperty("usage");
   });
 
   test("stops the provider when its caller leaves", async ({ stage: { stream, provider, runId } }) => {
@@ -219,9 +217,9 @@ describe("a streamed answer", () => {
     const streams = await openStage({ grant: { models: { [modelId]: ["stream"] } } });
     await expect(streams.invoke()).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
     streams.provider.respond(answer("yes"));
-    expect(await collect(streams.stream())).toHaveLength(3);
+    expect(await Array.fromAsync(streams.stream())).toHaveLength(3);
     const invokes = await openStage({ grant: { models: { [modelId]: ["invoke"] } } });
-    await expect(collect(invokes.stream())).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
+    await expect(Array.fromAsync(invokes.stream())).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
     expect(invokes.provider.requests).toHaveLength(0);
     const audit = await streams.db
       .selectFrom("audit_entry")
@@ -344,7 +342,7 @@ describe("a provider that fails", () => {
     const request = { system: "", messages: [], tools: [], maxTokens: 1, temperature: undefined };
     const endFor = async (asking: string) => {
       const { signal } = new AbortController();
-      return (await collect(models.resolve(modelId).stream({ ...request, client: asking }, signal))).at(-1);
+      return (await Array.fromAsync(models.resolve(modelId).stream({ ...request, client: asking }, signal))).at(-1);
     };
     expect(await endFor(client)).toMatchObject({ type: "failure", code: "circuit_open" });
     expect(await endFor("another")).toMatchObject({ type: "finish" });
@@ -399,7 +397,7 @@ describe("a provider that fails", () => {
     const modelId = "gemini-pro";
     const calls = [
       () => invoke({ modelId }),
-      () => collect(stream({ modelId })),
+      () => Array.fromAsync(stream({ modelId })),
       () => count({ modelId }),
       () => rerank({ documents: ["a"] }),
     ];
@@ -423,9 +421,9 @@ describe("the quota of a run", () => {
     const { invoke, stream, rerank, provider, db } = await openStage({ flags: { hostModelCalls: 3 } });
     provider.respond(answer("one"), fail(400, "{}"));
     await invoke();
-    await expect(collect(stream())).rejects.toMatchObject({ reason: "HOST_CALL_FAILED" });
+    await expect(Array.fromAsync(stream())).rejects.toMatchObject({ reason: "HOST_CALL_FAILED" });
     await rerank({ documents: ["a"] });
-    for (const over of [() => invoke(), () => collect(stream()), () => rerank({ documents: ["a"] })]) {
+    for (const over of [() => invoke(), () => Array.fromAsync(stream()), () => rerank({ documents: ["a"] })]) {
       await expect(over()).rejects.toMatchObject({
         reason: "QUOTA_EXHAUSTED",
         message: "the run has reached its maximum of model calls (3)",
@@ -475,7 +473,7 @@ describe("the quota of a run", () => {
       }
       await wire.hang();
     });
-    await expect(collect(stream())).rejects.toMatchObject({
+    await expect(Array.fromAsync(stream())).rejects.toMatchObject({
       reason: "QUOTA_EXHAUSTED",
       metadata: { budget: "day tokens" },
     });

@@ -6,7 +6,7 @@
 // S1  The state of an answer comes back whole or not at all.
 
 import { parseExact, printJson } from "../../platform/base/json/exact.ts";
-import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
+import { isObject, parseBoundedObject } from "../../platform/base/json/parse-object.ts";
 
 /** A block of an answer or of a request. */
 export interface Block {
@@ -27,7 +27,7 @@ export function openState(text: unknown): string | undefined {
     return undefined;
   }
   const state = Buffer.from(text.slice(prefix.length), "base64url").toString();
-  return parseObject(state) === undefined ? undefined : state;
+  return parseBoundedObject(state) === undefined ? undefined : state;
 }
 
 /** The blocks of Claude in a state, and the container of its programs. */

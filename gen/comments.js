@@ -6426,6 +6426,10 @@ export const comments = new Map(
   "How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred."
  ],
  [
+  "runnel.v1.Agent.logit_bias",
+  "How much tokens are preferred, by their number in the model's vocabulary: a JSON object such as `{\"50256\": -100}`, whose values are -100 to 100."
+ ],
+ [
   "runnel.v1.Agent.max_provider_calls",
   "Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool."
  ],
@@ -6450,12 +6454,16 @@ export const comments = new Map(
   "Whether one response may call several tools; unset leaves it to the provider, and they all may."
  ],
  [
+  "runnel.v1.Agent.prediction",
+  "Text that the answer probably repeats, so that it comes sooner: a JSON object as OpenAI writes it, such as `{\"type\": \"content\", \"content\": \"…\"}`. A hint."
+ ],
+ [
   "runnel.v1.Agent.presence_penalty",
   "How much a token is avoided when the text has it, -2 to 2; below 0 it is preferred."
  ],
  [
   "runnel.v1.Agent.provider_options",
-  "Options that only some providers have, by the name of the provider: a JSON object such as `{\"openai\": {\"logit_bias\": {\"50256\": -100}}, \"anthropic\": {\"thinking\": {\"type\": \"enabled\", \"budget_tokens\": 2000}}}`. A request gets those of its provider as fields of its body. What the service itself sets has precedence."
+  "Options that only some providers have, by the name of the provider: a JSON object such as `{\"openai\": {\"prompt_cache_key\": \"tickets\"}, \"anthropic\": {\"thinking\": {\"type\": \"enabled\", \"budget_tokens\": 2000}}}`. A request gets those of its provider as fields of its body. What the service itself sets has precedence."
  ],
  [
   "runnel.v1.Agent.reasoning_effort",
@@ -6487,7 +6495,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Agent.tool_choice",
-  "Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.\n\nThis field and those below are settings that not all providers have. A setting that the model's provider does not have is refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts them all, and obeys `tool_choice` alone."
+  "Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.\n\nThis field and those below are settings that not all providers have. A setting that the model's provider does not have is refused when a message is sent, with the names of the providers that have it. `seed`, `verbosity`, `service_tier` and `prediction` are hints: a provider that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts them all, and obeys `tool_choice` alone."
  ],
  [
   "runnel.v1.Agent.tools",
@@ -7350,6 +7358,22 @@ export const comments = new Map(
   "Maximum number of model responses per run, unless the session sets a lower number."
  ],
  [
+  "runnel.v1.GetModelRequest",
+  "Request of GetModel."
+ ],
+ [
+  "runnel.v1.GetModelRequest.name",
+  "Name of the model."
+ ],
+ [
+  "runnel.v1.GetModelResponse",
+  "Response of GetModel."
+ ],
+ [
+  "runnel.v1.GetModelResponse.model",
+  "The model."
+ ],
+ [
   "runnel.v1.GetReceiptRequest",
   "Request of GetReceipt."
  ],
@@ -8108,6 +8132,10 @@ export const comments = new Map(
  [
   "runnel.v1.ProviderService.CountTokens",
   "Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried."
+ ],
+ [
+  "runnel.v1.ProviderService.GetModel",
+  "Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried."
  ],
  [
   "runnel.v1.ProviderService.ListModels",

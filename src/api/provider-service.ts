@@ -24,6 +24,7 @@ export function createProviderService({ models, clock }: ServiceDeps): ServiceIm
     }),
     listModels: () => ({ models: knownModels(models) }),
     countTokens: (request) => ({ inputTokens: BigInt(countTokens(models, request)) }),
+    getModel: ({ name }) => ({ model: describeModel(models, name) }),
   };
 }
 
@@ -51,14 +52,18 @@ function knownModels(models: Models) {
     ...catalogue().flatMap(({ provider, name }) => (configured.has(provider) ? [name] : [])),
     demoModelName,
   ];
-  return [...new Set(names)].flatMap((name) => describeModel(models, name));
+  return [...new Set(names)].flatMap((name) => findModel(models, name));
+}
+
+function describeModel(models: Models, name: string) {
+  const model = models.resolve(name);
+  return { name, provider: model.provider, contextTokens: contextTokensOf(model) };
 }
 
 /** Returns nothing for a default model whose provider is not configured. */
-function describeModel(models: Models, name: string) {
+function findModel(models: Models, name: string) {
   try {
-    const model = models.resolve(name);
-    return [{ name, provider: model.provider, contextTokens: contextTokensOf(model) }];
+    return [describeModel(models, name)];
   } catch (error) {
     if (error instanceof Fault) {
       return [];

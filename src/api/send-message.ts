@@ -11,8 +11,9 @@ import {
   SessionService,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/budget/budget.ts";
+import type { Model } from "../agent/models/model.ts";
 import { providerOptionsOf } from "../agent/response/provider-options.ts";
-import { nameOfProviderTool, providerToolsOf } from "../agent/response/provider-tools.ts";
+import { providerToolsOf } from "../agent/response/provider-tools.ts";
 import { responseFormatOf } from "../agent/response/response-format.ts";
 import { assertSettings } from "../agent/response/settings.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
@@ -111,8 +112,14 @@ function nextTurn(
   const { session, request, traceParent } = asked;
   const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
   const problems: string[] = [];
+  const omitted: string[] = [];
   const agent = replaceSettings(fromBinary(AgentSchema, session.agent), request.agent);
-  const toolsRegistered = checkAgent(deps, agent, { session, callback, tell: (problem) => problems.push(problem) });
+  const model = deps.models.resolve(agent.model || deps.models.defaultModel);
+  const toolsRegistered = checkAgent(deps, agent, {
+    ...{ model, session, callback },
+    tell: (problem) => problems.push(problem),
+    omit: (tool) => omitted.push(tool),
+  });
   const { id, name: sessionId } = session;
   const messages = asked.messages.map((message) => toBinary(MessageSchema, message));
   return {
@@ -136,6 +143,9 @@ function nextTurn(
     answer: (runId) => {
       if (problems.length > 0) {
         deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsLoggedMax) });
+      }
+      if (omitted.length > 0) {
+        deps.events.toolsOmitted({ client, session: sessionId, provider: model.provider, tools: omitted });
       }
       return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
     },
@@ -167,12 +177,7 @@ export function readAnnotations(json: string): string | undefined {
 /**
  * Checks what the document checks when a message is sent, in its order and with its wording. Returns the names of the tools.
  */
-function checkAgent(
-  deps: ServiceDeps,
-  agent: Agent,
-  { session, callback, tell }: { session: SessionRow; callback: Callback | undefined; tell: (problem: string) => void },
-): string[] {
-  const model = deps.models.resolve(agent.model || deps.models.defaultModel);
+function checkAgent(deps: ServiceDeps, agent: Agent, { model, session, callback, tell, omit }: AgentContext): string[] {
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
   const { temperature } = agent;
   if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
@@ -186,8 +191,18 @@ function checkAgent(
   providerOptionsOf(agent);
   const { tools, functions } = deps.selectTools(agent.tools, { client, name, callback }, tell);
   const names = [...tools, ...functions].map((tool) => tool.name);
-  assertSettings(agent, model, [...names, ...providerToolsOf(agent, model.provider).map(nameOfProviderTool)]);
+  assertSettings(agent, model, { names, providerTools: providerToolsOf(agent, model, omit) });
   return names;
+}
+
+interface AgentContext {
+  readonly model: Model;
+  readonly session: SessionRow;
+  readonly callback: Callback | undefined;
+  /** Takes a problem of the tools, which are used all the same. */
+  readonly tell: (problem: string) => void;
+  /** Takes the name of a tool that the model does without. */
+  readonly omit: (tool: string) => void;
 }
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {

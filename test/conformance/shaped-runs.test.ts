@@ -424,6 +424,15 @@ describe("runs and sessions of programs", () => {
     expect(models[0]).toMatchObject({ name: "gpt-4o-mini", provider: "openai", contextTokens: 128_000 });
     expect(new Set(models.map(({ provider }) => provider))).toEqual(new Set(["openai", "demo"]));
   });
+
+  test("a model is found by any name that is routed", async () => {
+    const { providers, headers } = await openApi();
+    const { model } = await providers.getModel({ name: "openai:own/model" }, { headers });
+    expect(model).toMatchObject({ name: "openai:own/model", provider: "openai" });
+    for (const name of ["claude-opus-5", "none"]) {
+      await expect(providers.getModel({ name }, { headers })).rejects.toThrow("failed to create client");
+    }
+  });
 });
 
 test("a schema of answers has at most as many levels as a request", async ({ api }) => {

@@ -44,6 +44,8 @@ const settings: { readonly [Name in SettingName]: NonNullable<ModelSettings[Name
     serviceTier: "standard_only",
     topLogprobs: 3,
     maxProviderCalls: 3,
+    logitBias: '{"7":-1}',
+    prediction: '{"type":"content","content":"a b"}',
   },
 };
 

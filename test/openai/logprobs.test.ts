@@ -125,7 +125,7 @@ test.each<[object, string, string]>([
   [{ ...asChat, logprobs: 2 }, "logprobs", "must be true or false"],
   [{ ...asResponse, top_logprobs: 21 }, "top_logprobs", "less than or equal to 20"],
   [{ ...asResponse, top_logprobs: -1 }, "top_logprobs", "a whole number from 0 on"],
-  [{ ...asResponse, include: ["message.output_text.logprobs", "x"] }, "include", "use message.output_text.logprobs"],
+  [{ ...asResponse, include: ["message.output_text.logprobs", "x"] }, "include[1]", "must be one of"],
 ])("%j is refused: the answer names the field and the fix", async (body, param, problem) => {
   const { client } = await setOpenAiStage();
   const path = "input" in body ? "/responses" : "/chat/completions";

@@ -710,7 +710,7 @@ class Agent(_Message):
     provider_options: _str
     """
     Options that only some providers have, by the name of the provider: a JSON object such as
-    `{"openai": {"logit_bias": {"50256": -100}}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
+    `{"openai": {"prompt_cache_key": "tickets"}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
     gets those of its provider as fields of its body. What the service itself sets has precedence.
     """
     tool_choice: ToolChoice
@@ -718,8 +718,8 @@ class Agent(_Message):
     Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.
 
     This field and those below are settings that not all providers have. A setting that the model's provider does not have is
-    refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider
-    that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
+    refused when a message is sent, with the names of the providers that have it. `seed`, `verbosity`, `service_tier` and
+    `prediction` are hints: a provider that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
     them all, and obeys `tool_choice` alone.
     """
     parallel_tool_calls: _bool
@@ -750,7 +750,17 @@ class Agent(_Message):
     Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
     the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
     """
-    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., top_logprobs: _int | None = ..., max_provider_calls: _int | None = ...) -> None: ...
+    logit_bias: _str
+    """
+    How much tokens are preferred, by their number in the model's vocabulary: a JSON object such as `{"50256": -100}`, whose values are
+    -100 to 100.
+    """
+    prediction: _str
+    """
+    Text that the answer probably repeats, so that it comes sooner: a JSON object as OpenAI writes it, such as
+    `{"type": "content", "content": "…"}`. A hint.
+    """
+    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., top_logprobs: _int | None = ..., max_provider_calls: _int | None = ..., logit_bias: _str | None = ..., prediction: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "top_logprobs", "max_provider_calls"]) -> _bool: ...
 
 class ToolChoice(_Message):
@@ -1257,6 +1267,19 @@ class CountTokensResponse(_Message):
     """Number of input tokens."""
     def __init__(self, *, input_tokens: _int | None = ...) -> None: ...
 
+class GetModelRequest(_Message):
+    """Request of GetModel."""
+    name: _str
+    """Name of the model."""
+    def __init__(self, *, name: _str | None = ...) -> None: ...
+
+class GetModelResponse(_Message):
+    """Response of GetModel."""
+    model: KnownModel
+    """The model."""
+    def __init__(self, *, model: KnownModel | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["model"]) -> _bool: ...
+
 class ListProvidersRequest(_Message):
     """Request of ListProviders."""
     def __init__(self) -> None: ...
@@ -1284,6 +1307,12 @@ class ProviderService(_Service):
         missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
         """
         ...
+    def get_model(self, request: GetModelRequest, *, timeout: _float | None = ...) -> GetModelResponse:
+        """
+        Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
+        (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.
+        """
+        ...
 
 class AsyncProviderService(_AsyncService):
     """Works on model providers and their models, as seen by the replica that answers."""
@@ -1300,6 +1329,12 @@ class AsyncProviderService(_AsyncService):
         """
         Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
         missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+        """
+        ...
+    async def get_model(self, request: GetModelRequest, *, timeout: _float | None = ...) -> GetModelResponse:
+        """
+        Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
+        (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.
         """
         ...
 

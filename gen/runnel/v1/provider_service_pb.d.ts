@@ -217,6 +217,46 @@ export declare type CountTokensResponse = Message<"runnel.v1.CountTokensResponse
 export declare const CountTokensResponseSchema: GenMessage<CountTokensResponse>;
 
 /**
+ * Request of GetModel.
+ *
+ * @generated from message runnel.v1.GetModelRequest
+ */
+export declare type GetModelRequest = Message<"runnel.v1.GetModelRequest"> & {
+  /**
+   * Name of the model.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message runnel.v1.GetModelRequest.
+ * Use `create(GetModelRequestSchema)` to create a new message.
+ */
+export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
+
+/**
+ * Response of GetModel.
+ *
+ * @generated from message runnel.v1.GetModelResponse
+ */
+export declare type GetModelResponse = Message<"runnel.v1.GetModelResponse"> & {
+  /**
+   * The model.
+   *
+   * @generated from field: runnel.v1.KnownModel model = 1;
+   */
+  model?: KnownModel | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.GetModelResponse.
+ * Use `create(GetModelResponseSchema)` to create a new message.
+ */
+export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
+
+/**
  * Request of ListProviders.
  *
  * @generated from message runnel.v1.ListProvidersRequest
@@ -287,6 +327,17 @@ export declare const ProviderService: GenService<{
     methodKind: "unary";
     input: typeof CountTokensRequestSchema;
     output: typeof CountTokensResponseSchema;
+  },
+  /**
+   * Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
+   * (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.
+   *
+   * @generated from rpc runnel.v1.ProviderService.GetModel
+   */
+  getModel: {
+    methodKind: "unary";
+    input: typeof GetModelRequestSchema;
+    output: typeof GetModelResponseSchema;
   },
 }>;
 

@@ -285,7 +285,7 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
 
   /**
    * Options that only some providers have, by the name of the provider: a JSON object such as
-   * `{"openai": {"logit_bias": {"50256": -100}}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
+   * `{"openai": {"prompt_cache_key": "tickets"}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
    * gets those of its provider as fields of its body. What the service itself sets has precedence.
    *
    * @generated from field: string provider_options = 11;
@@ -296,8 +296,8 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.
    *
    * This field and those below are settings that not all providers have. A setting that the model's provider does not have is
-   * refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider
-   * that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
+   * refused when a message is sent, with the names of the providers that have it. `seed`, `verbosity`, `service_tier` and
+   * `prediction` are hints: a provider that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
    * them all, and obeys `tool_choice` alone.
    *
    * @generated from field: runnel.v1.ToolChoice tool_choice = 12;
@@ -382,6 +382,22 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: optional int32 max_provider_calls = 23;
    */
   maxProviderCalls?: number | undefined;
+
+  /**
+   * How much tokens are preferred, by their number in the model's vocabulary: a JSON object such as `{"50256": -100}`, whose values are
+   * -100 to 100.
+   *
+   * @generated from field: string logit_bias = 24;
+   */
+  logitBias: string;
+
+  /**
+   * Text that the answer probably repeats, so that it comes sooner: a JSON object as OpenAI writes it, such as
+   * `{"type": "content", "content": "…"}`. A hint.
+   *
+   * @generated from field: string prediction = 25;
+   */
+  prediction: string;
 };
 
 /**

@@ -328,7 +328,7 @@ function modelRequest(loop: Loop, { turns }: Progress): ModelRequest {
     system: [systemPrompt, ...systemTexts(transcript)].filter((text) => text !== "").join("\n\n"),
     messages: fitMessages(modelMessages(transcript), messagesMax),
     tools: [...loop.tools, ...loop.functions],
-    providerTools: providerToolsOf(context.agent, model.provider),
+    providerTools: providerToolsOf(context.agent, model),
     maxTokens,
     temperature,
     responseFormat,

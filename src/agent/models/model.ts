@@ -104,6 +104,10 @@ export interface ModelSettings {
   readonly topLogprobs?: number | undefined;
   /** The maximum number of calls of the provider's own tools in a response. */
   readonly maxProviderCalls?: number | undefined;
+  /** How much tokens are preferred, by their number: a JSON object. */
+  readonly logitBias?: string | undefined;
+  /** Text that the answer probably repeats: a JSON object in OpenAI's words. */
+  readonly prediction?: string | undefined;
 }
 
 /** The name of a setting. */
@@ -301,6 +305,8 @@ export interface Model {
   readonly name: string;
   /** True when tool messages of this wire format may contain images and files. Undefined means false. */
   readonly takesMediaOfTools?: boolean | undefined;
+  /** True when tools that the provider runs are not sent. Undefined means false. */
+  readonly lacksProviderTools?: boolean | undefined;
   /** The settings that its provider has. Undefined means all of them. */
   readonly settings?: ReadonlySet<SettingName> | undefined;
   /** Streams one response. Throws only for our own defects; a fault of the provider arrives as a `failure` part. */

@@ -121,7 +121,7 @@ export const apis: readonly (Api & { readonly provider: string; readonly title: 
 );
 
 /** Settings that are wishes: a provider without them is asked without them. */
-export const hints: ReadonlySet<SettingName> = new Set(["seed", "serviceTier"]);
+export const hints: ReadonlySet<SettingName> = new Set(["seed", "verbosity", "serviceTier", "prediction"]);
 
 /** Returns the names of the providers, and of their ways to ask, that have a setting. */
 export function providersWith(setting: SettingName): readonly string[] {

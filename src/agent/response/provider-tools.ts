@@ -3,13 +3,19 @@
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
 import { parseBoundedObject, parseObject } from "../../platform/base/json/parse-object.ts";
+import type { Model } from "../models/model.ts";
 import { providerNames } from "../models/providers.ts";
 
 /**
- * Returns the tools of an agent that a provider runs, as its API writes them.
+ * Returns the tools of an agent that the provider of its model runs, as its API writes them. Calls `omit` with the name of
+ * each one that the model does without.
  * @throws Fault INVALID_ARGUMENT when one of the agent's tools is no JSON object, or has an unknown provider.
  */
-export function providerToolsOf({ tools }: Agent, provider: string): readonly string[] {
+export function providerToolsOf(
+  { tools }: Agent,
+  { provider, lacksProviderTools = false }: Pick<Model, "provider" | "lacksProviderTools">,
+  omit: (tool: string) => void = () => undefined,
+): readonly string[] {
   return (tools?.provider ?? []).flatMap((tool, index) => {
     const at = `agent.tools.provider[${index}]`;
     if (!providerNames.some((name) => name === tool.provider)) {
@@ -21,7 +27,11 @@ export function providerToolsOf({ tools }: Agent, provider: string): readonly st
         "must be a JSON object of at most 100 levels, as the provider's API writes the tool",
       );
     }
-    return tool.provider === provider ? [tool.tool] : [];
+    if (tool.provider === provider && !lacksProviderTools) {
+      return [tool.tool];
+    }
+    omit(nameOfProviderTool(tool.tool).slice(0, 64));
+    return [];
   });
 }
 

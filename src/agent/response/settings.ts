@@ -3,8 +3,10 @@
 
 import { type Agent, AgentSchema, type ToolChoice, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
+import { parseObject } from "../../platform/base/json/parse-object.ts";
 import type { Model, ToolChoice as ModelChoice, ModelSettings, SettingName } from "../models/model.ts";
 import { hints, providersWith } from "../models/providers.ts";
+import { nameOfProviderTool } from "./provider-tools.ts";
 
 /** Returns the settings of an agent. */
 export function settingsOf(agent: Agent): ModelSettings {
@@ -21,6 +23,8 @@ export function settingsOf(agent: Agent): ModelSettings {
     serviceTier: agent.serviceTier || undefined,
     topLogprobs: agent.topLogprobs,
     maxProviderCalls: agent.maxProviderCalls,
+    logitBias: biasOf(agent),
+    prediction: predictionOf(agent),
   };
 }
 
@@ -33,14 +37,21 @@ export function laterSettings({ toolChoice, ...settings }: ModelSettings): Model
  * Checks that a model has the settings of an agent, and that the agent has the tools that the model has to call.
  * @throws Fault INVALID_ARGUMENT that names the field, and the providers that have the setting.
  */
-export function assertSettings(agent: Agent, model: Model, toolNames: readonly string[]): void {
-  const settings = settingsOf(agent);
+export function assertSettings(
+  agent: Agent,
+  model: Model,
+  { names, providerTools }: { readonly names: readonly string[]; readonly providerTools: readonly string[] },
+): void {
+  const { maxProviderCalls, ...others } = settingsOf(agent);
+  // Without a tool that the provider runs, the maximum changes nothing.
+  const settings: ModelSettings = { ...others, ...(providerTools.length > 0 && { maxProviderCalls }) };
+  const toolNames = [...names, ...providerTools.map(nameOfProviderTool)];
   const refused = agentSettings.find(
     (name) => settings[name] !== undefined && !hints.has(name) && model.settings?.has(name) === false,
   );
   if (refused !== undefined) {
-    const others = providersWith(refused).join(", ");
-    const problem = `${model.provider} has no such setting: leave it out, or use a model of ${others}`;
+    const owners = providersWith(refused).join(", ");
+    const problem = `${model.provider} has no such setting: leave it out, or use a model of ${owners}`;
     throw invalidField(`agent.${AgentSchema.field[refused].name}`, problem);
   }
   const { toolChoice } = settings;
@@ -57,6 +68,7 @@ export function assertSettings(agent: Agent, model: Model, toolNames: readonly s
 const agentSettings = [
   ...(["toolChoice", "parallelToolCalls", "topP", "topK", "stop", "seed"] as const),
   ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "topLogprobs", "maxProviderCalls"] as const),
+  ...(["logitBias", "prediction"] as const),
 ] as const satisfies readonly SettingName[];
 
 function choiceOf({ mode, name }: ToolChoice): ModelChoice | undefined {
@@ -77,6 +89,30 @@ const verbosities: Readonly<Record<Verbosity, ModelSettings["verbosity"]>> = {
   [Verbosity.MEDIUM]: "medium",
   [Verbosity.HIGH]: "high",
 };
+
+/**
+ * Returns the bias as JSON; undefined for none.
+ * @throws Fault INVALID_ARGUMENT
+ */
+function biasOf({ logitBias }: Agent): string | undefined {
+  const bias = logitBias === "" ? {} : parseObject(logitBias);
+  const isValid = Object.values(bias ?? { none: undefined }).every(
+    (value) => typeof value === "number" && Math.abs(value) <= logitBiasMax,
+  );
+  if (bias === undefined || !isValid) {
+    throw invalidField("agent.logit_bias", `must be a JSON object of numbers from -${logitBiasMax} to ${logitBiasMax}`);
+  }
+  return Object.keys(bias).length === 0 ? undefined : logitBias;
+}
+
+const logitBiasMax = 100;
+
+function predictionOf({ prediction }: Agent): string | undefined {
+  if (prediction !== "" && parseObject(prediction) === undefined) {
+    throw invalidField("agent.prediction", "must be a JSON object");
+  }
+  return prediction || undefined;
+}
 
 /** Returns a value unless it is the one that changes nothing. */
 function otherThan(neutral: number, value: number | undefined): number | undefined {

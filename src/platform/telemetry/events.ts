@@ -223,6 +223,11 @@ export const coreEvents = {
     "warn",
     "Schemas of a session's remote tools are partly invalid: a keyword or a tool was left out, or arguments are not checked.",
   ),
+  toolsOmitted: row<{ client: string; session: string; provider: string; tools: readonly string[] }>(
+    "tools.omitted",
+    "debug",
+    "A run's model does without tools that its provider does not run.",
+  ),
   commandKilled: row<{ limit: string }>(
     "command.killed",
     "none",

@@ -2,7 +2,6 @@
 //
 // C1  The events, joined as the clients join them, give the blocks.
 
-import { printJson } from "../../platform/base/json/exact.ts";
 import type { Block } from "./state.ts";
 
 /** An event of a stream. */
@@ -54,7 +53,7 @@ export class ContentBlocks {
     const index = this.#blocks.length;
     const begun = this.begin({ ...call, input: {} }, sequence);
     this.#change(index, { input });
-    const json = printJson(input);
+    const json = JSON.stringify(input);
     const delta = { type: "input_json_delta", partial_json: json === "{}" ? "" : json };
     return [...begun, deltaEvent(index, delta), ...this.end(index)];
   }

@@ -2,7 +2,6 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
 import { type Content, contentOf, readBlocks, readTexts } from "./content.ts";
 import { ApiError, invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
@@ -119,7 +118,7 @@ function readCall(block: Fields): ToolCall {
   return create(ToolCallSchema, {
     id: block.requireText("id"),
     name: block.requireText("name"),
-    arguments: printJson(input.value),
+    arguments: JSON.stringify(input.value),
   });
 }
 

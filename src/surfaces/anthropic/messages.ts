@@ -1,7 +1,6 @@
 // The Messages API: each request is one run. A caller that leaves cancels it: no other caller can read the answer.
 
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
 import { followLog } from "../in-process/follow-log.ts";
 import { SlowJson } from "../in-process/slow-json.ts";
 import type { Visit } from "../in-process/visit.ts";
@@ -107,5 +106,5 @@ const heldBatches = 1;
 const ping: StreamEvent = { type: "ping" };
 
 function printEvent(event: StreamEvent): string {
-  return `event: ${event.type}\ndata: ${printJson(event)}\n\n`;
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -2,7 +2,6 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { headerOf, type Visit } from "../in-process/visit.ts";
 import { readConversation } from "./conversation.ts";
@@ -128,7 +127,10 @@ function readFormat(request: Fields): AgentFields {
   }
   const { value } = format.requireObject("schema");
   return {
-    responseFormat: { schema: printJson(value), strict: isClaude(request.requireText("model")) || isClosed(value) },
+    responseFormat: {
+      schema: JSON.stringify(value),
+      strict: isClaude(request.requireText("model")) || isClosed(value),
+    },
   };
 }
 
@@ -165,7 +167,7 @@ function nativeSettings(request: Fields, { request: { headers } }: Visit): Agent
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...(betas.length > 0 && { betas: betas.map((each) => each.trim()).filter((each) => each !== "") }),
   };
-  return Object.keys(options).length === 0 ? {} : { providerOptions: printJson({ anthropic: options }) };
+  return Object.keys(options).length === 0 ? {} : { providerOptions: JSON.stringify({ anthropic: options }) };
 }
 
 /** Settings of a model of another maker: how much it thinks. */

@@ -5,7 +5,7 @@
 //
 // S1  The state of an answer comes back whole or not at all.
 
-import { parseExact, printJson } from "../../platform/base/json/exact.ts";
+import { parseExact } from "../../platform/base/json/exact.ts";
 import { isObject, parseBoundedObject } from "../../platform/base/json/parse-object.ts";
 
 /** A block of an answer or of a request. */
@@ -51,7 +51,7 @@ function isBlock(value: unknown): value is Block {
 
 /** Returns the state of an answer of Claude with these blocks. */
 export function writeNative(model: string, blocks: readonly Block[]): string {
-  return printJson({ provider, model, kind, blocks });
+  return JSON.stringify({ provider, model, kind, blocks });
 }
 
 const provider = "anthropic";

@@ -2,7 +2,6 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, type AgentToolsSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
@@ -31,9 +30,9 @@ export function readTools(request: Fields): AgentTools | undefined {
     functions: functions.map((tool) => ({
       name: tool.requireText("name"),
       description: tool.findText("description") ?? "",
-      parameters: printJson(tool.requireObject("input_schema").value),
+      parameters: JSON.stringify(tool.requireObject("input_schema").value),
     })),
-    provider: provider.map((tool) => ({ provider: "anthropic", tool: printJson(withoutCacheMark(tool.value)) })),
+    provider: provider.map((tool) => ({ provider: "anthropic", tool: JSON.stringify(withoutCacheMark(tool.value)) })),
   };
 }
 

@@ -28,21 +28,22 @@ export interface SurfaceOptions {
 /** A route of an API. */
 export interface Route {
   readonly httpMethod: string;
-  /** May have one segment `{id}`. */
+  /** `{id}` and `{item_id}` are segments; `{name}` may have slashes. */
   readonly path: string;
+  readonly pattern: RegExp;
   readonly reader: BodyReader;
   /** The method of the contract whose name access logs and metrics show. */
   readonly method: DescMethod;
-  readonly answer: (visit: Visit, id: string) => Promise<void>;
+  /** `item` is the second id of the path. */
+  readonly answer: (visit: Visit, id: string, item: string) => Promise<void>;
 }
 
-/** Returns a route. A POST to a path without an id has a body. */
+/** Returns a route. A POST has a body, unless it cancels something. */
 export function route(httpMethod: string, path: string, method: DescMethod, answer: Route["answer"]): Route {
-  const reader = httpMethod === "POST" && !path.includes(placeholder) ? jsonReader : noReader;
-  return { httpMethod, path, reader, method, answer };
+  const reader = httpMethod === "POST" && !path.endsWith("/cancel") ? jsonReader : noReader;
+  const pattern = path.replace(/\{(?:id|item_id)\}/g, "([^/]+)").replace("{name}", "(.+)");
+  return { httpMethod, path, pattern: new RegExp(`^${pattern}$`), reader, method, answer };
 }
-
-const placeholder = "{id}";
 
 /** An error as an answer. */
 export interface PrintedError {
@@ -113,28 +114,23 @@ async function answer(api: Api, request: RestRequest, response: RestResponse, pa
   const { headers } = request;
   const calls = new Calls(methods, { headers, signal, contextValues });
   const visit = { request, response, sink, calls, query: new URLSearchParams(query), body, clock };
-  await found.route.answer(visit, found.id);
+  const [id = "", item = ""] = found.ids;
+  await found.route.answer(visit, id, item);
 }
 
-function findRoute({ routes }: Api, path: string, httpMethod: string): { route: Route; id: string } | undefined {
+interface FoundRoute {
+  readonly route: Route;
+  readonly ids: readonly string[];
+}
+
+function findRoute({ routes }: Api, path: string, httpMethod: string): FoundRoute | undefined {
   for (const each of routes) {
-    const id = each.httpMethod === httpMethod ? matchPath(each.path, path) : undefined;
-    if (id !== undefined) {
-      return { route: each, id };
+    const match = each.httpMethod === httpMethod ? each.pattern.exec(path) : null;
+    if (match !== null) {
+      return { route: each, ids: match.slice(1).map(decodeSegment) };
     }
   }
   return undefined;
-}
-
-/** Returns the id in a path of this form, which is empty for a form without one; undefined for other paths. */
-function matchPath(form: string, path: string): string | undefined {
-  const [before = "", after] = form.split(placeholder);
-  if (after === undefined) {
-    return path === form ? "" : undefined;
-  }
-  const isLike = path.startsWith(before) && path.endsWith(after);
-  const id = isLike ? path.slice(before.length, path.length - after.length) : "";
-  return id === "" || id.includes("/") ? undefined : decodeSegment(id);
 }
 
 function sendError(api: Api, request: RestRequest, response: RestResponse, error: unknown): void {

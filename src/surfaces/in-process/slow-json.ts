@@ -1,6 +1,5 @@
 // Answers in JSON that may take as long as a run.
 
-import { printJson } from "../../platform/base/json/exact.ts";
 import { endStream, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
 
 /**
@@ -27,7 +26,7 @@ export class SlowJson {
   }
 
   send(status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
-    const json = printJson(body);
+    const json = JSON.stringify(body);
     if (this.#response.headersSent) {
       endStream(this.#response, `${json}\n`);
     } else {

@@ -11,6 +11,7 @@ import { keepAlive, SlowJson } from "../in-process/slow-json.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
+import { type CallerTools, callerToolsOf, textOfArguments } from "./caller-tools.ts";
 import { chatAnnotationsOf } from "./citations.ts";
 import { ApiError, failureOf, toApiError, unsupported } from "./errors.ts";
 import type { Fields } from "./fields.ts";
@@ -19,7 +20,7 @@ import { chatLogprobsOf } from "./logprobs.ts";
 import { readChatMessages } from "./messages.ts";
 import { chatUsageObject } from "./response.ts";
 import { readEffort, readMetadata } from "./response-request.ts";
-import { readChatSettings } from "./settings.ts";
+import { readChatSettings, readExtras } from "./settings.ts";
 import { newAgent } from "./start.ts";
 import { readTools } from "./tools.ts";
 import { readFields } from "./visit.ts";
@@ -28,11 +29,11 @@ import { readFields } from "./visit.ts";
 export async function createChatCompletion(visit: Visit): Promise<void> {
   const { calls } = visit;
   const asked = readRequest(readFields(visit));
-  const { agent, messages, workDir, model } = asked;
+  const { agent, messages, workDir, model, callerTools } = asked;
   const requestId = idempotencyKeyOf(visit);
   const session = { agent: newAgent, workDir, requestId };
   await answerOverPassingRun(calls, { session, message: { messages, agent, requestId } }, async (runId) => {
-    const completion: Completion = { runId, model };
+    const completion: Completion = { runId, model, callerTools };
     await (asked.isStream
       ? streamCompletion(visit, completion, asked.includesUsage)
       : answerCompletion(visit, completion));
@@ -42,10 +43,11 @@ export async function createChatCompletion(visit: Visit): Promise<void> {
 interface Completion {
   readonly runId: string;
   readonly model: string;
+  readonly callerTools: CallerTools;
 }
 
 function readRequest(request: Fields) {
-  const tools = readTools(request, { isChat: true });
+  const tools = readTools(request);
   const metadata = readMetadata(request);
   const model = request.requireText("model");
   const options = request.findObject("stream_options");
@@ -53,6 +55,7 @@ function readRequest(request: Fields) {
     isStream: request.findFlag("stream") ?? false,
     includesUsage: options?.findFlag("include_usage") ?? false,
     model,
+    callerTools: callerToolsOf(request.findItems("tools") ?? []),
     messages: [...readChatMessages(request)],
     workDir: metadata["runnel.work_dir"] ?? "",
     agent: {
@@ -64,12 +67,17 @@ function readRequest(request: Fields) {
     },
   };
   checkIgnored(request);
-  request.assertAllRead();
-  return asked;
+  return { ...asked, agent: { ...asked.agent, ...readExtras(request, model) } };
 }
 
+/** `max_tokens` has another name now, which has precedence. */
+const withoutEffect = [
+  ...(["max_tokens", "store", "user", "safety_identifier", "moderation"] as const),
+  ...(["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"] as const),
+];
+
 function checkIgnored(request: Fields): void {
-  request.ignore("max_tokens", "store", "user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention");
+  request.ignore(...withoutEffect);
   if ((request.findNumber("n") ?? 1) !== 1) {
     throw unsupported("n", "use 1");
   }
@@ -83,7 +91,6 @@ function checkIgnored(request: Fields): void {
 
 /** Fields that libraries send with values that change nothing. */
 const neutralValues: readonly (readonly [name: string, changesNothing: (value: unknown) => boolean])[] = [
-  ["logit_bias", (value) => JSON.stringify(value) === "{}"],
   ["modalities", (value) => JSON.stringify(value) === '["text"]'],
 ];
 
@@ -118,6 +125,7 @@ function urlOf(metadata = "{}"): string | undefined {
 
 /** What a log has said so far. */
 class ChatFold {
+  readonly #callerTools: CallerTools;
   #streamed = "";
   #streamedLogprobs: TokenLogprob[] = [];
   #whole = "";
@@ -128,6 +136,10 @@ class ChatFold {
   #isVoid = false;
   end: RunCompleted | RunFailed | undefined;
   usage: Usage | undefined;
+
+  constructor(callerTools: CallerTools) {
+    this.#callerTools = callerTools;
+  }
 
   /** The text of all turns. */
   get text(): string {
@@ -223,12 +235,13 @@ class ChatFold {
 
   get calls() {
     const calls = this.end !== undefined && "pendingToolCalls" in this.end ? this.end.pendingToolCalls : [];
-    return calls.map(({ id, name, arguments: json }, index) => ({
-      index,
-      id,
-      type: "function",
-      function: { name, arguments: json },
-    }));
+    return calls.map(({ id, name: known, arguments: json }, index) => {
+      const { name = known, isCustom = false } = this.#callerTools.get(known) ?? {};
+      const call = isCustom
+        ? { type: "custom", custom: { name, input: textOfArguments(json) } }
+        : { type: "function", function: { name, arguments: json } };
+      return { index, id, ...call };
+    });
   }
 
   get finishReason(): string {
@@ -242,8 +255,8 @@ class ChatFold {
   }
 }
 
-async function answerCompletion({ calls, response }: Visit, { runId, model }: Completion): Promise<void> {
-  const fold = new ChatFold();
+async function answerCompletion({ calls, response }: Visit, { runId, model, callerTools }: Completion): Promise<void> {
+  const fold = new ChatFold(callerTools);
   const answer = new SlowJson(response);
   for await (const results of followLog(calls, runId)) {
     if (results.length === 0) {
@@ -275,9 +288,10 @@ async function answerCompletion({ calls, response }: Visit, { runId, model }: Co
   });
 }
 
-async function streamCompletion(visit: Visit, { runId, model }: Completion, includesUsage: boolean): Promise<void> {
+async function streamCompletion(visit: Visit, completion: Completion, includesUsage: boolean): Promise<void> {
   const { calls, response } = visit;
-  const fold = new ChatFold();
+  const { runId, model, callerTools } = completion;
+  const fold = new ChatFold(callerTools);
   const print = ({ delta, logprobs = null }: Piece, finish_reason: string | null = null): string =>
     printData({
       ...head(runId, model, "chat.completion.chunk"),

@@ -24,20 +24,10 @@ export function readContent(item: Fields, name: string): readonly Element[] {
   return parts.map((each, index) => {
     const part = new Fields(each, item.at(`${name}[${index}]`));
     const element = readPart(part);
-    part.ignore("annotations", "logprobs", "detail", "prompt_cache_breakpoint");
+    part.ignore("annotations", "logprobs", "detail", "prompt_cache_breakpoint", "cache_control");
     part.assertAllRead();
     return element;
   });
-}
-
-/** Reads a content that must be text. */
-export function readText(item: Fields, name: string): string {
-  const elements = readContent(item, name);
-  const other = elements.findIndex(({ type }) => type !== "text");
-  if (other !== -1) {
-    throw unsupported(item.at(`${name}[${other}].type`), "the results of tools are text");
-  }
-  return textOfElements(elements);
 }
 
 /** Returns the text of a content without other parts. */

@@ -1,18 +1,15 @@
 // The Conversations API: a conversation is a session.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import type { Calls } from "../in-process/calls.ts";
-import { pageSizeMax, readPages } from "../in-process/lists.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
 import { notFound } from "./errors.ts";
 import { conversationIdOf, sessionIdOf } from "./ids.ts";
-import { itemsOf } from "./messages.ts";
 import { readMetadata } from "./response-request.ts";
 import { newAgent } from "./start.ts";
+import { readConversationItems } from "./stored.ts";
 import { pageOf, readFields, readPage } from "./visit.ts";
 
 const sessions = SessionService.method;
@@ -50,18 +47,8 @@ export async function deleteConversation({ calls, response }: Visit, id: string)
 export async function listConversationItems(visit: Visit, id: string): Promise<void> {
   const page = readPage(visit);
   const sessionId = sessionIdOf(id) ?? "";
-  const messages = await orNotFound(id, () => readTranscript(visit.calls, sessionId));
-  const items = messages.flatMap(({ number, message }) =>
-    message === undefined ? [] : itemsOf(message, `${sessionId}_${number}`),
-  );
-  sendJson(visit.response, 200, JSON.stringify(pageOf(items as { id: string }[], page)));
-}
-
-async function readTranscript(calls: Calls, sessionId: string): Promise<SessionMessage[]> {
-  return await readPages(async (pageToken) => {
-    const page = await calls.call(sessions.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
-    return { items: page.messages, nextPageToken: page.nextPageToken };
-  });
+  const items = await orNotFound(id, () => readConversationItems(visit.calls, sessionId));
+  sendJson(visit.response, 200, JSON.stringify(pageOf(items, page)));
 }
 
 async function orNotFound<T>(id: string, call: () => Promise<T>): Promise<T> {

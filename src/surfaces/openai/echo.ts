@@ -2,13 +2,17 @@
 
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
-import { parseExact, printJson } from "../../platform/base/json/exact.ts";
+import { parseExact } from "../../platform/base/json/exact.ts";
 
 /** The fields of a request that its response repeats. */
 export interface Echo {
   readonly background: boolean;
   readonly store: boolean;
   readonly hasInstructions: boolean;
+  /** Whether the caller keeps the state of its provider. Undefined in runs of older versions. */
+  readonly hasState?: boolean;
+  /** Undefined in runs of older versions. */
+  readonly max_tool_calls?: number | null;
   readonly previous_response_id: string | null;
   readonly metadata: object;
   readonly tools: readonly unknown[];
@@ -23,7 +27,7 @@ export interface Echo {
 
 /** Returns the annotations of a run that is a response. */
 export function annotate(echo: Echo): string {
-  return printJson({ openai_response: echo });
+  return JSON.stringify({ openai_response: echo });
 }
 
 /** The parts of a response that do not change while its run works. */

@@ -6,7 +6,7 @@
 // O3  A call or an image that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
 // O4  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
-import type { Message, TokenLogprob } from "#gen/runnel/v1/message_pb.js";
+import type { Message, TokenLogprob, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type {
   ArtifactCreated,
   RunCompleted,
@@ -15,12 +15,14 @@ import type {
   ToolCallCompleted,
 } from "#gen/runnel/v1/result_pb.js";
 import { outputOf, textOf } from "../in-process/message-text.ts";
+import { type CallerTools, callerToolsOf, textOfArguments } from "./caller-tools.ts";
 import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
 import { type ApiError, failureOf } from "./errors.ts";
 import { plain } from "./ids.ts";
 import { logprobsOf } from "./logprobs.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
+import { sealState } from "./sealed-state.ts";
 import { serverLabel } from "./tools.ts";
 
 /** An event of a response's stream. */
@@ -36,7 +38,7 @@ interface Item {
   /** The sequence of the result that opened it. */
   readonly sequence: number;
   readonly id: string;
-  readonly kind: "message" | "reasoning" | "mcp_call" | "function_call" | "image_generation_call";
+  readonly kind: "message" | "reasoning" | "mcp_call" | "function_call" | "custom_tool_call" | "image_generation_call";
   text: string;
   /** Those of its text. */
   readonly logprobs: object[];
@@ -48,6 +50,7 @@ interface Item {
 /** Folds one log. Give it each result once, in order. */
 export class ResponseFold {
   readonly #origin: Origin;
+  readonly #callerTools: CallerTools;
   readonly #items: Item[] = [];
   readonly #calls = new Map<string, Item & { readonly call: object }>();
   #speaking: Item | undefined;
@@ -60,6 +63,7 @@ export class ResponseFold {
 
   constructor(origin: Origin) {
     this.#origin = origin;
+    this.#callerTools = callerToolsOf(origin.echo.tools);
     this.#progress = {
       status: origin.echo.background ? "queued" : "in_progress",
       output: [],
@@ -73,6 +77,11 @@ export class ResponseFold {
   /** The response as of the results so far. */
   get response(): object {
     return responseObject(this.#origin, { ...this.#progress, output: this.#output() });
+  }
+
+  /** The finished items. */
+  get output(): readonly object[] {
+    return this.#output();
   }
 
   /** The number of the last event; -1 before the first one. */
@@ -112,7 +121,7 @@ export class ResponseFold {
         return [...this.#endThinking(), ...this.#speak(sequence, content, logprobs)];
       }
       case "messageCompleted":
-        return [...this.#endThinking(), ...this.#say(sequence, payload.value.message)];
+        return this.#endMessage(sequence, payload.value.message);
       case "toolCallStarted":
         return [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#startCall(sequence, payload.value)];
       case "toolCallCompleted":
@@ -188,7 +197,10 @@ export class ResponseFold {
     return [...events, this.#event("response.reasoning_summary_text.delta", { ...summaryPlace(item), delta })];
   }
 
-  #endThinking(status: "completed" | "incomplete" = "completed"): ResponseEvent[] {
+  #endThinking(
+    status: "completed" | "incomplete" = "completed",
+    sealed: { readonly encrypted_content?: string } = {},
+  ): ResponseEvent[] {
     const item = this.#thinking;
     if (item === undefined) {
       return [];
@@ -198,8 +210,26 @@ export class ResponseFold {
     return [
       this.#event("response.reasoning_summary_text.done", { ...summaryPlace(item), text: item.text }),
       this.#event("response.reasoning_summary_part.done", { ...summaryPlace(item), part }),
-      this.#done(item, { id: item.id, type: "reasoning", summary: [part], status }),
+      this.#done(item, { id: item.id, type: "reasoning", summary: [part], ...sealed, status }),
     ];
+  }
+
+  /** Ends the thoughts and the text of a response. Its state is known now: it stands with the thoughts, or after the text. */
+  #endMessage(sequence: number, message: Message | undefined): ResponseEvent[] {
+    const state = this.#origin.echo.hasState === true && message !== undefined ? sealState(message) : undefined;
+    const sealed = state === undefined ? {} : { encrypted_content: state };
+    const isThinking = this.#thinking !== undefined && (this.#isStreamed || textOf(message) === "");
+    const events = [...this.#endThinking("completed", isThinking ? sealed : {}), ...this.#say(sequence, message)];
+    if (state === undefined || isThinking) {
+      return events;
+    }
+    const item = this.#openItem("reasoning", "rs", sequence);
+    const thoughts = { id: item.id, type: "reasoning", summary: [] };
+    events.push(
+      this.#added(item, { ...thoughts, status: "in_progress" }),
+      this.#done(item, { ...thoughts, ...sealed, status: "completed" }),
+    );
+    return events;
   }
 
   #speak(sequence: number, delta: string, given: readonly TokenLogprob[]): ResponseEvent[] {
@@ -325,16 +355,8 @@ export class ResponseFold {
 
   #complete(sequence: number, { finishReason, pendingToolCalls }: RunCompleted, result: RunResult): ResponseEvent[] {
     const events = this.#breakOff();
-    for (const [position, { id: call_id, name, arguments: json }] of pendingToolCalls.entries()) {
-      const item = this.#openItem("function_call", "fc", sequence, position);
-      const place = { item_id: item.id, output_index: item.index };
-      const call = { id: item.id, type: "function_call", call_id, name };
-      events.push(
-        this.#added(item, { ...call, arguments: "", status: "in_progress" }),
-        this.#event("response.function_call_arguments.delta", { ...place, delta: json }),
-        this.#event("response.function_call_arguments.done", { ...place, name, arguments: json }),
-        this.#done(item, { ...call, arguments: json, status: "completed" }),
-      );
+    for (const [position, call] of pendingToolCalls.entries()) {
+      events.push(...this.#callOfCaller(sequence, position, call));
     }
     const isCut = finishReason === "length";
     this.#end(result, {
@@ -342,6 +364,26 @@ export class ResponseFold {
       incompleteDetails: isCut ? { reason: "max_output_tokens" } : null,
     });
     return [...events, this.#event(isCut ? "response.incomplete" : "response.completed", { response: this.response })];
+  }
+
+  #callOfCaller(sequence: number, position: number, { id: call_id, name: known, arguments: json }: ToolCall) {
+    const { name, namespace, isCustom } = this.#callerTools.get(known) ?? { name: known, isCustom: false };
+    const item = this.#openItem(
+      isCustom ? "custom_tool_call" : "function_call",
+      isCustom ? "ctc" : "fc",
+      sequence,
+      position,
+    );
+    const place = { item_id: item.id, output_index: item.index };
+    const call = { id: item.id, type: item.kind, call_id, name, ...(namespace !== undefined && { namespace }) };
+    const [member, event] = isCustom ? ["input", "custom_tool_call_input"] : ["arguments", "function_call_arguments"];
+    const text = isCustom ? textOfArguments(json) : json;
+    return [
+      this.#added(item, { ...call, [member]: "", status: "in_progress" }),
+      this.#event(`response.${event}.delta`, { ...place, delta: text }),
+      this.#event(`response.${event}.done`, { ...place, ...(isCustom ? {} : { name }), [member]: text }),
+      this.#done(item, { ...call, [member]: text, status: "completed" }),
+    ];
   }
 
   #fail(failure: RunFailed, result: RunResult): ResponseEvent[] {

@@ -8,7 +8,12 @@ export function responseIdOf(runId: string): string {
 /** Returns the run behind the id of a response; undefined for a text that is no such id. */
 export function runIdOf(responseId: string): string | undefined {
   const [, hex] = /^resp_([0-9a-f]{32})$/.exec(responseId) ?? [];
-  return hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return hex === undefined ? undefined : dashed(hex);
+}
+
+/** Returns the id of a run with its dashes, from 32 hexadecimal digits. */
+export function dashed(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 /** Returns the id of the conversation that a session is. */

@@ -1,7 +1,7 @@
 // The log probabilities of a text in the forms of OpenAI's APIs.
 
 import type { TokenLogprob, TopLogprob } from "#gen/runnel/v1/message_pb.js";
-import { invalid, unsupported } from "./errors.ts";
+import { invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 
 /** Returns the log probabilities of an `output_text`. The API wants a list of bytes, also where the provider gave none. */
@@ -37,12 +37,7 @@ export function readChatLogprobs(request: Fields): number | undefined {
 
 /** Reads the same of a response, which may ask by `include` alone. */
 export function readLogprobs(request: Fields): number | undefined {
-  const include = request.findItems("include") ?? [];
-  if (include.some((each) => each !== included)) {
-    throw unsupported("include", `use ${included} alone, or leave it empty`);
-  }
+  const isIncluded = (request.findItems("include") ?? []).includes("message.output_text.logprobs");
   const top = request.findCount("top_logprobs", 0) ?? 0;
-  return include.length > 0 || top > 0 ? top : undefined;
+  return isIncluded || top > 0 ? top : undefined;
 }
-
-const included = "message.output_text.logprobs";

@@ -1,65 +1,18 @@
-// Converts the messages of requests to those of the contract, and back to items.
+// Converts the messages of chat completions to those of the contract, and messages to items.
 
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
 import { textOf } from "../in-process/message-text.ts";
+import { argumentsOfText, type CallerTools, textOfArguments } from "./caller-tools.ts";
 import { annotationsOf } from "./citations.ts";
-import { type Element, inputParts, readContent, readText, textOfElements } from "./content.ts";
-import { invalid, unsupported } from "./errors.ts";
+import { type Element, inputParts, readContent, textOfElements } from "./content.ts";
+import { invalid } from "./errors.ts";
 import { Fields } from "./fields.ts";
 
-/** Returns the messages in `input` of a response: a text, or items. */
-export function readInput(request: Fields): readonly Message[] {
-  const input = request.find("input");
-  if (typeof input === "string") {
-    return [textMessage("user", input)];
-  }
-  const items = request.findItems("input");
-  if (items === undefined || items.length === 0) {
-    throw invalid("input", "give a text or a list of items");
-  }
-  const messages: Message[] = [];
-  for (const [index, item] of items.entries()) {
-    const fields = new Fields(item, `input[${index}]`);
-    addItem(messages, fields);
-    fields.ignore("id", "status", "phase", "namespace");
-    fields.assertAllRead();
-  }
-  return messages;
-}
-
-function addItem(messages: Message[], item: Fields): void {
-  const type = item.findText("type") ?? "message";
-  switch (type) {
-    case "message":
-      messages.push(messageOf(readRole(item), readContent(item, "content")));
-      return;
-    case "function_call":
-      addCall(messages, callOf(item.requireText("call_id"), item));
-      return;
-    case "function_call_output":
-      messages.push(resultMessage(item.requireText("call_id"), readText(item, "output")));
-      return;
-    case "mcp_call": {
-      // A call of this service's own tool, which the caller sends back with the answer before.
-      const call = callOf(item.requireText("id"), item);
-      addCall(messages, call);
-      messages.push(resultMessage(call.id, item.findText("output") ?? `Error: ${printJson(item.find("error") ?? "")}`));
-      item.ignore("server_label", "error", "approval_request_id");
-      return;
-    }
-    case "reasoning":
-      // Models get their own reasoning from the transcript.
-      item.ignore("summary", "content", "encrypted_content");
-      return;
-    case "image_generation_call":
-      // So do those that take their own images.
-      item.ignore("result", "output_format", "size", "quality", "background", "action", "revised_prompt");
-      return;
-    default:
-      throw unsupported(item.at("type"), `items of type ${type} are not supported`);
-  }
+/** An item of a response or of a conversation. */
+export interface Item {
+  readonly id: string;
+  readonly type: string;
 }
 
 /** Returns the messages of a chat completion. */
@@ -68,36 +21,81 @@ export function readChatMessages(request: Fields): readonly Message[] {
   if (items === undefined || items.length === 0) {
     throw invalid("messages", "give at least one message");
   }
-  return items.map((item, index) => {
-    const fields = new Fields(item, `messages[${index}]`);
-    const message = readChatMessage(fields);
-    fields.ignore("name", "refusal", "annotations", "reasoning_content", "images");
-    fields.assertAllRead();
-    return message;
-  });
+  return endWithUser(
+    items.map((item, index) => {
+      const fields = new Fields(item, `messages[${index}]`);
+      const message = readChatMessage(fields);
+      fields.ignore(...withoutEffect);
+      fields.assertAllRead();
+      return message;
+    }),
+  );
 }
+
+/** Some programs send instructions alone. A model has to have something to answer. */
+export function endWithUser(messages: readonly Message[]): readonly Message[] {
+  const last = messages.at(-1);
+  if (last?.role === "system" || last?.role === "developer") {
+    last.role = "user";
+  }
+  return messages;
+}
+
+/** Other programs add fields to their own messages, which have no effect here. */
+const withoutEffect = [
+  ...([
+    "name",
+    "refusal",
+    "annotations",
+    "audio",
+    "images",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+  ] as const),
+  ...(["thinking_blocks", "provider_specific_fields", "cache_control", "prefix", "function_call"] as const),
+];
 
 function readChatMessage(item: Fields): Message {
   const role = readRole(item);
   if (role === "tool") {
-    return resultMessage(item.requireText("tool_call_id"), readText(item, "content"));
+    return resultMessage(item.requireText("tool_call_id"), readContent(item, "content"));
+  }
+  if (role === "function") {
+    return resultMessage(legacyCallId(item.requireText("name")), readContent(item, "content"));
   }
   const message =
     item.find("content") === undefined ? textMessage(role, "") : messageOf(role, readContent(item, "content"));
-  message.toolCalls = (item.findItems("tool_calls") ?? []).map((each, index) => {
-    const call = new Fields(each, item.at(`tool_calls[${index}]`));
-    const called = new Fields(call.find("function"), call.at("function"));
-    call.ignore("type");
-    const read = callOf(call.requireText("id"), called);
-    call.assertAllRead();
-    return read;
-  });
+  message.toolCalls = (item.findObjects("tool_calls") ?? []).map(readChatCall);
+  const legacy = item.findObject("function_call");
+  if (legacy !== undefined) {
+    const name = legacy.requireText("name");
+    message.toolCalls.push(callOf(legacyCallId(name), name, legacy.requireText("arguments")));
+  }
   return message;
 }
 
-const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant", "tool"]);
+/** The older form of calls has no ids: a message has one call, and the result after it is of the same name. */
+function legacyCallId(name: string): string {
+  return `call_${name}`;
+}
 
-function readRole(item: Fields): string {
+function readChatCall(call: Fields): ToolCall {
+  const id = call.requireText("id");
+  const custom = call.findObject("custom");
+  const called = custom ?? call.requireObject("function");
+  const json = custom === undefined ? called.requireText("arguments") : argumentsOfText(called.requireText("input"));
+  const read = callOf(id, called.requireText("name"), json);
+  call.ignore("type", "index", "extra_content", "provider_specific_fields");
+  called.assertAllRead();
+  call.assertAllRead();
+  return read;
+}
+
+const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
+
+/** Reads the role of a message. */
+export function readRole(item: Fields): string {
   const role = item.requireText("role");
   if (!roles.has(role)) {
     throw invalid(item.at("role"), `must be one of ${[...roles].join(", ")}`);
@@ -105,55 +103,59 @@ function readRole(item: Fields): string {
   return role;
 }
 
-/** Only users send images, recordings and files. */
-function messageOf(role: string, elements: readonly Element[]): Message {
-  const isPlain = elements.every(({ type }) => type === "text");
-  return isPlain
-    ? textMessage(role, textOfElements(elements))
-    : create(MessageSchema, { role, content: { case: "parts", value: { elements: [...elements] } } });
+/** Returns a message with a content. */
+export function messageOf(role: string, elements: readonly Element[]): Message {
+  return create(MessageSchema, { role, content: contentOf(elements) });
 }
 
-function callOf(id: string, fields: Fields): ToolCall {
-  return create(ToolCallSchema, { id, name: fields.requireText("name"), arguments: fields.requireText("arguments") });
+function contentOf(elements: readonly Element[]): NonNullable<MessageInit["content"]> {
+  return elements.every(({ type }) => type === "text")
+    ? { case: "text", value: textOfElements(elements) }
+    : { case: "parts", value: { elements: [...elements] } };
 }
 
-/** A call belongs to the assistant's message before it: one response of the model. */
-function addCall(messages: Message[], call: ToolCall): void {
-  const last = messages.at(-1);
-  if (last?.role === "assistant") {
-    last.toolCalls.push(call);
-  } else {
-    messages.push(create(MessageSchema, { role: "assistant", toolCalls: [call] }));
-  }
+type MessageInit = Extract<MessageInitShape<typeof MessageSchema>, { readonly $typeName?: never }>;
+
+/** Returns a call of a tool. */
+export function callOf(id: string, name: string, json: string): ToolCall {
+  return create(ToolCallSchema, { id, name, arguments: json });
 }
 
-function textMessage(role: string, text: string): Message {
+/** Returns a message with a text. */
+export function textMessage(role: string, text: string): Message {
   return create(MessageSchema, { role, content: { case: "text", value: text } });
 }
 
-function resultMessage(toolCallId: string, text: string): Message {
-  return create(MessageSchema, { role: "tool", toolCallId, content: { case: "text", value: text } });
+/** Returns the message that answers a call. */
+export function resultMessage(toolCallId: string, elements: readonly Element[]): Message {
+  return create(MessageSchema, { role: "tool", toolCallId, content: contentOf(elements) });
 }
 
-/** Returns a message as items with ids that begin with `prefix`. */
-export function itemsOf(message: Message, prefix: string): object[] {
+/** Returns a message as items with ids that begin with `prefix`. Without `tools`, calls of custom tools are those of functions. */
+export function itemsOf(message: Message, prefix: string, tools: CallerTools = new Map()): Item[] {
   const text = textOf(message);
   if (message.role === "tool") {
-    const { toolCallId: call_id = "" } = message;
-    return [{ id: `fco_${prefix}`, type: "function_call_output", call_id, output: text, status: "completed" }];
+    return [resultItem(message, prefix)];
   }
   const isAssistant = message.role === "assistant";
   const content = isAssistant
     ? [{ type: "output_text", text, annotations: annotationsOf(message), logprobs: [] }]
     : inputParts(message);
   const said = { id: `msg_${prefix}`, type: "message", role: message.role, status: "completed", content };
-  const calls = message.toolCalls.map(({ id, name, arguments: json }, index) => ({
-    id: `fc_${prefix}_${index}`,
-    type: "function_call",
-    call_id: id,
-    name,
-    arguments: json,
-    status: "completed",
-  }));
+  const calls = message.toolCalls.map((call, index) => callItem(call, `${prefix}_${index}`, tools));
   return text === "" && calls.length > 0 ? calls : [said, ...calls];
+}
+
+function resultItem(message: Message, prefix: string): Item {
+  const { toolCallId: call_id = "", content } = message;
+  const output = content.case === "parts" ? inputParts(message) : textOf(message);
+  return { id: `fco_${prefix}`, type: "function_call_output", call_id, output, status: "completed" } as Item;
+}
+
+function callItem({ id: call_id, name: known, arguments: json }: ToolCall, place: string, tools: CallerTools): Item {
+  const { isCustom = false, ...own } = tools.get(known) ?? { name: known };
+  const call = isCustom
+    ? { id: `ctc_${place}`, type: "custom_tool_call", call_id, ...own, input: textOfArguments(json) }
+    : { id: `fc_${place}`, type: "function_call", call_id, ...own, arguments: json };
+  return { ...call, ...{ status: "completed" } };
 }

@@ -1,7 +1,8 @@
-// The Models API: the known models of the configured providers.
+// The Models API: the models that the service routes.
 
-import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import { type KnownModel, ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import type { Visit } from "../in-process/visit.ts";
+import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
 import { ApiError } from "./errors.ts";
 
@@ -11,17 +12,23 @@ export async function listModels(visit: Visit): Promise<void> {
   sendJson(visit.response, 200, JSON.stringify({ object: "list", data }));
 }
 
-/** `GET /v1/models/{id}`. */
-export async function getModel(visit: Visit, id: string): Promise<void> {
-  const model = (await readModels(visit)).find((each) => each.id === id);
-  if (model === undefined) {
+/** `GET /v1/models/{id}`: of any name that the service routes. */
+export async function getModel({ calls, response }: Visit, id: string): Promise<void> {
+  const { model } = await calls.call(ProviderService.method.getModel, { name: id }).catch((error: unknown) => {
+    if (!isReason(error, "MODEL_UNSUPPORTED", "INVALID_ARGUMENT")) {
+      throw error;
+    }
     const message = `The model '${id}' does not exist or is not configured.`;
     throw new ApiError(404, { message, param: "model", code: "model_not_found" });
-  }
-  sendJson(visit.response, 200, JSON.stringify(model));
+  });
+  sendJson(response, 200, JSON.stringify(modelObject(model ?? { name: id, provider: "" })));
 }
 
 async function readModels({ calls }: Visit) {
   const { models } = await calls.call(ProviderService.method.listModels, {});
-  return models.map(({ name: id, provider }) => ({ id, object: "model", created: 0, owned_by: provider }));
+  return models.map(modelObject);
+}
+
+function modelObject({ name: id, provider }: Pick<KnownModel, "name" | "provider">): object {
+  return { id, object: "model", created: 0, owned_by: provider };
 }

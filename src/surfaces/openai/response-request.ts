@@ -1,29 +1,34 @@
 // Reads the requests of the Responses API.
 
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
-import { type AgentSchema, ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
+import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import type { Echo } from "./echo.ts";
 import { ApiError, invalid, notFound } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { runIdOf, sessionIdOf } from "./ids.ts";
-import { readInput } from "./messages.ts";
-import { readResponseSettings, readTextSettings } from "./settings.ts";
+import { type References, readInput } from "./input.ts";
+import { readExtras, readResponseSettings, readTextSettings, type Settings } from "./settings.ts";
 import { readTools } from "./tools.ts";
 
 /** A request, read and checked. */
 export interface Asked {
   readonly isStream: boolean;
   readonly messages: readonly Message[];
-  readonly agent: MessageInitShape<typeof AgentSchema>;
+  readonly agent: Settings;
   readonly conversation: string | undefined;
   readonly previousRunId: string | undefined;
   readonly workDir: string;
   readonly echo: Echo;
 }
 
+/** Fields that save tokens or time, or tell OpenAI more about the caller. */
+const withoutEffect = [
+  ...(["truncation", "stream_options", "prompt_cache_retention", "prompt_cache_options", "client_metadata"] as const),
+  ...(["context_management", "moderation", "access_programs"] as const),
+];
+
 /** Reads a request. Throws an ApiError that names the first field that is wrong or not supported. */
-export function readRequest(request: Fields): Asked {
+export function readRequest(request: Fields, references: References): Asked {
   const conversation = readConversation(request);
   const previous = request.findText("previous_response_id");
   if (conversation !== undefined && previous !== undefined) {
@@ -31,14 +36,15 @@ export function readRequest(request: Fields): Asked {
   }
   const instructions = request.findText("instructions");
   const toolsGiven = request.findItems("tools") ?? [];
-  const tools = readTools(request, { isChat: false });
+  const tools = readTools(request);
   const metadata = readMetadata(request);
   const reasoning = request.findObject("reasoning");
+  const model = request.findText("model") ?? "";
   const asked: Asked = {
     isStream: request.findFlag("stream") ?? false,
-    messages: readInput(request),
+    messages: readInput(request, references),
     agent: {
-      model: request.findText("model") ?? "",
+      model,
       systemPrompt: instructions ?? "",
       maxTokens: request.findCount("max_output_tokens") ?? 0,
       ...readResponseSettings(request),
@@ -53,6 +59,8 @@ export function readRequest(request: Fields): Asked {
       background: request.findFlag("background") ?? false,
       store: request.findFlag("store") ?? true,
       hasInstructions: instructions !== undefined,
+      hasState: readIncludes(request).has("reasoning.encrypted_content"),
+      max_tool_calls: request.findCount("max_tool_calls") ?? null,
       previous_response_id: previous ?? null,
       metadata,
       tools: toolsGiven,
@@ -64,12 +72,33 @@ export function readRequest(request: Fields): Asked {
       prompt_cache_key: request.findText("prompt_cache_key") ?? null,
     },
   };
-  request.ignore("truncation", "stream_options", "prompt_cache_retention");
-  request.assertAllRead();
-  return asked;
+  request.ignore(...withoutEffect);
+  return { ...asked, agent: { ...asked.agent, ...readExtras(request, model) } };
 }
 
-function readConversation(request: Fields): string | undefined {
+/** The values of `include`. Results of tools are in their items without being asked for. */
+const includes: ReadonlySet<unknown> = new Set([
+  "code_interpreter_call.outputs",
+  "computer_call_output.output.image_url",
+  "file_search_call.results",
+  "message.input_image.image_url",
+  "message.output_text.logprobs",
+  "reasoning.encrypted_content",
+  "web_search_call.action.sources",
+  "web_search_call.results",
+]);
+
+function readIncludes(request: Fields): ReadonlySet<unknown> {
+  const given = request.findItems("include") ?? [];
+  const unknown = given.findIndex((each) => !includes.has(each));
+  if (unknown !== -1) {
+    throw invalid(`include[${unknown}]`, `must be one of ${[...includes].join(", ")}`);
+  }
+  return new Set(given);
+}
+
+/** Returns the session of the conversation; undefined for none. */
+export function readConversation(request: Fields): string | undefined {
   const given = request.find("conversation");
   const id =
     typeof given === "object"

@@ -19,7 +19,7 @@ export interface Progress {
 
 /** Returns the Response. Fields that have no value here are null. */
 export function responseObject({ runId, sessionId, agent, echo }: Origin, progress: Progress): object {
-  const { hasInstructions, ...repeated } = echo;
+  const { hasInstructions, hasState: _, ...repeated } = echo;
   return {
     id: responseIdOf(runId),
     object: "response",

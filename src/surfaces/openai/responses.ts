@@ -2,21 +2,20 @@
 
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
-import { printJson } from "../../platform/base/json/exact.ts";
 import type { Calls } from "../in-process/calls.ts";
 import { followLog } from "../in-process/follow-log.ts";
-import { pageSizeMax, readPages } from "../in-process/lists.ts";
 import { SlowJson } from "../in-process/slow-json.ts";
 import type { Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
 import { type Origin, originOf } from "./echo.ts";
 import { invalid, notFound } from "./errors.ts";
+import type { Fields } from "./fields.ts";
 import { ResponseFold } from "./fold.ts";
-import { plain, runIdOf } from "./ids.ts";
-import { itemsOf } from "./messages.ts";
-import { readRequest } from "./response-request.ts";
+import { type References, referredIds } from "./input.ts";
+import { type Asked, readConversation, readRequest } from "./response-request.ts";
 import { start } from "./start.ts";
+import { findOrigin, findReferences, foldNow, readInputItems } from "./stored.ts";
 import { streamResponse } from "./stream.ts";
 import { pageOf, readFields, readPage } from "./visit.ts";
 
@@ -24,16 +23,29 @@ const runs = RunService.method;
 
 /** `POST /v1/responses`. */
 export async function createResponse(visit: Visit): Promise<void> {
-  const asked = readRequest(readFields(visit));
+  const asked = await readAsked(visit);
   const { runId, sessionId } = await start(visit, asked);
   const origin = await requireOrigin(visit.calls, runId, sessionId);
   if (asked.isStream) {
     await streamResponse(visit, origin, -1);
   } else if (asked.echo.background) {
-    sendJson(visit.response, 200, printJson(new ResponseFold(origin).response));
+    sendJson(visit.response, 200, JSON.stringify(new ResponseFold(origin).response));
   } else {
     await answerWhole(visit, origin);
   }
+}
+
+/** Reads a request, and the items that it refers to. */
+async function readAsked(visit: Visit): Promise<Asked> {
+  const request = readFields(visit);
+  const ids = referredIds(request);
+  return readRequest(request, ids.length === 0 ? new Map() : await findReferred(visit.calls, request, ids));
+}
+
+async function findReferred(calls: Calls, request: Fields, ids: readonly string[]): Promise<References> {
+  const previous = request.findText("previous_response_id");
+  const session = previous === undefined ? readConversation(request) : (await findOrigin(calls, previous))?.sessionId;
+  return await findReferences(calls, ids, session);
 }
 
 /** `GET /v1/responses/{id}`. */
@@ -96,31 +108,11 @@ export async function deleteResponse({ calls, response }: Visit, id: string): Pr
 export async function listInputItems(visit: Visit, id: string): Promise<void> {
   const { calls, response } = visit;
   const page = readPage(visit);
-  const runId = runIdOf(id);
   const origin = await findOrigin(calls, id);
-  if (origin?.echo.store !== true || runId === undefined) {
+  if (origin?.echo.store !== true) {
     throw notFound("Response", id);
   }
-  const { messages } = await calls.call(runs.getRunInput, { runId });
-  const items = messages.flatMap((message, index) => itemsOf(message, `${plain(runId)}_in${index}`));
-  sendJson(response, 200, JSON.stringify(pageOf(items as { id: string }[], page)));
-}
-
-/** Returns the origin of a response by its id; undefined when the caller has no such response. */
-async function findOrigin(calls: Calls, id: string): Promise<Origin | undefined> {
-  const runId = runIdOf(id);
-  if (runId === undefined) {
-    return undefined;
-  }
-  try {
-    const { run } = await calls.call(runs.getRun, { runId });
-    return originOf(await calls.call(runs.getRunInput, { runId }), run?.sessionId ?? "");
-  } catch (error) {
-    if (isReason(error, "RUN_NOT_FOUND")) {
-      return undefined;
-    }
-    throw error;
-  }
+  sendJson(response, 200, JSON.stringify(pageOf(await readInputItems(calls, origin), page)));
 }
 
 async function requireOrigin(calls: Calls, runId: string, sessionId: string): Promise<Origin> {
@@ -160,15 +152,5 @@ async function answerWhole({ calls, response }: Visit, origin: Origin): Promise<
 
 /** Answers with the response as it is now. */
 async function answerNow({ calls, response }: Visit, origin: Origin): Promise<void> {
-  const fold = new ResponseFold(origin);
-  fold.open();
-  const { runId } = origin;
-  const results = await readPages(async (pageToken) => {
-    const page = await calls.call(runs.listRunResults, { runId, pageSize: pageSizeMax, pageToken });
-    return { items: page.results, nextPageToken: page.nextPageToken };
-  });
-  for (const result of results) {
-    fold.take(result);
-  }
-  sendJson(response, 200, printJson(fold.response));
+  sendJson(response, 200, JSON.stringify((await foldNow(calls, origin)).response));
 }

@@ -2,10 +2,11 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
+import { modelNameOf } from "./caller-tools.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { readChatLogprobs, readLogprobs } from "./logprobs.ts";
+import { findAllowed } from "./tools.ts";
 
 /** Fields of an agent. */
 export type Settings = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
@@ -34,13 +35,24 @@ export function readChatSettings(request: Fields): Settings {
       verbosity: readVerbosity(request),
       responseFormat: readChatFormat(request),
       topLogprobs: readChatLogprobs(request),
+      logitBias: readJson(request, "logit_bias"),
+      prediction: readJson(request, "prediction"),
     }),
   };
 }
 
 /** Reads the settings of a response, without those in its `text`. */
 export function readResponseSettings(request: Fields): Settings {
-  return { ...readSettings(request), ...present({ topLogprobs: readLogprobs(request) }) };
+  const own = { topLogprobs: readLogprobs(request), maxProviderCalls: request.findCount("max_tool_calls") };
+  return { ...readSettings(request), ...present(own) };
+}
+
+function readObject(request: Fields, name: string): object | undefined {
+  return request.findObject(name) === undefined ? undefined : { [name]: request.find(name) };
+}
+
+function readJson(request: Fields, name: string): string | undefined {
+  return request.findObject(name) === undefined ? undefined : JSON.stringify(request.find(name));
 }
 
 /** Reads `text` of the Responses API: the form of the answer, and how long it is. */
@@ -56,6 +68,23 @@ export function readTextSettings(request: Fields): Settings {
   return settings;
 }
 
+/**
+ * Reads the fields that are left. Servers that are compatible with OpenAI's API have many of their own, which go to them as they are.
+ * @throws ApiError that names such a field of a request to another model.
+ */
+export function readExtras(request: Fields, model: string): Settings {
+  const search = readObject(request, "web_search_options");
+  if (!model.startsWith("compatible:")) {
+    request.assertAllRead();
+    return search === undefined ? {} : { providerOptions: JSON.stringify({ openai: search }) };
+  }
+  const own = request.unread.flatMap((name) =>
+    request.get(name) === null ? [] : [[name, request.get(name)] as const],
+  );
+  const extras = { ...search, ...Object.fromEntries(own) };
+  return Object.keys(extras).length === 0 ? {} : { providerOptions: JSON.stringify({ compatible: extras }) };
+}
+
 /** Returns the fields that have a value. */
 function present(fields: { readonly [Name in keyof Settings]: Settings[Name] | undefined }): Settings {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -66,23 +95,38 @@ function readTier(request: Fields): string | undefined {
   return tier === "auto" || tier === "default" ? undefined : tier;
 }
 
-/** Reads a choice: a mode, or a function by its name, which Chat Completions writes into a field of its own. */
+/** Reads a choice: a mode, some of the tools with a mode, or one tool by its name, which Chat Completions writes into a field of its own. */
 function readChoice(request: Fields): Settings["toolChoice"] | undefined {
   const choice = request.find("tool_choice");
   if (choice === undefined || typeof choice === "string") {
     return choice === undefined ? undefined : { mode: readMode(request.at("tool_choice"), choice) };
   }
   const fields = new Fields(choice, request.at("tool_choice"));
-  const type = fields.requireText("type");
-  if (type !== "function") {
-    throw unsupported(fields.at("type"), `use function, or none, auto or required in place of the object, not ${type}`);
+  const allowed = findAllowed(fields);
+  if (allowed !== undefined) {
+    const mode = readMode(allowed.at("mode"), allowed.findText("mode") ?? "auto");
+    allowed.ignore("type", "tools");
+    allowed.assertAllRead();
+    fields.assertAllRead();
+    return { mode };
   }
-  const name = fields.findText("name") ?? fields.findObject("function")?.requireText("name");
-  fields.assertAllRead();
+  return { name: readChosenTool(fields) };
+}
+
+function readChosenTool(choice: Fields): string {
+  const type = choice.requireText("type");
+  if (type !== "function" && type !== "custom" && type !== "mcp") {
+    const fix = `use function, custom, allowed_tools, or none, auto or required in place of the object, not ${type}`;
+    throw unsupported(choice.at("type"), fix);
+  }
+  const name = choice.findText("name") ?? choice.findObject(type)?.requireText("name");
+  const namespace = choice.findText("namespace");
+  choice.ignore("server_label");
+  choice.assertAllRead();
   if (name === undefined) {
-    throw invalid(fields.at("name"), "is missing");
+    throw invalid(choice.at("name"), "is missing");
   }
-  return { name };
+  return modelNameOf(name, namespace);
 }
 
 function readMode(param: string, choice: string): ToolChoice_Mode {
@@ -162,7 +206,7 @@ function readFormat(format: Fields, place: () => Fields): Settings["responseForm
       const described = {
         name: fields.findText("name") ?? "",
         description: fields.findText("description") ?? "",
-        schema: schema === undefined ? "" : printJson(schema),
+        schema: schema === undefined ? "" : JSON.stringify(schema),
         strict: fields.findFlag("strict") ?? false,
       };
       fields.assertAllRead();

@@ -1,6 +1,5 @@
 // Streams a response as server-sent events. There are no ids: after one, the Python client reads our comments as events.
 
-import { printJson } from "../../platform/base/json/exact.ts";
 import { followLog } from "../in-process/follow-log.ts";
 import { keepAlive } from "../in-process/slow-json.ts";
 import type { Visit } from "../in-process/visit.ts";
@@ -43,7 +42,7 @@ export async function streamResponse(visit: Visit, origin: Origin, after: number
 }
 
 function printEvent(event: ResponseEvent): string {
-  return `event: ${event.type}\ndata: ${printJson(event)}\n\n`;
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
 /** The last event of a stream that the service gives up. Clients read the error in either place. */

@@ -20,7 +20,7 @@ import { cancelResponse, createResponse, deleteResponse, getResponse, listInputI
 
 const { sendMessage, getSession, createSession, deleteSession, listMessages: listItems } = SessionService.method;
 const { getRun, cancelRun, deleteRun, getRunInput } = RunService.method;
-const { listModels: modelsMethod } = ProviderService.method;
+const { listModels: modelsMethod, getModel: modelMethod } = ProviderService.method;
 
 const routes: readonly Route[] = [
   route("POST", "/v1/responses", sendMessage, createResponse),
@@ -34,7 +34,7 @@ const routes: readonly Route[] = [
   route("GET", "/v1/conversations/{id}/items", listItems, listConversationItems),
   route("POST", "/v1/chat/completions", sendMessage, createChatCompletion),
   route("GET", "/v1/models", modelsMethod, listModels),
-  route("GET", "/v1/models/{id}", modelsMethod, getModel),
+  route("GET", "/v1/models/{name}", modelMethod, getModel),
 ];
 
 /** The first segments of OpenAI's paths. This service has the first four; it has other paths below `/v1/threads`. */

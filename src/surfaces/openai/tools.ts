@@ -1,9 +1,10 @@
-// Reads the tools of a request: functions that the caller runs, tools of this service as an MCP server named `runnel`, and with
-// Responses tools that OpenAI runs itself.
+// Reads the tools of a request: functions and custom tools that the caller runs, alone or in namespaces, tools of this service as an
+// MCP server named `runnel`, and tools that OpenAI runs itself.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
-import { printJson } from "../../platform/base/json/exact.ts";
+import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
+import { modelNameOf, textParameters } from "./caller-tools.ts";
 import { unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 
@@ -18,60 +19,127 @@ type AgentTools = Required<
 export const noTools: AgentTools = { builtin: [], functions: [], provider: [], unknownCallsToCaller: true };
 
 /**
- * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own.
- * @throws ApiError that names a tool of another type, or a field of a tool.
+ * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own. A tool that
+ * OpenAI runs is for models of OpenAI alone: others do without, and the service logs that.
+ * @throws ApiError that names a field of a tool.
  */
-export function readTools(request: Fields, { isChat }: { readonly isChat: boolean }): AgentTools | undefined {
+export function readTools(request: Fields): AgentTools | undefined {
   const items = request.findItems("tools");
   if (items === undefined) {
     return undefined;
   }
-  const tools: {
-    builtin: string[];
-    functions: AgentTools["functions"][number][];
-    provider: AgentTools["provider"][number][];
-  } = { builtin: [], functions: [], provider: [] };
+  const tools: Tools = { builtin: [], functions: [], provider: [] };
   for (const [index, item] of items.entries()) {
-    const tool = new Fields(item, `tools[${index}]`);
-    const type = tool.requireText("type");
-    if (type === "function") {
-      tools.functions.push(readFunction(isChat ? new Fields(tool.find("function"), tool.at("function")) : tool));
-    } else if (type === "mcp") {
-      tools.builtin.push(...readServerTools(tool));
-    } else if (!isChat) {
-      // In the words of OpenAI's API, so no other provider gets it.
-      tools.provider.push({ provider: "openai", tool: printJson(item) });
-      continue;
-    } else {
-      throw unsupported(tool.at("type"), `use function, or mcp with server_label ${serverLabel}, not ${type}`);
-    }
-    tool.assertAllRead();
+    addTool(tools, new Fields(item, `tools[${index}]`), item);
   }
-  return { ...noTools, ...tools };
+  const choice = request.find("tool_choice");
+  const allowed = isObject(choice) ? findAllowed(new Fields(choice, "tool_choice")) : undefined;
+  return { ...noTools, ...(allowed === undefined ? tools : keepAllowed(tools, allowed)) };
 }
 
-function readFunction(tool: Fields) {
+/** Returns the part of a tool choice that lists the allowed tools; undefined for any other choice. */
+export function findAllowed(choice: Fields): Fields | undefined {
+  return choice.requireText("type") === "allowed_tools" ? (choice.findObject("allowed_tools") ?? choice) : undefined;
+}
+
+/** Of a server all tools are allowed, or those of its `allowed_tools`; of OpenAI's own tools, all of a type. */
+function keepAllowed({ builtin, functions, provider }: Tools, allowed: Fields): Tools {
+  const listed = allowed.findObjects("tools") ?? [];
+  const names = new Set(
+    listed.map((tool) => {
+      const own = tool.findObject("function") ?? tool.findObject("custom") ?? tool;
+      return modelNameOf(own.findText("name") ?? "", own.findText("namespace"));
+    }),
+  );
+  const types = new Set(listed.map((tool) => tool.findText("type")));
+  const hasServer = listed.some((tool) => tool.findText("server_label") === serverLabel);
+  return {
+    builtin: hasServer ? builtin : [],
+    functions: functions.filter(({ name = "" }) => names.has(name)),
+    provider: provider.filter(({ tool = "" }) => types.has(String(parseObject(tool)?.type))),
+  };
+}
+
+interface Tools {
+  readonly builtin: string[];
+  readonly functions: AgentTools["functions"][number][];
+  readonly provider: AgentTools["provider"][number][];
+}
+
+function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string): void {
+  const type = tool.requireText("type");
+  switch (type) {
+    case "function":
+      tools.functions.push(readFunction(tool.findObject("function") ?? tool, namespace));
+      break;
+    case "custom":
+      tools.functions.push(readCustom(tool.findObject("custom") ?? tool, namespace));
+      break;
+    case "namespace": {
+      const name = tool.requireText("name");
+      for (const [index, each] of (tool.findItems("tools") ?? []).entries()) {
+        addTool(tools, new Fields(each, tool.at(`tools[${index}]`)), each, name);
+      }
+      tool.ignore("description");
+      break;
+    }
+    case "mcp":
+      if (tool.requireText("server_label") === serverLabel) {
+        tools.builtin.push(...readServerTools(tool));
+        break;
+      }
+      tools.provider.push(ofOpenAi(item));
+      return;
+    default:
+      tools.provider.push(ofOpenAi(item));
+      return;
+  }
+  tool.assertAllRead();
+}
+
+/** In the words of OpenAI's API, so no other provider gets it. */
+function ofOpenAi(item: unknown): AgentTools["provider"][number] {
+  return { provider: "openai", tool: JSON.stringify(item) };
+}
+
+function readFunction(tool: Fields, namespace: string | undefined) {
   const parameters = tool.findObject("parameters");
-  tool.ignore("strict", "type");
+  tool.ignore("type", "strict", ...hints);
   const described = {
-    name: tool.requireText("name"),
+    name: modelNameOf(tool.requireText("name"), namespace),
     description: tool.findText("description") ?? "",
-    parameters: parameters === undefined ? "" : printJson(tool.find("parameters")),
+    parameters: parameters === undefined ? "" : JSON.stringify(tool.find("parameters")),
+  };
+  tool.assertAllRead();
+  return described;
+}
+
+/** Fields of functions that save tokens or time where OpenAI knows them. */
+const hints = ["allowed_callers", "async", "defer_loading", "output_schema", "cache_control", "eager_input_streaming"];
+
+/** Reads a tool that takes one text. Its grammar stands in the description: models of other providers cannot be held to it. */
+function readCustom(tool: Fields, namespace: string | undefined) {
+  const description = tool.findText("description") ?? "";
+  const format = tool.findObject("format");
+  const grammar = format?.findObject("grammar") ?? format;
+  const definition = grammar?.findText("definition");
+  const rule = `The input must follow this ${grammar?.findText("syntax") ?? ""} grammar:\n${definition}`;
+  tool.ignore("type", ...hints);
+  const described = {
+    name: modelNameOf(tool.requireText("name"), namespace),
+    description: definition === undefined ? description : `${description}\n\n${rule}`.trim(),
+    parameters: JSON.stringify(textParameters),
   };
   tool.assertAllRead();
   return described;
 }
 
 function readServerTools(tool: Fields): string[] {
-  const label = tool.requireText("server_label");
-  if (label !== serverLabel) {
-    throw unsupported(tool.at("server_label"), `only ${serverLabel} is known: the tools of this service`);
-  }
   const approval = tool.find("require_approval");
   if (approval !== undefined && approval !== "never") {
     throw unsupported(tool.at("require_approval"), "use never");
   }
-  tool.ignore("server_url", "server_description");
+  tool.ignore("type", "server_url", "server_description");
   const names = tool.findItems("allowed_tools") ?? [];
   return names.map((name, index) => {
     if (typeof name !== "string") {

@@ -156,7 +156,7 @@ def settings():
 
 
 def refusals():
-    for field, value in [("max_tool_calls", 3), ("prompt", {"id": "pmpt_1"}), ("include", ["file_search_call.results"])]:
+    for field, value in [("prompt", {"id": "pmpt_1"}), ("text", {"format": {"type": "grammar"}})]:
         error = expect(openai.BadRequestError, lambda: client.responses.create(model=MODEL, input="n=1", **{field: value}))
         assert error.code == "unsupported_parameter" and error.param.startswith(field), error
     wrong = OpenAI(base_url=base_url, api_key="wrong")

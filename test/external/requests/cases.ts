@@ -167,6 +167,8 @@ const settings: { readonly [Name in SettingName]: readonly NonNullable<ModelSett
   serviceTier: ["flex", "priority"],
   topLogprobs: [5, 0],
   maxProviderCalls: [3],
+  logitBias: ['{"50256":-100}'],
+  prediction: ['{"type":"content","content":"a b"}'],
 };
 
 /** A case for each value of each setting, with the name of the setting. */

@@ -9,7 +9,8 @@ import { readRunInput } from "../../../src/surfaces/ag-ui/input.ts";
 import { findNewInput } from "../../../src/surfaces/ag-ui/thread.ts";
 import { Fields } from "../../../src/surfaces/openai/fields.ts";
 import { ResponseFold } from "../../../src/surfaces/openai/fold.ts";
-import { readChatMessages, readInput } from "../../../src/surfaces/openai/messages.ts";
+import { readInput } from "../../../src/surfaces/openai/input.ts";
+import { readChatMessages } from "../../../src/surfaces/openai/messages.ts";
 import { readRequest } from "../../../src/surfaces/openai/response-request.ts";
 import { readTools } from "../../../src/surfaces/openai/tools.ts";
 import type { GrowthCase } from "../growth.ts";
@@ -165,7 +166,7 @@ export const surfaceCases: readonly GrowthCase[] = [
     input: "many calls and results",
     prepare: (size) => {
       const request = { input: responseInput(size) };
-      return () => readInput(new Fields(request));
+      return () => readInput(new Fields(request), new Map());
     },
   },
   {
@@ -173,7 +174,7 @@ export const surfaceCases: readonly GrowthCase[] = [
     input: "many calls in a row",
     prepare: (size) => {
       const request = { input: responseInput(size).filter((_, at) => at % 2 === 0) };
-      return () => readInput(new Fields(request));
+      return () => readInput(new Fields(request), new Map());
     },
   },
   {
@@ -182,7 +183,7 @@ export const surfaceCases: readonly GrowthCase[] = [
     firstSize: 8_000,
     prepare: (size) => {
       const request = { input: "a", metadata: {}, ...Object.fromEntries(numbers(size / 2).map((at) => [`f${at}`, 1])) };
-      return () => readRequest(new Fields(request));
+      return () => readRequest(new Fields(request), new Map());
     },
   },
   {
@@ -190,7 +191,7 @@ export const surfaceCases: readonly GrowthCase[] = [
     input: "many functions",
     prepare: (size) => {
       const tools = numbers(size / 4).map((at) => ({ type: "function", function: { name: `f${at}`, parameters: {} } }));
-      return () => readTools(new Fields({ tools }), { isChat: true });
+      return () => readTools(new Fields({ tools }));
     },
   },
   {

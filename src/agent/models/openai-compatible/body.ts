@@ -25,7 +25,7 @@ export function chatBody(origin: Origin, request: ModelRequest, reasons: boolean
   const { provider, model } = origin;
   const { system, messages, tools, providerTools = [], maxTokens, temperature, settings = {} } = request;
   const { responseFormat, reasoningEffort, providerOptions } = request;
-  const allTools = [...tools.map(chatTool), ...ownTools(provider, providerTools)];
+  const allTools = [...tools.map(chatTool), ...providerTools.map((tool) => new RawJson(tool))];
   const idOf = idsOf(model, messages);
   const said = messages.map((message) => chatMessage(message, origin, idOf));
   const body = {
@@ -42,11 +42,6 @@ export function chatBody(origin: Origin, request: ModelRequest, reasons: boolean
     stream_options: { include_usage: true },
   };
   return adaptParameters(body, reasons);
-}
-
-/** OpenAI runs tools itself with Responses alone. Other servers have such tools here. */
-function ownTools(provider: string, tools: readonly string[]): readonly RawJson[] {
-  return provider === "openai" ? [] : tools.map((tool) => new RawJson(tool));
 }
 
 function chatMessage(message: ModelMessage, origin: Origin, idOf: SafeIds): object {

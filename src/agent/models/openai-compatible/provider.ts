@@ -34,6 +34,8 @@ function createModel(name: string, account: Connected): Model {
     provider: account.name,
     name,
     settings: settingsOf(account.name),
+    // OpenAI runs tools itself with Responses alone. Other servers have such tools here.
+    lacksProviderTools: account.name === "openai",
     stream: (request, signal) => {
       const post = (): Promise<IncomingMessage> => send(name, account, request, signal);
       return streamResponse(

@@ -1,11 +1,12 @@
 // The settings of Chat Completions.
 
+import { RawJson } from "../../../platform/base/json/exact.ts";
 import type { ModelSettings, SettingName, ToolChoice } from "../model.ts";
 
 /** The settings of OpenAI's own service. */
 export const chatSettings: ReadonlySet<SettingName> = new Set([
   ...(["toolChoice", "parallelToolCalls", "topP", "stop", "seed", "frequencyPenalty", "presencePenalty"] as const),
-  ...(["verbosity", "serviceTier", "topLogprobs"] as const),
+  ...(["verbosity", "serviceTier", "topLogprobs", "logitBias", "prediction"] as const),
 ]);
 
 /** The settings of compatible servers. Many of them have `top_k` too. */
@@ -35,8 +36,14 @@ export function writeSettings(
     service_tier: settings.serviceTier,
     logprobs: settings.topLogprobs === undefined ? undefined : true,
     top_logprobs: settings.topLogprobs,
+    logit_bias: rawOf(settings.logitBias),
+    prediction: rawOf(settings.prediction),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function rawOf(json: string | undefined): RawJson | undefined {
+  return json === undefined ? undefined : new RawJson(json);
 }
 
 function writeChoice(choice: ToolChoice): string | object {

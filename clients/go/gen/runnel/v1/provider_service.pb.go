@@ -412,6 +412,98 @@ func (x *CountTokensResponse) GetInputTokens() int64 {
 	return 0
 }
 
+// Request of GetModel.
+type GetModelRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the model.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetModelRequest) Reset() {
+	*x = GetModelRequest{}
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetModelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetModelRequest) ProtoMessage() {}
+
+func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetModelRequest.ProtoReflect.Descriptor instead.
+func (*GetModelRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GetModelRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// Response of GetModel.
+type GetModelResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model.
+	Model         *KnownModel `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetModelResponse) Reset() {
+	*x = GetModelResponse{}
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetModelResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetModelResponse) ProtoMessage() {}
+
+func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetModelResponse.ProtoReflect.Descriptor instead.
+func (*GetModelResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *GetModelResponse) GetModel() *KnownModel {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
 // Request of ListProviders.
 type ListProvidersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -421,7 +513,7 @@ type ListProvidersRequest struct {
 
 func (x *ListProvidersRequest) Reset() {
 	*x = ListProvidersRequest{}
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -433,7 +525,7 @@ func (x *ListProvidersRequest) String() string {
 func (*ListProvidersRequest) ProtoMessage() {}
 
 func (x *ListProvidersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -446,7 +538,7 @@ func (x *ListProvidersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListProvidersRequest.ProtoReflect.Descriptor instead.
 func (*ListProvidersRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{8}
 }
 
 // Response of ListProviders.
@@ -460,7 +552,7 @@ type ListProvidersResponse struct {
 
 func (x *ListProvidersResponse) Reset() {
 	*x = ListProvidersResponse{}
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +564,7 @@ func (x *ListProvidersResponse) String() string {
 func (*ListProvidersResponse) ProtoMessage() {}
 
 func (x *ListProvidersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_provider_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_provider_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +577,7 @@ func (x *ListProvidersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListProvidersResponse.ProtoReflect.Descriptor instead.
 func (*ListProvidersResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_provider_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListProvidersResponse) GetProviders() []*Provider {
@@ -528,15 +620,21 @@ const file_runnel_v1_provider_service_proto_rawDesc = "" +
 	"\x05agent\x18\x01 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x129\n" +
 	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\t\xbaH\x06\x92\x01\x03\x10\x90NR\bmessages\"A\n" +
 	"\x13CountTokensResponse\x12*\n" +
-	"\finput_tokens\x18\x01 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\vinputTokens\"\x16\n" +
+	"\finput_tokens\x18\x01 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\vinputTokens\"1\n" +
+	"\x0fGetModelRequest\x12\x1e\n" +
+	"\x04name\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\x80\x02R\x04name\"?\n" +
+	"\x10GetModelResponse\x12+\n" +
+	"\x05model\x18\x01 \x01(\v2\x15.runnel.v1.KnownModelR\x05model\"\x16\n" +
 	"\x14ListProvidersRequest\"S\n" +
 	"\x15ListProvidersResponse\x12:\n" +
-	"\tproviders\x18\x01 \x03(\v2\x13.runnel.v1.ProviderB\a\xa2\xd9\xf4\a\x02\x10\x01R\tproviders2\xf5\x02\n" +
+	"\tproviders\x18\x01 \x03(\v2\x13.runnel.v1.ProviderB\a\xa2\xd9\xf4\a\x02\x10\x01R\tproviders2\xeb\x03\n" +
 	"\x0fProviderService\x12q\n" +
 	"\rListProviders\x12\x1f.runnel.v1.ListProvidersRequest\x1a .runnel.v1.ListProvidersResponse\"\x1d\xd0\xd9\xf4\a\x03\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/providers\x90\x02\x01\x12l\n" +
 	"\n" +
 	"ListModels\x12\x1c.runnel.v1.ListModelsRequest\x1a\x1d.runnel.v1.ListModelsResponse\"!\x82\xd3\xe4\x93\x02\x18\x12\x16/v1/providers/-/models\x90\x02\x01\x12x\n" +
-	"\vCountTokens\x12\x1d.runnel.v1.CountTokensRequest\x1a\x1e.runnel.v1.CountTokensResponse\"*\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/providers/-/models:count\x90\x02\x01\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
+	"\vCountTokens\x12\x1d.runnel.v1.CountTokensRequest\x1a\x1e.runnel.v1.CountTokensResponse\"*\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/providers/-/models:count\x90\x02\x01\x12t\n" +
+	"\bGetModel\x12\x1a.runnel.v1.GetModelRequest\x1a\x1b.runnel.v1.GetModelResponse\"/\x82\xd3\xe4\x93\x02&b\x05model\x12\x1d/v1/providers/-/models/{name}\x90\x02\x01\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
 	"\rcom.runnel.v1B\x14ProviderServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"
 
@@ -553,7 +651,7 @@ func file_runnel_v1_provider_service_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_provider_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_runnel_v1_provider_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_runnel_v1_provider_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_runnel_v1_provider_service_proto_goTypes = []any{
 	(Provider_Circuit)(0),         // 0: runnel.v1.Provider.Circuit
 	(*Provider)(nil),              // 1: runnel.v1.Provider
@@ -562,30 +660,35 @@ var file_runnel_v1_provider_service_proto_goTypes = []any{
 	(*ListModelsResponse)(nil),    // 4: runnel.v1.ListModelsResponse
 	(*CountTokensRequest)(nil),    // 5: runnel.v1.CountTokensRequest
 	(*CountTokensResponse)(nil),   // 6: runnel.v1.CountTokensResponse
-	(*ListProvidersRequest)(nil),  // 7: runnel.v1.ListProvidersRequest
-	(*ListProvidersResponse)(nil), // 8: runnel.v1.ListProvidersResponse
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
-	(*Agent)(nil),                 // 10: runnel.v1.Agent
-	(*Message)(nil),               // 11: runnel.v1.Message
+	(*GetModelRequest)(nil),       // 7: runnel.v1.GetModelRequest
+	(*GetModelResponse)(nil),      // 8: runnel.v1.GetModelResponse
+	(*ListProvidersRequest)(nil),  // 9: runnel.v1.ListProvidersRequest
+	(*ListProvidersResponse)(nil), // 10: runnel.v1.ListProvidersResponse
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*Agent)(nil),                 // 12: runnel.v1.Agent
+	(*Message)(nil),               // 13: runnel.v1.Message
 }
 var file_runnel_v1_provider_service_proto_depIdxs = []int32{
 	0,  // 0: runnel.v1.Provider.circuit:type_name -> runnel.v1.Provider.Circuit
-	9,  // 1: runnel.v1.Provider.retry_time:type_name -> google.protobuf.Timestamp
+	11, // 1: runnel.v1.Provider.retry_time:type_name -> google.protobuf.Timestamp
 	2,  // 2: runnel.v1.ListModelsResponse.models:type_name -> runnel.v1.KnownModel
-	10, // 3: runnel.v1.CountTokensRequest.agent:type_name -> runnel.v1.Agent
-	11, // 4: runnel.v1.CountTokensRequest.messages:type_name -> runnel.v1.Message
-	1,  // 5: runnel.v1.ListProvidersResponse.providers:type_name -> runnel.v1.Provider
-	7,  // 6: runnel.v1.ProviderService.ListProviders:input_type -> runnel.v1.ListProvidersRequest
-	3,  // 7: runnel.v1.ProviderService.ListModels:input_type -> runnel.v1.ListModelsRequest
-	5,  // 8: runnel.v1.ProviderService.CountTokens:input_type -> runnel.v1.CountTokensRequest
-	8,  // 9: runnel.v1.ProviderService.ListProviders:output_type -> runnel.v1.ListProvidersResponse
-	4,  // 10: runnel.v1.ProviderService.ListModels:output_type -> runnel.v1.ListModelsResponse
-	6,  // 11: runnel.v1.ProviderService.CountTokens:output_type -> runnel.v1.CountTokensResponse
-	9,  // [9:12] is the sub-list for method output_type
-	6,  // [6:9] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	12, // 3: runnel.v1.CountTokensRequest.agent:type_name -> runnel.v1.Agent
+	13, // 4: runnel.v1.CountTokensRequest.messages:type_name -> runnel.v1.Message
+	2,  // 5: runnel.v1.GetModelResponse.model:type_name -> runnel.v1.KnownModel
+	1,  // 6: runnel.v1.ListProvidersResponse.providers:type_name -> runnel.v1.Provider
+	9,  // 7: runnel.v1.ProviderService.ListProviders:input_type -> runnel.v1.ListProvidersRequest
+	3,  // 8: runnel.v1.ProviderService.ListModels:input_type -> runnel.v1.ListModelsRequest
+	5,  // 9: runnel.v1.ProviderService.CountTokens:input_type -> runnel.v1.CountTokensRequest
+	7,  // 10: runnel.v1.ProviderService.GetModel:input_type -> runnel.v1.GetModelRequest
+	10, // 11: runnel.v1.ProviderService.ListProviders:output_type -> runnel.v1.ListProvidersResponse
+	4,  // 12: runnel.v1.ProviderService.ListModels:output_type -> runnel.v1.ListModelsResponse
+	6,  // 13: runnel.v1.ProviderService.CountTokens:output_type -> runnel.v1.CountTokensResponse
+	8,  // 14: runnel.v1.ProviderService.GetModel:output_type -> runnel.v1.GetModelResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_provider_service_proto_init() }
@@ -601,7 +704,7 @@ func file_runnel_v1_provider_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_provider_service_proto_rawDesc), len(file_runnel_v1_provider_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

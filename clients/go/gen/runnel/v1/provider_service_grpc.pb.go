@@ -22,6 +22,7 @@ const (
 	ProviderService_ListProviders_FullMethodName = "/runnel.v1.ProviderService/ListProviders"
 	ProviderService_ListModels_FullMethodName    = "/runnel.v1.ProviderService/ListModels"
 	ProviderService_CountTokens_FullMethodName   = "/runnel.v1.ProviderService/CountTokens"
+	ProviderService_GetModel_FullMethodName      = "/runnel.v1.ProviderService/GetModel"
 )
 
 // ProviderServiceClient is the client API for ProviderService service.
@@ -38,6 +39,9 @@ type ProviderServiceClient interface {
 	// Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
 	// missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
 	CountTokens(ctx context.Context, in *CountTokensRequest, opts ...grpc.CallOption) (*CountTokensResponse, error)
+	// Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
+	// (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.
+	GetModel(ctx context.Context, in *GetModelRequest, opts ...grpc.CallOption) (*GetModelResponse, error)
 }
 
 type providerServiceClient struct {
@@ -78,6 +82,16 @@ func (c *providerServiceClient) CountTokens(ctx context.Context, in *CountTokens
 	return out, nil
 }
 
+func (c *providerServiceClient) GetModel(ctx context.Context, in *GetModelRequest, opts ...grpc.CallOption) (*GetModelResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetModelResponse)
+	err := c.cc.Invoke(ctx, ProviderService_GetModel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ProviderServiceServer is the server API for ProviderService service.
 // All implementations must embed UnimplementedProviderServiceServer
 // for forward compatibility.
@@ -92,6 +106,9 @@ type ProviderServiceServer interface {
 	// Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
 	// missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
 	CountTokens(context.Context, *CountTokensRequest) (*CountTokensResponse, error)
+	// Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
+	// (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.
+	GetModel(context.Context, *GetModelRequest) (*GetModelResponse, error)
 	mustEmbedUnimplementedProviderServiceServer()
 }
 
@@ -110,6 +127,9 @@ func (UnimplementedProviderServiceServer) ListModels(context.Context, *ListModel
 }
 func (UnimplementedProviderServiceServer) CountTokens(context.Context, *CountTokensRequest) (*CountTokensResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CountTokens not implemented")
+}
+func (UnimplementedProviderServiceServer) GetModel(context.Context, *GetModelRequest) (*GetModelResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetModel not implemented")
 }
 func (UnimplementedProviderServiceServer) mustEmbedUnimplementedProviderServiceServer() {}
 func (UnimplementedProviderServiceServer) testEmbeddedByValue()                         {}
@@ -186,6 +206,24 @@ func _ProviderService_CountTokens_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ProviderService_GetModel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetModelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProviderServiceServer).GetModel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProviderService_GetModel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProviderServiceServer).GetModel(ctx, req.(*GetModelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ProviderService_ServiceDesc is the grpc.ServiceDesc for ProviderService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -204,6 +242,10 @@ var ProviderService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CountTokens",
 			Handler:    _ProviderService_CountTokens_Handler,
+		},
+		{
+			MethodName: "GetModel",
+			Handler:    _ProviderService_GetModel_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

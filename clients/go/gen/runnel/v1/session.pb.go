@@ -510,14 +510,14 @@ type Agent struct {
 	// How much the model reasons before it answers, where it can; unset leaves it to the provider.
 	ReasoningEffort ReasoningEffort `protobuf:"varint,10,opt,name=reasoning_effort,json=reasoningEffort,proto3,enum=runnel.v1.ReasoningEffort" json:"reasoning_effort,omitempty"`
 	// Options that only some providers have, by the name of the provider: a JSON object such as
-	// `{"openai": {"logit_bias": {"50256": -100}}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
+	// `{"openai": {"prompt_cache_key": "tickets"}, "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}}}`. A request
 	// gets those of its provider as fields of its body. What the service itself sets has precedence.
 	ProviderOptions string `protobuf:"bytes,11,opt,name=provider_options,json=providerOptions,proto3" json:"provider_options,omitempty"`
 	// Which tools the model may call, or has to; unset lets it choose. Checked when a message is sent.
 	//
 	// This field and those below are settings that not all providers have. A setting that the model's provider does not have is
-	// refused when a message is sent, with the names of the providers that have it. `seed` and `service_tier` are hints: a provider
-	// that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
+	// refused when a message is sent, with the names of the providers that have it. `seed`, `verbosity`, `service_tier` and
+	// `prediction` are hints: a provider that does not have them gets none. A value that changes nothing, such as a `top_p` of 1, counts as unset. The demo model accepts
 	// them all, and obeys `tool_choice` alone.
 	ToolChoice *ToolChoice `protobuf:"bytes,12,opt,name=tool_choice,json=toolChoice,proto3" json:"tool_choice,omitempty"`
 	// Whether one response may call several tools; unset leaves it to the provider, and they all may.
@@ -544,8 +544,14 @@ type Agent struct {
 	// Maximum number of calls of the tools in `tools.provider` in one response, at least 1; unset leaves it to the provider. OpenAI counts
 	// the calls of all tools together. Anthropic counts those of each search and each fetch alone, and limits no other tool.
 	MaxProviderCalls *int32 `protobuf:"varint,23,opt,name=max_provider_calls,json=maxProviderCalls,proto3,oneof" json:"max_provider_calls,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// How much tokens are preferred, by their number in the model's vocabulary: a JSON object such as `{"50256": -100}`, whose values are
+	// -100 to 100.
+	LogitBias string `protobuf:"bytes,24,opt,name=logit_bias,json=logitBias,proto3" json:"logit_bias,omitempty"`
+	// Text that the answer probably repeats, so that it comes sooner: a JSON object as OpenAI writes it, such as
+	// `{"type": "content", "content": "…"}`. A hint.
+	Prediction    string `protobuf:"bytes,25,opt,name=prediction,proto3" json:"prediction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Agent) Reset() {
@@ -737,6 +743,20 @@ func (x *Agent) GetMaxProviderCalls() int32 {
 		return *x.MaxProviderCalls
 	}
 	return 0
+}
+
+func (x *Agent) GetLogitBias() string {
+	if x != nil {
+		return x.LogitBias
+	}
+	return ""
+}
+
+func (x *Agent) GetPrediction() string {
+	if x != nil {
+		return x.Prediction
+	}
+	return ""
 }
 
 // Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that
@@ -1307,8 +1327,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\"\n" +
 	"\x06run_id\x18\x02 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xa5\n" +
-	"\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\x88\v\n" +
 	"\x05Agent\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x04name\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12.\n" +
@@ -1335,7 +1354,12 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\tverbosity\x18\x14 \x01(\x0e2\x14.runnel.v1.VerbosityB\b\xbaH\x05\x82\x01\x02\x10\x01R\tverbosity\x12*\n" +
 	"\fservice_tier\x18\x15 \x01(\tB\a\xbaH\x04r\x02(@R\vserviceTier\x121\n" +
 	"\ftop_logprobs\x18\x16 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x00H\aR\vtopLogprobs\x88\x01\x01\x12:\n" +
-	"\x12max_provider_calls\x18\x17 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\bR\x10maxProviderCalls\x88\x01\x01B\x0e\n" +
+	"\x12max_provider_calls\x18\x17 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\bR\x10maxProviderCalls\x88\x01\x01\x12/\n" +
+	"\n" +
+	"logit_bias\x18\x18 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01R\tlogitBias\x120\n" +
+	"\n" +
+	"prediction\x18\x19 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80@\xa2\xd9\xf4\a\x02\b\x01R\n" +
+	"predictionB\x0e\n" +
 	"\f_temperatureB\x16\n" +
 	"\x14_parallel_tool_callsB\b\n" +
 	"\x06_top_pB\b\n" +

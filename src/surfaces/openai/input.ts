@@ -1,0 +1,195 @@
+// Reads the input of a response: a text, or items. Items of one response of a model become one message.
+
+import { create } from "@bufbuild/protobuf";
+import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { argumentsOfText, modelNameOf } from "./caller-tools.ts";
+import { readContent } from "./content.ts";
+import { ApiError, invalid, unsupported } from "./errors.ts";
+import { Fields } from "./fields.ts";
+import { callOf, endWithUser, messageOf, readRole, resultMessage, textMessage } from "./messages.ts";
+import { openState, openSummary, type SealedCall } from "./sealed-state.ts";
+
+/** The items that references name, by their ids. One of the conversation itself has no items. */
+export type References = ReadonlyMap<string, readonly unknown[]>;
+
+/** Returns the messages in `input` of a response. */
+export function readInput(request: Fields, references: References): readonly Message[] {
+  const input = request.find("input");
+  if (typeof input === "string") {
+    return [textMessage("user", input)];
+  }
+  const items = request.findItems("input");
+  if (items === undefined || items.length === 0) {
+    throw invalid("input", "give a text or a list of items");
+  }
+  const reader = new InputReader(references);
+  for (const [index, item] of items.entries()) {
+    reader.add(new Fields(item, `input[${index}]`));
+  }
+  return endWithUser(reader.messages());
+}
+
+/** Returns the ids in the references of an input. */
+export function referredIds(request: Fields): readonly string[] {
+  const items = Array.isArray(request.find("input")) ? (request.findObjects("input") ?? []) : [];
+  const references = items.filter((item) => item.find("type") === "item_reference");
+  return references.map((item) => item.requireText("id"));
+}
+
+/** Items of tools that a provider has run. Models get them from the transcript, or from the state of their response. */
+const itemsOfProviders: ReadonlySet<string> = new Set([
+  "code_interpreter_call",
+  "computer_call",
+  "computer_call_output",
+  "file_search_call",
+  "image_generation_call",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "mcp_list_tools",
+  "tool_search_call",
+  "tool_search_output",
+  "web_search_call",
+]);
+
+class InputReader {
+  readonly #references: References;
+  readonly #messages: Message[] = [];
+  /** The calls of the latest response whose state came with its items, by their names, the first one last. */
+  #stateCalls = new Map<string, SealedCall[]>();
+
+  constructor(references: References) {
+    this.#references = references;
+  }
+
+  /** A response of which only the thoughts were sent says nothing. */
+  messages(): readonly Message[] {
+    return this.#messages.filter(({ role, content, toolCalls }) => {
+      return role !== "assistant" || content.case !== undefined || toolCalls.length > 0;
+    });
+  }
+
+  add(item: Fields): void {
+    const type = item.findText("type") ?? "message";
+    if (itemsOfProviders.has(type)) {
+      return;
+    }
+    this.#addItem(type, item);
+    item.ignore("id", "status", "phase", "caller", "created_by", "internal_chat_message_metadata_passthrough");
+    item.assertAllRead();
+  }
+
+  #addItem(type: string, item: Fields): void {
+    switch (type) {
+      case "message":
+        this.#addMessage(messageOf(readRole(item), readContent(item, "content")));
+        return;
+      case "function_call":
+        this.#addCall(callOf(item.requireText("call_id"), readName(item), item.requireText("arguments")));
+        return;
+      case "custom_tool_call": {
+        const json = argumentsOfText(item.requireText("input"));
+        this.#addCall(callOf(item.requireText("call_id"), readName(item), json));
+        return;
+      }
+      case "function_call_output":
+      case "custom_tool_call_output":
+        this.#messages.push(resultMessage(item.requireText("call_id"), readContent(item, "output")));
+        item.ignore("name");
+        return;
+      case "mcp_call":
+        this.#addServerCall(item);
+        return;
+      case "reasoning":
+        this.#addState(item.findText("encrypted_content") ?? "");
+        item.ignore("summary", "content");
+        return;
+      case "compaction":
+      case "compaction_summary":
+        this.#addSummary(item);
+        return;
+      case "item_reference":
+        this.#addReferred(item);
+        return;
+      default:
+        throw unsupported(item.at("type"), `items of type ${type} are not supported`);
+    }
+  }
+
+  /** A text of a model joins the state of its response, when that came first. */
+  #addMessage(message: Message): void {
+    const last = this.#messages.at(-1);
+    if (message.role === "assistant" && last?.role === "assistant" && isHollow(last)) {
+      last.content = message.content;
+    } else {
+      this.#messages.push(message);
+    }
+  }
+
+  /** A call belongs to the assistant's message before it: one response of the model. */
+  #addCall(call: ToolCall): void {
+    this.#answer().toolCalls.push(call);
+  }
+
+  /** A call of this service's own tool, which the caller sends back with the answer before. */
+  #addServerCall(item: Fields): void {
+    const name = item.requireText("name");
+    const known = this.#stateCalls.get(name)?.pop();
+    const call = callOf(known?.id ?? item.requireText("id"), name, item.requireText("arguments"));
+    this.#addCall(call);
+    const output = item.findText("output") ?? `Error: ${JSON.stringify(item.find("error") ?? "")}`;
+    this.#messages.push(resultMessage(call.id, [{ type: "text", text: output }]));
+    item.ignore("server_label", "error", "approval_request_id");
+  }
+
+  /** Models without a state of ours get their own reasoning from the transcript. */
+  #addState(text: string): void {
+    const sealed = openState(text);
+    const last = this.#messages.at(-1);
+    if (sealed === undefined || (last?.role === "assistant" && last.providerSpecificFields === sealed.state)) {
+      return;
+    }
+    const answer = last?.providerSpecificFields === undefined ? this.#answer() : this.#begin();
+    answer.providerSpecificFields = sealed.state;
+    this.#stateCalls = Map.groupBy(sealed.calls.toReversed(), ({ name }) => name);
+  }
+
+  #addSummary(item: Fields): void {
+    const summary = openSummary(item.findText("encrypted_content") ?? "");
+    if (summary === undefined) {
+      throw invalid(item.at("encrypted_content"), "only a compaction that this service has made can be read");
+    }
+    this.#messages.push(textMessage("developer", `Summary of the conversation before:\n\n${summary}`));
+  }
+
+  #addReferred(item: Fields): void {
+    const id = item.requireText("id");
+    const referred = this.#references.get(id);
+    if (referred === undefined) {
+      const message = `Item with id '${id}' not found.`;
+      throw new ApiError(404, { message, param: item.at("id"), code: "not_found" });
+    }
+    for (const each of referred) {
+      this.add(new Fields(each, item.path));
+    }
+  }
+
+  /** Returns the answer that is being read. */
+  #answer(): Message {
+    const last = this.#messages.at(-1);
+    return last?.role === "assistant" ? last : this.#begin();
+  }
+
+  #begin(): Message {
+    const message = create(MessageSchema, { role: "assistant" });
+    this.#messages.push(message);
+    return message;
+  }
+}
+
+function isHollow({ content, toolCalls }: Message): boolean {
+  return content.case === undefined && toolCalls.length === 0;
+}
+
+function readName(item: Fields): string {
+  return modelNameOf(item.requireText("name"), item.findText("namespace"));
+}

@@ -48,6 +48,11 @@ export const parts = {
     files: ["test/external/anthropic/claude-code.test.ts"],
     needs: [],
   },
+  codex: {
+    about: "Codex by OpenAI's API: a task with two commands, and a death in its last answer",
+    files: ["test/external/openai/codex/codex.test.ts"],
+    needs: [],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

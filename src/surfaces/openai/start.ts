@@ -1,6 +1,8 @@
-// Starts the run of a response: in a session of its own, in a conversation, or after the previous response.
+// Starts the run of a response: in a session of its own, in a conversation, after the previous response, or in the session that a
+// header names.
 
 import { createHash } from "node:crypto";
+import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
@@ -8,26 +10,21 @@ import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { annotate } from "./echo.ts";
 import { responseIdOf } from "./ids.ts";
+import { findPlace, nameOf, type Started } from "./named-session.ts";
 import { type Asked, previousNotFound } from "./response-request.ts";
 import { noTools } from "./tools.ts";
 
 const sessions = SessionService.method;
 const runs = RunService.method;
 
-/** The run of a response. */
-export interface Started {
-  readonly runId: string;
-  readonly sessionId: string;
-}
-
 /** Starts the run: in a session of its own, in the conversation, or after the previous response. */
 export async function start(visit: Visit, asked: Asked): Promise<Started> {
   const { calls } = visit;
   const key = idempotencyKeyOf(visit);
-  const send = (sessionId: string, more: { afterRunId?: string; requestId: string }): Promise<Started> =>
+  const send: Send = (sessionId, { messages = asked.messages, ...more }) =>
     calls.call(sessions.sendMessage, {
       sessionId,
-      messages: [...asked.messages],
+      messages: [...messages],
       agent: asked.agent,
       annotations: annotate(asked.echo),
       ...more,
@@ -38,6 +35,10 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
   if (asked.previousRunId !== undefined) {
     return await follow(calls, asked.previousRunId, key, send);
   }
+  const name = nameOf(visit.request.headers["session-id"]);
+  if (name !== undefined) {
+    return await startNamed(calls, { name, asked, key }, send);
+  }
   const { sessionId } = await calls.call(sessions.createSession, {
     agent: newAgent,
     workDir: asked.workDir,
@@ -46,16 +47,38 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
   return await send(sessionId, { requestId: key });
 }
 
+type Send = (
+  sessionId: string,
+  more: { readonly messages?: readonly Message[]; readonly afterRunId?: string; readonly requestId: string },
+) => Promise<Started>;
+
+/** Starts the run in the session of a name, or returns the run of the same request. A busy session is left to its run. */
+async function startNamed(
+  calls: Calls,
+  { name, asked, key }: { readonly name: string; readonly asked: Asked; readonly key: string },
+  send: Send,
+): Promise<Started> {
+  const start = async (isBusy: boolean): Promise<Started> => {
+    const place = await findPlace(calls, { name, input: asked.messages, isBusy }, (session) =>
+      calls.call(sessions.createSession, { agent: newAgent, workDir: asked.workDir, ...session }),
+    );
+    return "runId" in place ? place : await send(place.sessionId, { messages: place.messages, requestId: key });
+  };
+  try {
+    return await start(false);
+  } catch (error) {
+    if (!isReason(error, "SESSION_BUSY", "SESSION_EXISTS")) {
+      throw error;
+    }
+    return await start(true);
+  }
+}
+
 /** The agent of sessions that this surface makes. Its runs may use tools many times. */
 export const newAgent = { name: "openai", maxTurns: 100, tools: noTools };
 
 /** Continues the session of a response while that is its newest run, else a fork of it. */
-async function follow(
-  calls: Calls,
-  runId: string,
-  key: string,
-  send: (sessionId: string, more: { afterRunId?: string; requestId: string }) => Promise<Started>,
-): Promise<Started> {
+async function follow(calls: Calls, runId: string, key: string, send: Send): Promise<Started> {
   const { run } = await calls.call(runs.getRun, { runId }).catch((error: unknown) => {
     throw isReason(error, "RUN_NOT_FOUND") ? previousNotFound(responseIdOf(runId)) : error;
   });

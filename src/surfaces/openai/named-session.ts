@@ -1,0 +1,131 @@
+// Sessions that programs name. Codex sends its whole history with each request, and the header `session-id`: its requests are runs of
+// one session of that name, whose transcript is the history. A request that was cut off is sent again, and then follows its run.
+//
+// N1  A request that the session has already as its latest run starts nothing, unless that run failed.
+// N2  A history that differs from the transcript continues in a fork of what both have. The newest fork is the session of the name.
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Calls } from "../in-process/calls.ts";
+import { pageSizeMax, readPages } from "../in-process/lists.ts";
+import { isReason } from "../rest/failure.ts";
+
+const sessions = SessionService.method;
+
+/** The run of a response. */
+export interface Started {
+  readonly runId: string;
+  readonly sessionId: string;
+}
+
+/** The newest session of a name. */
+interface Branch {
+  readonly sessionId: string;
+  readonly number: number;
+  readonly latestRunId: string;
+  readonly known: readonly SessionMessage[];
+}
+
+/** A session of a name, and the messages that it lacks. */
+export interface Place {
+  readonly sessionId: string;
+  readonly messages: readonly Message[];
+}
+
+/** Returns the name in the headers; undefined for none, and for one that no session can have. */
+export function nameOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" && /^[A-Za-z0-9_-]{1,100}$/.test(header) ? header : undefined;
+}
+
+/**
+ * Returns the run that has this input already, or the session in which it starts. `open` creates a session, and `isBusy` asks for
+ * another one than the newest.
+ */
+export async function findPlace(
+  calls: Calls,
+  {
+    name,
+    input,
+    isBusy = false,
+  }: { readonly name: string; readonly input: readonly Message[]; readonly isBusy?: boolean },
+  open: (session: {
+    readonly sessionId: string;
+    readonly fork?: { readonly sessionId: string; readonly messageCount: number };
+  }) => Promise<unknown>,
+): Promise<Started | Place> {
+  const branch = await findBranch(calls, name);
+  if (branch === undefined) {
+    await open({ sessionId: name });
+    return { sessionId: name, messages: input };
+  }
+  const { sessionId, known, latestRunId } = branch;
+  let common = commonLength(known, input);
+  if (common === input.length) {
+    if (known[common - 1]?.runId === latestRunId && !(await hasFailed(calls, latestRunId))) {
+      return { runId: latestRunId, sessionId };
+    }
+    common = known.findIndex(({ runId }) => runId === known[common - 1]?.runId);
+  }
+  if (common === known.length && !isBusy) {
+    return { sessionId, messages: input.slice(common) };
+  }
+  const next = branchIdOf(name, branch.number + 1);
+  const messageCount = known[common - 1]?.number ?? 0;
+  await open({ sessionId: next, ...(messageCount > 0 && { fork: { sessionId, messageCount } }) });
+  return { sessionId: next, messages: input.slice(common) };
+}
+
+function branchIdOf(name: string, number: number): string {
+  return number === 0 ? name : `${name}_fork${number}`;
+}
+
+async function findBranch(calls: Calls, name: string): Promise<Branch | undefined> {
+  let newest: Pick<Branch, "sessionId" | "number" | "latestRunId"> | undefined;
+  for (let number = 0; ; number++) {
+    const sessionId = branchIdOf(name, number);
+    try {
+      const { session } = await calls.call(sessions.getSession, { sessionId });
+      newest = { sessionId, number, latestRunId: session?.latestRunId ?? "" };
+    } catch (error) {
+      if (isReason(error, "SESSION_NOT_FOUND")) {
+        return newest && { ...newest, known: await readTranscript(calls, newest.sessionId) };
+      }
+      throw error;
+    }
+  }
+}
+
+async function readTranscript(calls: Calls, sessionId: string): Promise<SessionMessage[]> {
+  return await readPages(async (pageToken) => {
+    const page = await calls.call(sessions.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
+    return { items: page.messages, nextPageToken: page.nextPageToken };
+  });
+}
+
+async function hasFailed(calls: Calls, runId: string): Promise<boolean> {
+  const { run } = await calls.call(RunService.method.getRun, { runId });
+  return run?.state === Run_State.FAILED || run?.state === Run_State.CANCELLED;
+}
+
+/** Returns the number of messages at the start that are the same. */
+function commonLength(known: readonly SessionMessage[], input: readonly Message[]): number {
+  const differing = input.findIndex((message, index) => {
+    const other = known[index]?.message;
+    return other === undefined || print(message) !== print(other);
+  });
+  return differing === -1 ? input.length : differing;
+}
+
+/** Prints what callers send of a message. The state and the citations are the provider's. */
+function print({ role, content, toolCalls, toolCallId }: Message): string {
+  const said = create(MessageSchema, {
+    role,
+    ...(content.value !== "" && { content }),
+    toolCalls: toolCalls.map(({ id, name, arguments: json }) => ({ id, name, arguments: json })),
+    ...(toolCallId !== undefined && { toolCallId }),
+  });
+  return Buffer.from(toBinary(MessageSchema, said)).toString("base64");
+}

@@ -53,6 +53,11 @@ export const parts = {
     files: ["test/external/openai/codex/codex.test.ts"],
     needs: [],
   },
+  "openai-clients": {
+    about: "nine Python programs for OpenAI's API, feature by feature",
+    files: ["test/external/openai/clients/clients.test.ts"],
+    needs: ["openai-clients"],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

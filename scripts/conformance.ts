@@ -6,7 +6,7 @@
 import { mkdtempDisposable, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { programs } from "../test/external/programs.ts";
+import { programs, pythonEnvironments } from "../test/external/programs.ts";
 import { runRecorded } from "../test/recorded/run.ts";
 import { filesOf, type PartName, partNames, parts } from "./conformance-parts.ts";
 import { preparePython } from "./conformance-python.ts";
@@ -38,8 +38,10 @@ async function runParts(words: readonly string[]): Promise<0 | 1> {
   const named = readNames(options < 0 ? words : words.slice(0, options));
   const suiteArgs = options < 0 ? [] : words.slice(options);
   const chosen = named.length > 0 ? named : partNames;
-  if (chosen.some((name) => parts[name].needs.some((need) => need === "python"))) {
-    await preparePython();
+  for (const [program, environment] of Object.entries(pythonEnvironments)) {
+    if (chosen.some((name) => parts[name].needs.some((need) => need === program))) {
+      await preparePython(environment);
+    }
   }
   const outcomes = new Map<PartName, Outcome>(chosen.flatMap((name) => leaveOut(name, named.length > 0)));
   const present = chosen.filter((name) => !outcomes.has(name));

@@ -10,17 +10,38 @@ export interface Program {
   readonly bring: string;
 }
 
-/** Made by `npm run conformance`, so that nothing is installed into the system's own Python. */
-export const pythonFolder: string = join(import.meta.dirname, ".venv");
+/** A virtual environment. `npm run conformance` makes it, so that nothing is installed into the system's own Python. */
+export interface PythonEnvironment {
+  readonly folder: string;
+  /** The file with its packages, and all their dependencies. */
+  readonly packages: string;
+}
 
-/** The packages of the Python tests. */
-export const pythonPackages: string = join(import.meta.dirname, "python.txt");
+/** The environment of most Python tests. */
+const python: PythonEnvironment = environmentOf(import.meta.dirname);
+
+/** That of the programs for OpenAI's API, whose packages do not fit the others. */
+const openaiClients: PythonEnvironment = environmentOf(join(import.meta.dirname, "openai/clients"));
+
+export const pythonEnvironments = { python, "openai-clients": openaiClients } as const;
+
+/** The Python that has the programs for OpenAI's API. */
+export const openaiClientsPython: string = join(openaiClients.folder, "bin/python");
+
+function environmentOf(folder: string): PythonEnvironment {
+  return { folder: join(folder, ".venv"), packages: join(folder, "python.txt") };
+}
+
+/** The file that says which packages an environment has. It is written last. */
+export function stampOf({ folder }: PythonEnvironment): string {
+  return join(folder, "packages.sha256");
+}
 
 const imports = "import cryptography, grpc, langbot_plugin, pydantic, yaml, openai, anthropic";
 
 /** Returns the Python that has the packages of `python.txt`; undefined when none was found. */
 export function findPython(): string | undefined {
-  return [join(pythonFolder, "bin/python"), "python3"].find((each) => runs(each, ["-c", imports]));
+  return [join(python.folder, "bin/python"), "python3"].find((each) => runs(each, ["-c", imports]));
 }
 
 export const programs = {
@@ -41,6 +62,10 @@ export const programs = {
     bring: "name the checkouts, as test/external/runners/README.md says",
   },
   nginx: packaged("nginx", "nginx-light", "-v"),
+  "openai-clients": {
+    isHere: () => existsSync(stampOf(openaiClients)),
+    bring: "apt-get install python3-venv, and access to pypi.org",
+  },
   openssl: packaged("openssl", "openssl", "version"),
   python: {
     isHere: () => findPython() !== undefined,

@@ -149,9 +149,9 @@ test("a long conversation is not cut for a large answer", async () => {
     { role: "user", content: "word ".repeat(3_000) },
     { role: "assistant", content: "ok" },
   ];
-  const messages = [...Array.from({ length: 20 }, () => turn).flat(), { role: "user", content: "So?" }];
+  const messages = [...Array.from({ length: 24 }, () => turn).flat(), { role: "user", content: "So?" }];
   await (await post({ ...claude, model: "claude-sonnet-4-5", max_tokens: 64_000, messages })).text();
-  expect((await provider.request(0)).body.messages).toHaveLength(41);
+  expect((await provider.request(0)).body.messages).toHaveLength(49);
 });
 
 test("an answer that begins again: a stream ends with an error, a whole message has the last one", async () => {

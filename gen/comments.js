@@ -6414,6 +6414,30 @@ export const comments = new Map(
   "Target of the action, as a JSON object."
  ],
  [
+  "runnel.v1.AddMessagesRequest",
+  "Request of AddMessages."
+ ],
+ [
+  "runnel.v1.AddMessagesRequest.messages",
+  "The messages, oldest first, with the roles of SendMessage. Results of tools answer calls before them."
+ ],
+ [
+  "runnel.v1.AddMessagesRequest.request_id",
+  "Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe."
+ ],
+ [
+  "runnel.v1.AddMessagesRequest.session_id",
+  "Id of the session."
+ ],
+ [
+  "runnel.v1.AddMessagesResponse",
+  "Response of AddMessages."
+ ],
+ [
+  "runnel.v1.AddMessagesResponse.first_number",
+  "Number of the first message that was added. The others follow it."
+ ],
+ [
   "runnel.v1.Agent",
   "Configuration of a session's agent."
  ],
@@ -7160,6 +7184,22 @@ export const comments = new Map(
  [
   "runnel.v1.DecideApprovalResponse.approval",
   "The approval after the decision."
+ ],
+ [
+  "runnel.v1.DeleteMessageRequest",
+  "Request of DeleteMessage."
+ ],
+ [
+  "runnel.v1.DeleteMessageRequest.number",
+  "Number of the message."
+ ],
+ [
+  "runnel.v1.DeleteMessageRequest.session_id",
+  "Id of the session."
+ ],
+ [
+  "runnel.v1.DeleteMessageResponse",
+  "Response of DeleteMessage."
  ],
  [
   "runnel.v1.DeleteRunRequest",
@@ -8855,15 +8895,23 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SessionMessage.run_id",
-  "Id of the run that received or produced the message. In a fork it may be a run of the origin."
+  "Id of the run that received or produced the message; empty for one that AddMessages wrote. In a fork it may be a run of the origin."
  ],
  [
   "runnel.v1.SessionService",
   "Works on sessions: the API of the Agent Runner document, over every surface.\n\nA session belongs to the client that created it. Every other client gets NOT_FOUND with reason SESSION_NOT_FOUND, exactly as for an unknown id."
  ],
  [
+  "runnel.v1.SessionService.AddMessages",
+  "Adds messages to a session without starting a run: the next run's model sees them.\n\nFAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. May be retried safely with the same `request_id`."
+ ],
+ [
   "runnel.v1.SessionService.CreateSession",
   "Creates a session, or a fork of one.\n\nThe session does nothing until a message is sent. A fork begins with messages of another session, which stays as it is. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document."
+ ],
+ [
+  "runnel.v1.SessionService.DeleteMessage",
+  "Deletes a message of a session, and the results that answer its calls. Later runs do not see them; the logs of the runs before stay. The other messages keep their numbers.\n\nFAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. INVALID_ARGUMENT when the session has no such message."
  ],
  [
   "runnel.v1.SessionService.DeleteSession",
@@ -8896,6 +8944,10 @@ export const comments = new Map(
  [
   "runnel.v1.SessionService.StreamSession",
   "Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.\n\nThe stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as cancelled. An event without a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was delivered.\n\nAfter UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks different in each client; docs/resuming.md lists the codes that end the stream. May be retried."
+ ],
+ [
+  "runnel.v1.SessionService.UpdateSession",
+  "Replaces the annotations of a session."
  ],
  [
   "runnel.v1.Setting",
@@ -9356,6 +9408,26 @@ export const comments = new Map(
  [
   "runnel.v1.TurnStarted.turn",
   "Number of the turn, counted from 1."
+ ],
+ [
+  "runnel.v1.UpdateSessionRequest",
+  "Request of UpdateSession."
+ ],
+ [
+  "runnel.v1.UpdateSessionRequest.annotations",
+  "A JSON object of the caller's own, in place of the one before; unset removes it."
+ ],
+ [
+  "runnel.v1.UpdateSessionRequest.session_id",
+  "Id of the session."
+ ],
+ [
+  "runnel.v1.UpdateSessionResponse",
+  "Response of UpdateSession."
+ ],
+ [
+  "runnel.v1.UpdateSessionResponse.session",
+  "The session."
  ],
  [
   "runnel.v1.Usage",

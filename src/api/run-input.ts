@@ -28,6 +28,19 @@ const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assi
  * @throws Fault INVALID_ARGUMENT that names the first invalid message.
  */
 export function checkMessages(messages: readonly Message[], openCalls: readonly ToolCall[]): readonly Message[] {
+  const checked = checkHistory(messages, openCalls);
+  const last = checked.at(-1);
+  if (last?.role !== "user" && last?.role !== "tool" && !(checked.length > 1 && isBegunAnswer(last))) {
+    throw invalidField(
+      `messages[${checked.length - 1}].role`,
+      "must be user or tool: the model answers the last message",
+    );
+  }
+  return checked;
+}
+
+/** Does the same for messages of which the last one may be of any role. */
+export function checkHistory(messages: readonly Message[], openCalls: readonly ToolCall[]): readonly Message[] {
   const answers = new Answers(openCalls);
   const checked = messages.map((message, index) => {
     const field = `messages[${index}]`;
@@ -44,13 +57,6 @@ export function checkMessages(messages: readonly Message[], openCalls: readonly 
     }
     return message;
   });
-  const last = checked.at(-1);
-  if (last?.role !== "user" && last?.role !== "tool" && !(checked.length > 1 && isBegunAnswer(last))) {
-    throw invalidField(
-      `messages[${checked.length - 1}].role`,
-      "must be user or tool: the model answers the last message",
-    );
-  }
   answers.ask([], "messages");
   return checked;
 }

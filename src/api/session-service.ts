@@ -23,8 +23,9 @@ import {
   lockSession,
   markSessionDeleted,
   type SessionWithRun,
+  updateAnnotations,
 } from "../engine/storage/session.ts";
-import { readTranscriptPage } from "../engine/storage/transcript.ts";
+import { noRunId, readTranscriptPage } from "../engine/storage/transcript.ts";
 import { requireClient } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { newSessionId, newUuid } from "../platform/base/ids.ts";
@@ -40,6 +41,7 @@ import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
 import { type Presets, readPresets, requirePreset } from "./presets.ts";
 import { readAnnotations, requireFound, sendMessage } from "./send-message.ts";
+import { addMessages, deleteMessage } from "./session-messages.ts";
 import { findInputFault } from "./validation.ts";
 
 /** Returns the handlers of SessionService, except `streamSession`, which belongs to the Agent Runner protocol. */
@@ -76,13 +78,23 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
       return {
         messages: rows.map(({ position, runId, message }) => ({
           number: position + 1,
-          runId,
+          runId: runId === noRunId ? "" : runId,
           message: fromBinary(MessageSchema, message),
         })),
         nextPageToken: nextTokenOf({ rows, hasMore }, ({ position }) =>
           deps.cursors.encode(scope, String(position + 1)),
         ),
       };
+    },
+    addMessages: async (request, context) => await addMessages(deps, clientOf(context), request),
+    deleteMessage: async (request, context) => {
+      await deleteMessage(deps, clientOf(context), request);
+      return {};
+    },
+    updateSession: async ({ sessionId: name, annotations }, context) => {
+      const client = clientOf(context);
+      await updateAnnotations(deps.db, { client, name, annotations: readAnnotations(annotations) });
+      return { session: sessionToProto(await requireSession(deps.db, client, name)) };
     },
     purgeSession: async ({ sessionId: name }, context) => {
       const { runs, results } = await purgeSession(deps, { client: clientOf(context), name });

@@ -6,6 +6,7 @@ import { createClient } from "@connectrpc/connect";
 import { describe, expect } from "vitest";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { answer, callTools } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -382,8 +383,37 @@ describe("runs and sessions of programs", () => {
       headers,
       runs: createClient(RunService, transport),
       providers: createClient(ProviderService, transport),
+      sessions: createClient(SessionService, transport),
     };
   };
+
+  test("messages are added and deleted without a run, and a fork after them has the rest", async () => {
+    const { provider, api, service, sessions, headers } = await openApi();
+    provider.respond(answer("one"), answer("two"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const messages = ["a", "b", "c"].map((value) => ({ role: "user", content: { case: "text" as const, value } }));
+    expect(await sessions.addMessages({ sessionId, messages }, { headers })).toMatchObject({ firstNumber: 1 });
+    await sessions.deleteMessage({ sessionId, number: 2 }, { headers });
+    await expect(sessions.deleteMessage({ sessionId, number: 2 }, { headers })).rejects.toThrow("no message 2");
+    const list = async (id: string) => (await sessions.listMessages({ sessionId: id }, { headers })).messages;
+    expect(await list(sessionId)).toMatchObject([
+      { number: 1, runId: "", message: { content: { value: "a" } } },
+      { number: 3, runId: "", message: { content: { value: "c" } } },
+    ]);
+    const fork = { sessionId, messageCount: 3 };
+    const { sessionId: forked } = await sessions.createSession({ fork }, { headers });
+    expect(await list(forked)).toHaveLength(2);
+    await expect(sessions.createSession({ fork: { sessionId, messageCount: 4 } }, { headers })).rejects.toThrow(
+      "message_count",
+    );
+    const { run_id: runId } = await api.sendMessage({ sessionId: forked, message: "d" });
+    await Array.fromAsync(api.followRun(runId));
+    expect((await provider.request(0)).body.messages.map(({ content }) => content)).toEqual(["a", "c", "d"]);
+    const annotations = '{"topic":"x"}';
+    const { session } = await sessions.updateSession({ sessionId, annotations }, { headers });
+    expect(session).toMatchObject({ sessionId, annotations });
+    await expectInvariants(service.databaseUrl);
+  });
 
   test("a message can name the run that it follows", async ({ provider, api }) => {
     provider.respond(answer("one"), answer("two"));

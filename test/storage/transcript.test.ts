@@ -68,7 +68,7 @@ test.each([
 test("the transcript of a session without messages is empty", async () => {
   const { db } = await openStore();
   const session = await addSession(db);
-  expect(await readTranscript(db, { session, newestMax: 10 })).toEqual({ messages: [], length: 0 });
+  expect(await readTranscript(db, { session, newestMax: 10 })).toEqual({ messages: [], length: 0, isWhole: true });
 });
 
 test("a session's messages are deleted in portions, and those of other sessions stay", async () => {

@@ -2256,11 +2256,57 @@ class SessionMessage(_Message):
     number: _int
     """Number of the message in its session, from 1. `Fork.message_count` of this number copies up to this message."""
     run_id: _str
-    """Id of the run that received or produced the message. In a fork it may be a run of the origin."""
+    """
+    Id of the run that received or produced the message; empty for one that AddMessages wrote. In a fork it may be a run of the
+    origin.
+    """
     message: Message
     """The message."""
     def __init__(self, *, number: _int | None = ..., run_id: _str | None = ..., message: Message | _Mapping[_str, _Any] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["message"]) -> _bool: ...
+
+class AddMessagesRequest(_Message):
+    """Request of AddMessages."""
+    session_id: _str
+    """Id of the session."""
+    messages: _Messages[Message]
+    """The messages, oldest first, with the roles of SendMessage. Results of tools answer calls before them."""
+    request_id: _str
+    """Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe."""
+    def __init__(self, *, session_id: _str | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ..., request_id: _str | None = ...) -> None: ...
+
+class AddMessagesResponse(_Message):
+    """Response of AddMessages."""
+    first_number: _int
+    """Number of the first message that was added. The others follow it."""
+    def __init__(self, *, first_number: _int | None = ...) -> None: ...
+
+class DeleteMessageRequest(_Message):
+    """Request of DeleteMessage."""
+    session_id: _str
+    """Id of the session."""
+    number: _int
+    """Number of the message."""
+    def __init__(self, *, session_id: _str | None = ..., number: _int | None = ...) -> None: ...
+
+class DeleteMessageResponse(_Message):
+    """Response of DeleteMessage."""
+    def __init__(self) -> None: ...
+
+class UpdateSessionRequest(_Message):
+    """Request of UpdateSession."""
+    session_id: _str
+    """Id of the session."""
+    annotations: _str
+    """A JSON object of the caller's own, in place of the one before; unset removes it."""
+    def __init__(self, *, session_id: _str | None = ..., annotations: _str | None = ...) -> None: ...
+
+class UpdateSessionResponse(_Message):
+    """Response of UpdateSession."""
+    session: Session
+    """The session."""
+    def __init__(self, *, session: Session | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["session"]) -> _bool: ...
 
 class StreamSessionRequest(_Message):
     """Request of StreamSession."""
@@ -2408,6 +2454,24 @@ class SessionService(_Service):
         complete.
         """
         ...
+    def add_messages(self, request: AddMessagesRequest, *, timeout: _float | None = ...) -> AddMessagesResponse:
+        """
+        Adds messages to a session without starting a run: the next run's model sees them.
+
+        FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. May be retried safely with the same `request_id`.
+        """
+        ...
+    def delete_message(self, request: DeleteMessageRequest, *, timeout: _float | None = ...) -> DeleteMessageResponse:
+        """
+        Deletes a message of a session, and the results that answer its calls. Later runs do not see them; the logs of the runs before
+        stay. The other messages keep their numbers.
+
+        FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. INVALID_ARGUMENT when the session has no such message.
+        """
+        ...
+    def update_session(self, request: UpdateSessionRequest, *, timeout: _float | None = ...) -> UpdateSessionResponse:
+        """Replaces the annotations of a session."""
+        ...
     def stream_session(self, request: StreamSessionRequest, *, timeout: _float | None = ...) -> _Iterator[StreamSessionResponse]:
         """
         Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
@@ -2478,6 +2542,24 @@ class AsyncSessionService(_AsyncService):
         Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
         complete.
         """
+        ...
+    async def add_messages(self, request: AddMessagesRequest, *, timeout: _float | None = ...) -> AddMessagesResponse:
+        """
+        Adds messages to a session without starting a run: the next run's model sees them.
+
+        FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. May be retried safely with the same `request_id`.
+        """
+        ...
+    async def delete_message(self, request: DeleteMessageRequest, *, timeout: _float | None = ...) -> DeleteMessageResponse:
+        """
+        Deletes a message of a session, and the results that answer its calls. Later runs do not see them; the logs of the runs before
+        stay. The other messages keep their numbers.
+
+        FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. INVALID_ARGUMENT when the session has no such message.
+        """
+        ...
+    async def update_session(self, request: UpdateSessionRequest, *, timeout: _float | None = ...) -> UpdateSessionResponse:
+        """Replaces the annotations of a session."""
         ...
     def stream_session(self, request: StreamSessionRequest, *, timeout: _float | None = ...) -> _AsyncIterator[StreamSessionResponse]:
         """

@@ -544,7 +544,8 @@ export declare type SessionMessage = Message<"runnel.v1.SessionMessage"> & {
   number: number;
 
   /**
-   * Id of the run that received or produced the message. In a fork it may be a run of the origin.
+   * Id of the run that received or produced the message; empty for one that AddMessages wrote. In a fork it may be a run of the
+   * origin.
    *
    * @generated from field: string run_id = 2;
    */
@@ -563,6 +564,148 @@ export declare type SessionMessage = Message<"runnel.v1.SessionMessage"> & {
  * Use `create(SessionMessageSchema)` to create a new message.
  */
 export declare const SessionMessageSchema: GenMessage<SessionMessage>;
+
+/**
+ * Request of AddMessages.
+ *
+ * @generated from message runnel.v1.AddMessagesRequest
+ */
+export declare type AddMessagesRequest = Message<"runnel.v1.AddMessagesRequest"> & {
+  /**
+   * Id of the session.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The messages, oldest first, with the roles of SendMessage. Results of tools answer calls before them.
+   *
+   * @generated from field: repeated runnel.v1.Message messages = 2;
+   */
+  messages: Message$1[];
+
+  /**
+   * Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message runnel.v1.AddMessagesRequest.
+ * Use `create(AddMessagesRequestSchema)` to create a new message.
+ */
+export declare const AddMessagesRequestSchema: GenMessage<AddMessagesRequest>;
+
+/**
+ * Response of AddMessages.
+ *
+ * @generated from message runnel.v1.AddMessagesResponse
+ */
+export declare type AddMessagesResponse = Message<"runnel.v1.AddMessagesResponse"> & {
+  /**
+   * Number of the first message that was added. The others follow it.
+   *
+   * @generated from field: int32 first_number = 1;
+   */
+  firstNumber: number;
+};
+
+/**
+ * Describes the message runnel.v1.AddMessagesResponse.
+ * Use `create(AddMessagesResponseSchema)` to create a new message.
+ */
+export declare const AddMessagesResponseSchema: GenMessage<AddMessagesResponse>;
+
+/**
+ * Request of DeleteMessage.
+ *
+ * @generated from message runnel.v1.DeleteMessageRequest
+ */
+export declare type DeleteMessageRequest = Message<"runnel.v1.DeleteMessageRequest"> & {
+  /**
+   * Id of the session.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Number of the message.
+   *
+   * @generated from field: int32 number = 2;
+   */
+  number: number;
+};
+
+/**
+ * Describes the message runnel.v1.DeleteMessageRequest.
+ * Use `create(DeleteMessageRequestSchema)` to create a new message.
+ */
+export declare const DeleteMessageRequestSchema: GenMessage<DeleteMessageRequest>;
+
+/**
+ * Response of DeleteMessage.
+ *
+ * @generated from message runnel.v1.DeleteMessageResponse
+ */
+export declare type DeleteMessageResponse = Message<"runnel.v1.DeleteMessageResponse"> & {
+};
+
+/**
+ * Describes the message runnel.v1.DeleteMessageResponse.
+ * Use `create(DeleteMessageResponseSchema)` to create a new message.
+ */
+export declare const DeleteMessageResponseSchema: GenMessage<DeleteMessageResponse>;
+
+/**
+ * Request of UpdateSession.
+ *
+ * @generated from message runnel.v1.UpdateSessionRequest
+ */
+export declare type UpdateSessionRequest = Message<"runnel.v1.UpdateSessionRequest"> & {
+  /**
+   * Id of the session.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * A JSON object of the caller's own, in place of the one before; unset removes it.
+   *
+   * @generated from field: string annotations = 2;
+   */
+  annotations: string;
+};
+
+/**
+ * Describes the message runnel.v1.UpdateSessionRequest.
+ * Use `create(UpdateSessionRequestSchema)` to create a new message.
+ */
+export declare const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest>;
+
+/**
+ * Response of UpdateSession.
+ *
+ * @generated from message runnel.v1.UpdateSessionResponse
+ */
+export declare type UpdateSessionResponse = Message<"runnel.v1.UpdateSessionResponse"> & {
+  /**
+   * The session.
+   *
+   * @generated from field: runnel.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.UpdateSessionResponse.
+ * Use `create(UpdateSessionResponseSchema)` to create a new message.
+ */
+export declare const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse>;
 
 /**
  * Request of StreamSession.
@@ -946,6 +1089,41 @@ export declare const SessionService: GenService<{
     methodKind: "unary";
     input: typeof ListMessagesRequestSchema;
     output: typeof ListMessagesResponseSchema;
+  },
+  /**
+   * Adds messages to a session without starting a run: the next run's model sees them.
+   *
+   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. May be retried safely with the same `request_id`.
+   *
+   * @generated from rpc runnel.v1.SessionService.AddMessages
+   */
+  addMessages: {
+    methodKind: "unary";
+    input: typeof AddMessagesRequestSchema;
+    output: typeof AddMessagesResponseSchema;
+  },
+  /**
+   * Deletes a message of a session, and the results that answer its calls. Later runs do not see them; the logs of the runs before
+   * stay. The other messages keep their numbers.
+   *
+   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. INVALID_ARGUMENT when the session has no such message.
+   *
+   * @generated from rpc runnel.v1.SessionService.DeleteMessage
+   */
+  deleteMessage: {
+    methodKind: "unary";
+    input: typeof DeleteMessageRequestSchema;
+    output: typeof DeleteMessageResponseSchema;
+  },
+  /**
+   * Replaces the annotations of a session.
+   *
+   * @generated from rpc runnel.v1.SessionService.UpdateSession
+   */
+  updateSession: {
+    methodKind: "unary";
+    input: typeof UpdateSessionRequestSchema;
+    output: typeof UpdateSessionResponseSchema;
   },
   /**
    * Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.

@@ -55,7 +55,7 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
 
 /** Returns the transcript of a new session: it holds only the input, so nothing is read. */
 function onlyInput({ id, input }: StartedRun): TranscriptWindow {
-  return { messages: [{ position: 0, runId: id, message: input }], length: 1 };
+  return { messages: [{ position: 0, runId: id, message: input }], length: 1, isWhole: true };
 }
 
 /** The limit is for earlier messages: those that the caller gave this run, and those that the run has made, come on top. */
@@ -74,7 +74,7 @@ const messagesPerTurn = 16;
 function readMessages(window: TranscriptWindow): Message[] {
   const messages = window.messages.map(({ message }) => fromBinary(MessageSchema, message));
   const [first, second] = window.messages;
-  if (first === undefined || second === undefined || second.position === first.position + 1) {
+  if (window.isWhole || first === undefined || second === undefined || second.position === first.position + 1) {
     return messages;
   }
   const [opening, ...others] = messages;

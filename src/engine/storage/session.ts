@@ -36,7 +36,7 @@ export interface SessionWithRun extends SessionRow {
   readonly run_terminal: Uint8Array | null;
 }
 
-interface SessionName {
+export interface SessionName {
   readonly client: string;
   readonly name: string;
 }
@@ -175,6 +175,24 @@ function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
 /** Marks a session as deleted. */
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
   await trx.updateTable("session").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
+}
+
+/** Replaces the annotations of a session; undefined removes them. An unknown session stays unknown. */
+export async function updateAnnotations(
+  db: Db,
+  { client, name, annotations }: SessionName & { readonly annotations: string | undefined },
+): Promise<void> {
+  if (!isStorableText(name)) {
+    return;
+  }
+  await db
+    .updateTable("session")
+    .set({ annotations: annotations ?? null })
+    .where("client", "=", client)
+    .where("name", "=", name)
+    .where("delete_time", "is", null)
+    .where("hidden", "=", false)
+    .execute();
 }
 
 /** Counts the visible sessions, and all active runs, including those of hidden sessions. */

@@ -5,6 +5,9 @@ import { type RawBuilder, sql } from "kysely";
 import { byteaArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
+/** The run of messages that no run received or produced. */
+export const noRunId = "00000000-0000-0000-0000-000000000000";
+
 /** A message of a session. */
 export interface TranscriptMessage {
   readonly position: number;
@@ -16,8 +19,10 @@ export interface TranscriptMessage {
 export interface TranscriptWindow {
   /** In order: the session's first message, then the newest ones, with a gap between them in a long session. */
   readonly messages: readonly TranscriptMessage[];
-  /** The number of messages in the session, which is the position of the next one. */
+  /** The position of the next message: the number of messages, those that were deleted included. */
   readonly length: number;
+  /** Whether the window has all messages. A gap is then the place of a deleted one. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -38,7 +43,8 @@ export async function readTranscript(db: Db, args: { session: string; newestMax:
     (select position, run_id, message from transcript
       where session = ${session} and position > (select position from bound))
     order by position`.execute(db);
-  return { messages, length: (messages.at(-1)?.position ?? -1) + 1 };
+  const length = (messages.at(-1)?.position ?? -1) + 1;
+  return { messages, length, isWhole: length <= newestMax };
 }
 
 /** Returns the next messages of a session, oldest first, up to about `bytesMax` bytes: at least one, if there is one. */
@@ -59,21 +65,24 @@ export async function readTranscriptPage(
 }
 
 /**
- * Copies the first messages of a session into an empty one: `length` of them, those up to the end of a run, or all. Returns how
- * many there were.
+ * Copies the first messages of a session into an empty one: those below the position `length`, those up to the end of a run, or all.
+ * Returns the position after the last one; 0 when there was none.
  */
 export async function copyTranscript(
   trx: Transaction,
   args: { from: string; to: string; length: number | undefined; throughRun: string | undefined },
 ): Promise<number> {
   const { from, to, length = null, throughRun = null } = args;
-  const { numAffectedRows = 0n } = await sql`
-    insert into transcript (session, position, run_id, message)
-    select ${to}::uuid, position, run_id, message from transcript
-    where session = ${from} and position < coalesce(${length}::int8, (
-      select max(position) + 1 from transcript where session = ${from} and run_id = coalesce(${throughRun}::uuid, run_id)
-    ))`.execute(trx);
-  return Number(numAffectedRows);
+  const { rows } = await sql<{ end: number | null }>`
+    with copied as (
+      insert into transcript (session, position, run_id, message)
+      select ${to}::uuid, position, run_id, message from transcript
+      where session = ${from} and position < coalesce(${length}::int8, (
+        select max(position) + 1 from transcript where session = ${from} and run_id = coalesce(${throughRun}::uuid, run_id)
+      ))
+      returning position)
+    select max(position) + 1 as end from copied`.execute(trx);
+  return rows[0]?.end ?? 0;
 }
 
 /** Returns the messages that one run has added, newest first. */
@@ -153,6 +162,18 @@ export async function appendInput(
 /** Deletes the messages of a session's other runs. Positions are not used again: a run finds its own by them. */
 export async function keepMessagesOf(trx: Transaction, args: { session: string; runId: string }): Promise<void> {
   await trx.deleteFrom("transcript").where("session", "=", args.session).where("run_id", "<>", args.runId).execute();
+}
+
+/** Deletes some messages of a session. The others keep their positions. */
+export async function deleteMessages(
+  trx: Transaction,
+  { session, positions }: { session: string; positions: readonly number[] },
+): Promise<void> {
+  await trx
+    .deleteFrom("transcript")
+    .where("session", "=", session)
+    .where("position", "in", [...positions])
+    .execute();
 }
 
 /** Deletes a session's messages, at most `rowsMax` in a statement. */

@@ -5,27 +5,49 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
-import { notFound } from "./errors.ts";
+import { invalid, notFound } from "./errors.ts";
 import { conversationIdOf, sessionIdOf } from "./ids.ts";
+import { readItems } from "./input.ts";
+import { itemsOf } from "./messages.ts";
 import { readMetadata } from "./response-request.ts";
 import { newAgent } from "./start.ts";
-import { readConversationItems } from "./stored.ts";
+import { itemsOfMessage, readConversation, readConversationItems } from "./stored.ts";
 import { pageOf, readFields, readPage } from "./visit.ts";
 
 const sessions = SessionService.method;
 
 /** `POST /v1/conversations`. */
 export async function createConversation(visit: Visit): Promise<void> {
+  const { calls } = visit;
   const request = readFields(visit);
   const metadata = readMetadata(request);
+  const messages = readItems(request, "items");
   request.assertAllRead();
-  const { sessionId } = await visit.calls.call(sessions.createSession, {
+  const requestId = idempotencyKeyOf(visit);
+  const { sessionId } = await calls.call(sessions.createSession, {
     agent: newAgent,
     workDir: metadata["runnel.work_dir"] ?? "",
-    annotations: JSON.stringify({ openai_conversation: metadata }),
-    requestId: idempotencyKeyOf(visit),
+    annotations: annotate(metadata),
+    requestId,
   });
+  if (messages.length > 0) {
+    await calls.call(sessions.addMessages, { sessionId, messages: [...messages], requestId });
+  }
   await getConversation(visit, conversationIdOf(sessionId));
+}
+
+function annotate(metadata: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ openai_conversation: metadata });
+}
+
+/** `POST /v1/conversations/{id}`: replaces the metadata. */
+export async function updateConversation(visit: Visit, id: string): Promise<void> {
+  const request = readFields(visit);
+  const annotations = annotate(readMetadata(request));
+  request.assertAllRead();
+  const sessionId = sessionIdOf(id) ?? "";
+  await orNotFound(id, () => visit.calls.call(sessions.updateSession, { sessionId, annotations }));
+  await getConversation(visit, id);
 }
 
 /** `GET /v1/conversations/{id}`. */
@@ -49,6 +71,45 @@ export async function listConversationItems(visit: Visit, id: string): Promise<v
   const sessionId = sessionIdOf(id) ?? "";
   const items = await orNotFound(id, () => readConversationItems(visit.calls, sessionId));
   sendJson(visit.response, 200, JSON.stringify(pageOf(items, page)));
+}
+
+/** `POST /v1/conversations/{id}/items`: adds items, and answers with them. */
+export async function addConversationItems(visit: Visit, id: string): Promise<void> {
+  const { calls, response } = visit;
+  const request = readFields(visit);
+  const messages = readItems(request, "items");
+  request.assertAllRead();
+  if (messages.length === 0) {
+    throw invalid("items", "give a list of items");
+  }
+  const sessionId = sessionIdOf(id) ?? "";
+  const asked = { sessionId, messages: [...messages], requestId: idempotencyKeyOf(visit) };
+  const { firstNumber } = await orNotFound(id, () => calls.call(sessions.addMessages, asked));
+  const items = messages.flatMap((message, index) => itemsOf(message, `${sessionId}_${firstNumber + index}`));
+  sendJson(response, 200, JSON.stringify(pageOf(items, { limit: items.length, isAscending: true, after: undefined })));
+}
+
+/** `GET /v1/conversations/{id}/items/{item_id}`. */
+export async function getConversationItem({ calls, response }: Visit, id: string, itemId: string): Promise<void> {
+  const items = await orNotFound(id, () => readConversationItems(calls, sessionIdOf(id) ?? ""));
+  const item = items.find((each) => each.id === itemId);
+  if (item === undefined) {
+    throw notFound("Item", itemId);
+  }
+  sendJson(response, 200, JSON.stringify(item));
+}
+
+/** `DELETE /v1/conversations/{id}/items/{item_id}`: deletes the message that the item is a part of, and answers with the conversation. */
+export async function deleteConversationItem(visit: Visit, id: string, itemId: string): Promise<void> {
+  const { calls } = visit;
+  const sessionId = sessionIdOf(id) ?? "";
+  const messages = await orNotFound(id, () => readConversation(calls, sessionId));
+  const found = messages.find((each) => itemsOfMessage(sessionId, each).some((item) => item.id === itemId));
+  if (found === undefined) {
+    throw notFound("Item", itemId);
+  }
+  await calls.call(sessions.deleteMessage, { sessionId, number: found.number });
+  await getConversation(visit, id);
 }
 
 async function orNotFound<T>(id: string, call: () => Promise<T>): Promise<T> {

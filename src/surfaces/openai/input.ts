@@ -18,15 +18,20 @@ export function readInput(request: Fields, references: References): readonly Mes
   if (typeof input === "string") {
     return [textMessage("user", input)];
   }
-  const items = request.findItems("input");
-  if (items === undefined || items.length === 0) {
+  const messages = readItems(request, "input", references);
+  if (messages.length === 0) {
     throw invalid("input", "give a text or a list of items");
   }
+  return endWithUser(messages);
+}
+
+/** Returns the messages in a list of items; none when it is missing. */
+export function readItems(request: Fields, name: string, references: References = new Map()): readonly Message[] {
   const reader = new InputReader(references);
-  for (const [index, item] of items.entries()) {
-    reader.add(new Fields(item, `input[${index}]`));
+  for (const [index, item] of (request.findItems(name) ?? []).entries()) {
+    reader.add(new Fields(item, request.at(`${name}[${index}]`)));
   }
-  return endWithUser(reader.messages());
+  return reader.messages();
 }
 
 /** Returns the ids in the references of an input. */

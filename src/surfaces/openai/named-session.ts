@@ -10,8 +10,8 @@ import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
-import { pageSizeMax, readPages } from "../in-process/lists.ts";
 import { isReason } from "../rest/failure.ts";
+import { readConversation } from "./stored.ts";
 
 const sessions = SessionService.method;
 
@@ -91,18 +91,11 @@ async function findBranch(calls: Calls, name: string): Promise<Branch | undefine
       newest = { sessionId, number, latestRunId: session?.latestRunId ?? "" };
     } catch (error) {
       if (isReason(error, "SESSION_NOT_FOUND")) {
-        return newest && { ...newest, known: await readTranscript(calls, newest.sessionId) };
+        return newest && { ...newest, known: await readConversation(calls, newest.sessionId) };
       }
       throw error;
     }
   }
-}
-
-async function readTranscript(calls: Calls, sessionId: string): Promise<SessionMessage[]> {
-  return await readPages(async (pageToken) => {
-    const page = await calls.call(sessions.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
-    return { items: page.messages, nextPageToken: page.nextPageToken };
-  });
 }
 
 async function hasFailed(calls: Calls, runId: string): Promise<boolean> {

@@ -58,14 +58,19 @@ export async function readInputItems(calls: Calls, { runId, echo }: Origin): Pro
 
 /** Returns the items of a conversation, oldest first. */
 export async function readConversationItems(calls: Calls, sessionId: string): Promise<readonly Item[]> {
-  const messages = await readPages(async (pageToken) => {
+  return (await readConversation(calls, sessionId)).flatMap((each) => itemsOfMessage(sessionId, each));
+}
+
+/** Returns the messages of a conversation, oldest first. */
+export async function readConversation(calls: Calls, sessionId: string): Promise<readonly SessionMessage[]> {
+  return await readPages(async (pageToken) => {
     const page = await calls.call(SessionService.method.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
     return { items: page.messages, nextPageToken: page.nextPageToken };
   });
-  return messages.flatMap((each) => itemsOfMessage(sessionId, each));
 }
 
-function itemsOfMessage(sessionId: string, { number, message }: SessionMessage): readonly Item[] {
+/** Returns the items of a message of a conversation. */
+export function itemsOfMessage(sessionId: string, { number, message }: SessionMessage): readonly Item[] {
   return message === undefined ? [] : itemsOf(message, `${sessionId}_${number}`);
 }
 

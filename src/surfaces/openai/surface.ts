@@ -13,11 +13,21 @@ import {
 import type { RestRequest } from "../rest/respond.ts";
 import { splitRequestTarget } from "../rest/route.ts";
 import { createChatCompletion } from "./chat.ts";
-import { createConversation, deleteConversation, getConversation, listConversationItems } from "./conversations.ts";
+import {
+  addConversationItems,
+  createConversation,
+  deleteConversation,
+  deleteConversationItem,
+  getConversation,
+  getConversationItem,
+  listConversationItems,
+  updateConversation,
+} from "./conversations.ts";
 import { ApiError, isDefect, toApiError } from "./errors.ts";
 import { getModel, listModels } from "./models.ts";
 import { cancelResponse, createResponse, deleteResponse, getResponse, listInputItems } from "./responses.ts";
 
+const { addMessages, deleteMessage, updateSession } = SessionService.method;
 const { sendMessage, getSession, createSession, deleteSession, listMessages: listItems } = SessionService.method;
 const { getRun, cancelRun, deleteRun, getRunInput } = RunService.method;
 const { listModels: modelsMethod, getModel: modelMethod } = ProviderService.method;
@@ -30,8 +40,12 @@ const routes: readonly Route[] = [
   route("GET", "/v1/responses/{id}/input_items", getRunInput, listInputItems),
   route("POST", "/v1/conversations", createSession, createConversation),
   route("GET", "/v1/conversations/{id}", getSession, getConversation),
+  route("POST", "/v1/conversations/{id}", updateSession, updateConversation),
   route("DELETE", "/v1/conversations/{id}", deleteSession, deleteConversation),
   route("GET", "/v1/conversations/{id}/items", listItems, listConversationItems),
+  route("POST", "/v1/conversations/{id}/items", addMessages, addConversationItems),
+  route("GET", "/v1/conversations/{id}/items/{item_id}", listItems, getConversationItem),
+  route("DELETE", "/v1/conversations/{id}/items/{item_id}", deleteMessage, deleteConversationItem),
   route("POST", "/v1/chat/completions", sendMessage, createChatCompletion),
   route("GET", "/v1/models", modelsMethod, listModels),
   route("GET", "/v1/models/{name}", modelMethod, getModel),

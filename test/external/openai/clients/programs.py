@@ -435,6 +435,21 @@ def agents_cases():
     def _():
         same(asyncio.run(Runner.run(Agent(name="a"), "Hi")).final_output, GREETING)
 
+    @case("openai-agents responses", "conversation")
+    def _():
+        from agents import OpenAIConversationsSession
+
+        async def run():
+            session = OpenAIConversationsSession()
+            first = await Runner.run(make_agent(), "Hi", session=session)
+            second = await Runner.run(make_agent(), "Again", session=session)
+            items = await session.get_items()
+            await session.pop_item()
+            await session.clear_session()
+            return first.final_output, second.final_output, len(items)
+        make_agent = lambda: Agent(name="a", model=MODEL)
+        same(asyncio.run(run()), (GREETING, GREETING, 4))
+
 
 def llama_cases():
     from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock

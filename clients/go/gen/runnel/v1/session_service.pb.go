@@ -1014,7 +1014,8 @@ type SessionMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the message in its session, from 1. `Fork.message_count` of this number copies up to this message.
 	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// Id of the run that received or produced the message. In a fork it may be a run of the origin.
+	// Id of the run that received or produced the message; empty for one that AddMessages wrote. In a fork it may be a run of the
+	// origin.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The message.
 	Message       *Message `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
@@ -1073,6 +1074,309 @@ func (x *SessionMessage) GetMessage() *Message {
 	return nil
 }
 
+// Request of AddMessages.
+type AddMessagesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the session.
+	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The messages, oldest first, with the roles of SendMessage. Results of tools answer calls before them.
+	Messages []*Message `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
+	// Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddMessagesRequest) Reset() {
+	*x = AddMessagesRequest{}
+	mi := &file_runnel_v1_session_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddMessagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddMessagesRequest) ProtoMessage() {}
+
+func (x *AddMessagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddMessagesRequest.ProtoReflect.Descriptor instead.
+func (*AddMessagesRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *AddMessagesRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *AddMessagesRequest) GetMessages() []*Message {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+func (x *AddMessagesRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// Response of AddMessages.
+type AddMessagesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the first message that was added. The others follow it.
+	FirstNumber   int32 `protobuf:"varint,1,opt,name=first_number,json=firstNumber,proto3" json:"first_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddMessagesResponse) Reset() {
+	*x = AddMessagesResponse{}
+	mi := &file_runnel_v1_session_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddMessagesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddMessagesResponse) ProtoMessage() {}
+
+func (x *AddMessagesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddMessagesResponse.ProtoReflect.Descriptor instead.
+func (*AddMessagesResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AddMessagesResponse) GetFirstNumber() int32 {
+	if x != nil {
+		return x.FirstNumber
+	}
+	return 0
+}
+
+// Request of DeleteMessage.
+type DeleteMessageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the session.
+	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Number of the message.
+	Number        int32 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteMessageRequest) Reset() {
+	*x = DeleteMessageRequest{}
+	mi := &file_runnel_v1_session_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteMessageRequest) ProtoMessage() {}
+
+func (x *DeleteMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteMessageRequest.ProtoReflect.Descriptor instead.
+func (*DeleteMessageRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DeleteMessageRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *DeleteMessageRequest) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// Response of DeleteMessage.
+type DeleteMessageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteMessageResponse) Reset() {
+	*x = DeleteMessageResponse{}
+	mi := &file_runnel_v1_session_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteMessageResponse) ProtoMessage() {}
+
+func (x *DeleteMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteMessageResponse.ProtoReflect.Descriptor instead.
+func (*DeleteMessageResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{20}
+}
+
+// Request of UpdateSession.
+type UpdateSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the session.
+	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// A JSON object of the caller's own, in place of the one before; unset removes it.
+	Annotations   string `protobuf:"bytes,2,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateSessionRequest) Reset() {
+	*x = UpdateSessionRequest{}
+	mi := &file_runnel_v1_session_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateSessionRequest) ProtoMessage() {}
+
+func (x *UpdateSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateSessionRequest.ProtoReflect.Descriptor instead.
+func (*UpdateSessionRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *UpdateSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *UpdateSessionRequest) GetAnnotations() string {
+	if x != nil {
+		return x.Annotations
+	}
+	return ""
+}
+
+// Response of UpdateSession.
+type UpdateSessionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session.
+	Session       *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateSessionResponse) Reset() {
+	*x = UpdateSessionResponse{}
+	mi := &file_runnel_v1_session_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateSessionResponse) ProtoMessage() {}
+
+func (x *UpdateSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateSessionResponse.ProtoReflect.Descriptor instead.
+func (*UpdateSessionResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *UpdateSessionResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
 // Request of StreamSession.
 type StreamSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1087,7 +1391,7 @@ type StreamSessionRequest struct {
 
 func (x *StreamSessionRequest) Reset() {
 	*x = StreamSessionRequest{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[17]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +1403,7 @@ func (x *StreamSessionRequest) String() string {
 func (*StreamSessionRequest) ProtoMessage() {}
 
 func (x *StreamSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[17]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +1416,7 @@ func (x *StreamSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamSessionRequest.ProtoReflect.Descriptor instead.
 func (*StreamSessionRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{17}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StreamSessionRequest) GetSessionId() string {
@@ -1151,7 +1455,7 @@ type StreamSessionResponse struct {
 
 func (x *StreamSessionResponse) Reset() {
 	*x = StreamSessionResponse{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1163,7 +1467,7 @@ func (x *StreamSessionResponse) String() string {
 func (*StreamSessionResponse) ProtoMessage() {}
 
 func (x *StreamSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1176,7 +1480,7 @@ func (x *StreamSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamSessionResponse.ProtoReflect.Descriptor instead.
 func (*StreamSessionResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{18}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StreamSessionResponse) GetId() string {
@@ -1304,7 +1608,7 @@ type TextEvent struct {
 
 func (x *TextEvent) Reset() {
 	*x = TextEvent{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[19]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1620,7 @@ func (x *TextEvent) String() string {
 func (*TextEvent) ProtoMessage() {}
 
 func (x *TextEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[19]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1633,7 @@ func (x *TextEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextEvent.ProtoReflect.Descriptor instead.
 func (*TextEvent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{19}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TextEvent) GetContent() string {
@@ -1352,7 +1656,7 @@ type ToolCallEvent struct {
 
 func (x *ToolCallEvent) Reset() {
 	*x = ToolCallEvent{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[20]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1668,7 @@ func (x *ToolCallEvent) String() string {
 func (*ToolCallEvent) ProtoMessage() {}
 
 func (x *ToolCallEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[20]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1681,7 @@ func (x *ToolCallEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallEvent.ProtoReflect.Descriptor instead.
 func (*ToolCallEvent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{20}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ToolCallEvent) GetTool() string {
@@ -1411,7 +1715,7 @@ type ToolResultEvent struct {
 
 func (x *ToolResultEvent) Reset() {
 	*x = ToolResultEvent{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[21]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1423,7 +1727,7 @@ func (x *ToolResultEvent) String() string {
 func (*ToolResultEvent) ProtoMessage() {}
 
 func (x *ToolResultEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[21]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1436,7 +1740,7 @@ func (x *ToolResultEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultEvent.ProtoReflect.Descriptor instead.
 func (*ToolResultEvent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{21}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ToolResultEvent) GetTool() string {
@@ -1478,7 +1782,7 @@ type ErrorEvent struct {
 
 func (x *ErrorEvent) Reset() {
 	*x = ErrorEvent{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[22]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1794,7 @@ func (x *ErrorEvent) String() string {
 func (*ErrorEvent) ProtoMessage() {}
 
 func (x *ErrorEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[22]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1807,7 @@ func (x *ErrorEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEvent.ProtoReflect.Descriptor instead.
 func (*ErrorEvent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{22}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ErrorEvent) GetMessage() string {
@@ -1529,7 +1833,7 @@ type TurnRestartedEvent struct {
 
 func (x *TurnRestartedEvent) Reset() {
 	*x = TurnRestartedEvent{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[23]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1845,7 @@ func (x *TurnRestartedEvent) String() string {
 func (*TurnRestartedEvent) ProtoMessage() {}
 
 func (x *TurnRestartedEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[23]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1858,7 @@ func (x *TurnRestartedEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnRestartedEvent.ProtoReflect.Descriptor instead.
 func (*TurnRestartedEvent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{23}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TurnRestartedEvent) GetFromId() string {
@@ -1581,7 +1885,7 @@ type DoneEvent struct {
 
 func (x *DoneEvent) Reset() {
 	*x = DoneEvent{}
-	mi := &file_runnel_v1_session_service_proto_msgTypes[24]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1593,7 +1897,7 @@ func (x *DoneEvent) String() string {
 func (*DoneEvent) ProtoMessage() {}
 
 func (x *DoneEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_service_proto_msgTypes[24]
+	mi := &file_runnel_v1_session_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1606,7 +1910,7 @@ func (x *DoneEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DoneEvent.ProtoReflect.Descriptor instead.
 func (*DoneEvent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{24}
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DoneEvent) GetStatus() Session_State {
@@ -1728,7 +2032,26 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"\x0eSessionMessage\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12,\n" +
-	"\amessage\x18\x03 \x01(\v2\x12.runnel.v1.MessageR\amessage\"e\n" +
+	"\amessage\x18\x03 \x01(\v2\x12.runnel.v1.MessageR\amessage\"\xa1\x01\n" +
+	"\x12AddMessagesRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12;\n" +
+	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\v\xbaH\b\x92\x01\x05\b\x01\x10\x90NR\bmessages\x12/\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tB\x10\xbaH\r\xd8\x01\x01r\b\x90\xda\xf4\a\x01(\x80\x01R\trequestId\"8\n" +
+	"\x13AddMessagesResponse\x12!\n" +
+	"\ffirst_number\x18\x01 \x01(\x05R\vfirstNumber\"V\n" +
+	"\x14DeleteMessageRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1f\n" +
+	"\x06number\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01R\x06number\"\x17\n" +
+	"\x15DeleteMessageResponse\"i\n" +
+	"\x14UpdateSessionRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x122\n" +
+	"\vannotations\x18\x02 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x01\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"E\n" +
+	"\x15UpdateSessionResponse\x12,\n" +
+	"\asession\x18\x01 \x01(\v2\x12.runnel.v1.SessionR\asession\"e\n" +
 	"\x14StreamSessionRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12.\n" +
@@ -1766,7 +2089,7 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"\x06output\x18\x02 \x01(\tR\x06output\x12\x14\n" +
 	"\x05turns\x18\x03 \x01(\x05R\x05turns\x12\x1f\n" +
 	"\vduration_ms\x18\x04 \x01(\x03R\n" +
-	"durationMs2\xe9\b\n" +
+	"durationMs2\xfe\v\n" +
 	"\x0eSessionService\x12q\n" +
 	"\rCreateSession\x12\x1f.runnel.v1.CreateSessionRequest\x1a .runnel.v1.CreateSessionResponse\"\x1d\x90\xd9\xf4\a\xc9\x01\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/sessions\x12x\n" +
 	"\n" +
@@ -1776,7 +2099,10 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"\rDeleteSession\x12\x1f.runnel.v1.DeleteSessionRequest\x1a .runnel.v1.DeleteSessionResponse\"$\x82\xd3\xe4\x93\x02\x1b*\x19/v1/sessions/{session_id}\x90\x02\x02\x12~\n" +
 	"\fPurgeSession\x12\x1e.runnel.v1.PurgeSessionRequest\x1a\x1f.runnel.v1.PurgeSessionResponse\"-\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/sessions/{session_id}:purge\x90\x02\x02\x12\x86\x01\n" +
 	"\vSendMessage\x12\x1d.runnel.v1.SendMessageRequest\x1a\x1e.runnel.v1.SendMessageResponse\"8\x90\xd9\xf4\a\xca\x01\xd8\xd9\xf4\a\x02\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/sessions/{session_id}/messages\x12\x80\x01\n" +
-	"\fListMessages\x12\x1e.runnel.v1.ListMessagesRequest\x1a\x1f.runnel.v1.ListMessagesResponse\"/\x82\xd3\xe4\x93\x02&\x12$/v1/sessions/{session_id}/transcript\x90\x02\x01\x12\x86\x01\n" +
+	"\fListMessages\x12\x1e.runnel.v1.ListMessagesRequest\x1a\x1f.runnel.v1.ListMessagesResponse\"/\x82\xd3\xe4\x93\x02&\x12$/v1/sessions/{session_id}/transcript\x90\x02\x01\x12}\n" +
+	"\vAddMessages\x12\x1d.runnel.v1.AddMessagesRequest\x1a\x1e.runnel.v1.AddMessagesResponse\"/\x82\xd3\xe4\x93\x02):\x01*\"$/v1/sessions/{session_id}/transcript\x12\x8c\x01\n" +
+	"\rDeleteMessage\x12\x1f.runnel.v1.DeleteMessageRequest\x1a .runnel.v1.DeleteMessageResponse\"8\x82\xd3\xe4\x93\x02/*-/v1/sessions/{session_id}/transcript/{number}\x90\x02\x02\x12\x84\x01\n" +
+	"\rUpdateSession\x12\x1f.runnel.v1.UpdateSessionRequest\x1a .runnel.v1.UpdateSessionResponse\"0\x82\xd3\xe4\x93\x02':\x01*b\asession2\x19/v1/sessions/{session_id}\x90\x02\x02\x12\x86\x01\n" +
 	"\rStreamSession\x12\x1f.runnel.v1.StreamSessionRequest\x1a .runnel.v1.StreamSessionResponse\"0\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02\"\x12 /v1/sessions/{session_id}/stream\x90\x02\x010\x01\x1a\v\x8a\xd9\xf4\a\x06\b\x02\x10\x01\x18\x01B\xa5\x01\n" +
 	"\rcom.runnel.v1B\x13SessionServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"
@@ -1793,7 +2119,7 @@ func file_runnel_v1_session_service_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_session_service_proto_rawDescData
 }
 
-var file_runnel_v1_session_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_runnel_v1_session_service_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_runnel_v1_session_service_proto_goTypes = []any{
 	(*CreateSessionRequest)(nil),  // 0: runnel.v1.CreateSessionRequest
 	(*CreateSessionResponse)(nil), // 1: runnel.v1.CreateSessionResponse
@@ -1812,66 +2138,80 @@ var file_runnel_v1_session_service_proto_goTypes = []any{
 	(*ListMessagesRequest)(nil),   // 14: runnel.v1.ListMessagesRequest
 	(*ListMessagesResponse)(nil),  // 15: runnel.v1.ListMessagesResponse
 	(*SessionMessage)(nil),        // 16: runnel.v1.SessionMessage
-	(*StreamSessionRequest)(nil),  // 17: runnel.v1.StreamSessionRequest
-	(*StreamSessionResponse)(nil), // 18: runnel.v1.StreamSessionResponse
-	(*TextEvent)(nil),             // 19: runnel.v1.TextEvent
-	(*ToolCallEvent)(nil),         // 20: runnel.v1.ToolCallEvent
-	(*ToolResultEvent)(nil),       // 21: runnel.v1.ToolResultEvent
-	(*ErrorEvent)(nil),            // 22: runnel.v1.ErrorEvent
-	(*TurnRestartedEvent)(nil),    // 23: runnel.v1.TurnRestartedEvent
-	(*DoneEvent)(nil),             // 24: runnel.v1.DoneEvent
-	(*Agent)(nil),                 // 25: runnel.v1.Agent
-	(*Callback)(nil),              // 26: runnel.v1.Callback
-	(*Fork)(nil),                  // 27: runnel.v1.Fork
-	(Session_State)(0),            // 28: runnel.v1.Session.State
-	(*Session)(nil),               // 29: runnel.v1.Session
-	(*Message)(nil),               // 30: runnel.v1.Message
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*AddMessagesRequest)(nil),    // 17: runnel.v1.AddMessagesRequest
+	(*AddMessagesResponse)(nil),   // 18: runnel.v1.AddMessagesResponse
+	(*DeleteMessageRequest)(nil),  // 19: runnel.v1.DeleteMessageRequest
+	(*DeleteMessageResponse)(nil), // 20: runnel.v1.DeleteMessageResponse
+	(*UpdateSessionRequest)(nil),  // 21: runnel.v1.UpdateSessionRequest
+	(*UpdateSessionResponse)(nil), // 22: runnel.v1.UpdateSessionResponse
+	(*StreamSessionRequest)(nil),  // 23: runnel.v1.StreamSessionRequest
+	(*StreamSessionResponse)(nil), // 24: runnel.v1.StreamSessionResponse
+	(*TextEvent)(nil),             // 25: runnel.v1.TextEvent
+	(*ToolCallEvent)(nil),         // 26: runnel.v1.ToolCallEvent
+	(*ToolResultEvent)(nil),       // 27: runnel.v1.ToolResultEvent
+	(*ErrorEvent)(nil),            // 28: runnel.v1.ErrorEvent
+	(*TurnRestartedEvent)(nil),    // 29: runnel.v1.TurnRestartedEvent
+	(*DoneEvent)(nil),             // 30: runnel.v1.DoneEvent
+	(*Agent)(nil),                 // 31: runnel.v1.Agent
+	(*Callback)(nil),              // 32: runnel.v1.Callback
+	(*Fork)(nil),                  // 33: runnel.v1.Fork
+	(Session_State)(0),            // 34: runnel.v1.Session.State
+	(*Session)(nil),               // 35: runnel.v1.Session
+	(*Message)(nil),               // 36: runnel.v1.Message
+	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
 }
 var file_runnel_v1_session_service_proto_depIdxs = []int32{
-	25, // 0: runnel.v1.CreateSessionRequest.agent:type_name -> runnel.v1.Agent
-	26, // 1: runnel.v1.CreateSessionRequest.callback:type_name -> runnel.v1.Callback
-	27, // 2: runnel.v1.CreateSessionRequest.fork:type_name -> runnel.v1.Fork
-	28, // 3: runnel.v1.CreateSessionResponse.status:type_name -> runnel.v1.Session.State
-	29, // 4: runnel.v1.GetSessionResponse.session:type_name -> runnel.v1.Session
-	29, // 5: runnel.v1.ListSessionsResponse.sessions:type_name -> runnel.v1.Session
-	25, // 6: runnel.v1.ListPresetsResponse.presets:type_name -> runnel.v1.Agent
-	30, // 7: runnel.v1.SendMessageRequest.messages:type_name -> runnel.v1.Message
-	25, // 8: runnel.v1.SendMessageRequest.agent:type_name -> runnel.v1.Agent
-	31, // 9: runnel.v1.SendMessageRequest.start_time:type_name -> google.protobuf.Timestamp
-	28, // 10: runnel.v1.SendMessageResponse.status:type_name -> runnel.v1.Session.State
+	31, // 0: runnel.v1.CreateSessionRequest.agent:type_name -> runnel.v1.Agent
+	32, // 1: runnel.v1.CreateSessionRequest.callback:type_name -> runnel.v1.Callback
+	33, // 2: runnel.v1.CreateSessionRequest.fork:type_name -> runnel.v1.Fork
+	34, // 3: runnel.v1.CreateSessionResponse.status:type_name -> runnel.v1.Session.State
+	35, // 4: runnel.v1.GetSessionResponse.session:type_name -> runnel.v1.Session
+	35, // 5: runnel.v1.ListSessionsResponse.sessions:type_name -> runnel.v1.Session
+	31, // 6: runnel.v1.ListPresetsResponse.presets:type_name -> runnel.v1.Agent
+	36, // 7: runnel.v1.SendMessageRequest.messages:type_name -> runnel.v1.Message
+	31, // 8: runnel.v1.SendMessageRequest.agent:type_name -> runnel.v1.Agent
+	37, // 9: runnel.v1.SendMessageRequest.start_time:type_name -> google.protobuf.Timestamp
+	34, // 10: runnel.v1.SendMessageResponse.status:type_name -> runnel.v1.Session.State
 	16, // 11: runnel.v1.ListMessagesResponse.messages:type_name -> runnel.v1.SessionMessage
-	30, // 12: runnel.v1.SessionMessage.message:type_name -> runnel.v1.Message
-	19, // 13: runnel.v1.StreamSessionResponse.text:type_name -> runnel.v1.TextEvent
-	20, // 14: runnel.v1.StreamSessionResponse.tool_call:type_name -> runnel.v1.ToolCallEvent
-	21, // 15: runnel.v1.StreamSessionResponse.tool_result:type_name -> runnel.v1.ToolResultEvent
-	22, // 16: runnel.v1.StreamSessionResponse.error:type_name -> runnel.v1.ErrorEvent
-	24, // 17: runnel.v1.StreamSessionResponse.done:type_name -> runnel.v1.DoneEvent
-	23, // 18: runnel.v1.StreamSessionResponse.turn_restarted:type_name -> runnel.v1.TurnRestartedEvent
-	28, // 19: runnel.v1.DoneEvent.status:type_name -> runnel.v1.Session.State
-	0,  // 20: runnel.v1.SessionService.CreateSession:input_type -> runnel.v1.CreateSessionRequest
-	2,  // 21: runnel.v1.SessionService.GetSession:input_type -> runnel.v1.GetSessionRequest
-	4,  // 22: runnel.v1.SessionService.ListSessions:input_type -> runnel.v1.ListSessionsRequest
-	6,  // 23: runnel.v1.SessionService.ListPresets:input_type -> runnel.v1.ListPresetsRequest
-	8,  // 24: runnel.v1.SessionService.DeleteSession:input_type -> runnel.v1.DeleteSessionRequest
-	10, // 25: runnel.v1.SessionService.PurgeSession:input_type -> runnel.v1.PurgeSessionRequest
-	12, // 26: runnel.v1.SessionService.SendMessage:input_type -> runnel.v1.SendMessageRequest
-	14, // 27: runnel.v1.SessionService.ListMessages:input_type -> runnel.v1.ListMessagesRequest
-	17, // 28: runnel.v1.SessionService.StreamSession:input_type -> runnel.v1.StreamSessionRequest
-	1,  // 29: runnel.v1.SessionService.CreateSession:output_type -> runnel.v1.CreateSessionResponse
-	3,  // 30: runnel.v1.SessionService.GetSession:output_type -> runnel.v1.GetSessionResponse
-	5,  // 31: runnel.v1.SessionService.ListSessions:output_type -> runnel.v1.ListSessionsResponse
-	7,  // 32: runnel.v1.SessionService.ListPresets:output_type -> runnel.v1.ListPresetsResponse
-	9,  // 33: runnel.v1.SessionService.DeleteSession:output_type -> runnel.v1.DeleteSessionResponse
-	11, // 34: runnel.v1.SessionService.PurgeSession:output_type -> runnel.v1.PurgeSessionResponse
-	13, // 35: runnel.v1.SessionService.SendMessage:output_type -> runnel.v1.SendMessageResponse
-	15, // 36: runnel.v1.SessionService.ListMessages:output_type -> runnel.v1.ListMessagesResponse
-	18, // 37: runnel.v1.SessionService.StreamSession:output_type -> runnel.v1.StreamSessionResponse
-	29, // [29:38] is the sub-list for method output_type
-	20, // [20:29] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	36, // 12: runnel.v1.SessionMessage.message:type_name -> runnel.v1.Message
+	36, // 13: runnel.v1.AddMessagesRequest.messages:type_name -> runnel.v1.Message
+	35, // 14: runnel.v1.UpdateSessionResponse.session:type_name -> runnel.v1.Session
+	25, // 15: runnel.v1.StreamSessionResponse.text:type_name -> runnel.v1.TextEvent
+	26, // 16: runnel.v1.StreamSessionResponse.tool_call:type_name -> runnel.v1.ToolCallEvent
+	27, // 17: runnel.v1.StreamSessionResponse.tool_result:type_name -> runnel.v1.ToolResultEvent
+	28, // 18: runnel.v1.StreamSessionResponse.error:type_name -> runnel.v1.ErrorEvent
+	30, // 19: runnel.v1.StreamSessionResponse.done:type_name -> runnel.v1.DoneEvent
+	29, // 20: runnel.v1.StreamSessionResponse.turn_restarted:type_name -> runnel.v1.TurnRestartedEvent
+	34, // 21: runnel.v1.DoneEvent.status:type_name -> runnel.v1.Session.State
+	0,  // 22: runnel.v1.SessionService.CreateSession:input_type -> runnel.v1.CreateSessionRequest
+	2,  // 23: runnel.v1.SessionService.GetSession:input_type -> runnel.v1.GetSessionRequest
+	4,  // 24: runnel.v1.SessionService.ListSessions:input_type -> runnel.v1.ListSessionsRequest
+	6,  // 25: runnel.v1.SessionService.ListPresets:input_type -> runnel.v1.ListPresetsRequest
+	8,  // 26: runnel.v1.SessionService.DeleteSession:input_type -> runnel.v1.DeleteSessionRequest
+	10, // 27: runnel.v1.SessionService.PurgeSession:input_type -> runnel.v1.PurgeSessionRequest
+	12, // 28: runnel.v1.SessionService.SendMessage:input_type -> runnel.v1.SendMessageRequest
+	14, // 29: runnel.v1.SessionService.ListMessages:input_type -> runnel.v1.ListMessagesRequest
+	17, // 30: runnel.v1.SessionService.AddMessages:input_type -> runnel.v1.AddMessagesRequest
+	19, // 31: runnel.v1.SessionService.DeleteMessage:input_type -> runnel.v1.DeleteMessageRequest
+	21, // 32: runnel.v1.SessionService.UpdateSession:input_type -> runnel.v1.UpdateSessionRequest
+	23, // 33: runnel.v1.SessionService.StreamSession:input_type -> runnel.v1.StreamSessionRequest
+	1,  // 34: runnel.v1.SessionService.CreateSession:output_type -> runnel.v1.CreateSessionResponse
+	3,  // 35: runnel.v1.SessionService.GetSession:output_type -> runnel.v1.GetSessionResponse
+	5,  // 36: runnel.v1.SessionService.ListSessions:output_type -> runnel.v1.ListSessionsResponse
+	7,  // 37: runnel.v1.SessionService.ListPresets:output_type -> runnel.v1.ListPresetsResponse
+	9,  // 38: runnel.v1.SessionService.DeleteSession:output_type -> runnel.v1.DeleteSessionResponse
+	11, // 39: runnel.v1.SessionService.PurgeSession:output_type -> runnel.v1.PurgeSessionResponse
+	13, // 40: runnel.v1.SessionService.SendMessage:output_type -> runnel.v1.SendMessageResponse
+	15, // 41: runnel.v1.SessionService.ListMessages:output_type -> runnel.v1.ListMessagesResponse
+	18, // 42: runnel.v1.SessionService.AddMessages:output_type -> runnel.v1.AddMessagesResponse
+	20, // 43: runnel.v1.SessionService.DeleteMessage:output_type -> runnel.v1.DeleteMessageResponse
+	22, // 44: runnel.v1.SessionService.UpdateSession:output_type -> runnel.v1.UpdateSessionResponse
+	24, // 45: runnel.v1.SessionService.StreamSession:output_type -> runnel.v1.StreamSessionResponse
+	34, // [34:46] is the sub-list for method output_type
+	22, // [22:34] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_service_proto_init() }
@@ -1881,7 +2221,7 @@ func file_runnel_v1_session_service_proto_init() {
 	}
 	file_runnel_v1_message_proto_init()
 	file_runnel_v1_session_proto_init()
-	file_runnel_v1_session_service_proto_msgTypes[18].OneofWrappers = []any{
+	file_runnel_v1_session_service_proto_msgTypes[24].OneofWrappers = []any{
 		(*StreamSessionResponse_Text)(nil),
 		(*StreamSessionResponse_ToolCall)(nil),
 		(*StreamSessionResponse_ToolResult)(nil),
@@ -1895,7 +2235,7 @@ func file_runnel_v1_session_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_session_service_proto_rawDesc), len(file_runnel_v1_session_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,9 @@ const (
 	SessionService_PurgeSession_FullMethodName  = "/runnel.v1.SessionService/PurgeSession"
 	SessionService_SendMessage_FullMethodName   = "/runnel.v1.SessionService/SendMessage"
 	SessionService_ListMessages_FullMethodName  = "/runnel.v1.SessionService/ListMessages"
+	SessionService_AddMessages_FullMethodName   = "/runnel.v1.SessionService/AddMessages"
+	SessionService_DeleteMessage_FullMethodName = "/runnel.v1.SessionService/DeleteMessage"
+	SessionService_UpdateSession_FullMethodName = "/runnel.v1.SessionService/UpdateSession"
 	SessionService_StreamSession_FullMethodName = "/runnel.v1.SessionService/StreamSession"
 )
 
@@ -72,6 +75,17 @@ type SessionServiceClient interface {
 	// Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
 	// complete.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
+	// Adds messages to a session without starting a run: the next run's model sees them.
+	//
+	// FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. May be retried safely with the same `request_id`.
+	AddMessages(ctx context.Context, in *AddMessagesRequest, opts ...grpc.CallOption) (*AddMessagesResponse, error)
+	// Deletes a message of a session, and the results that answer its calls. Later runs do not see them; the logs of the runs before
+	// stay. The other messages keep their numbers.
+	//
+	// FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. INVALID_ARGUMENT when the session has no such message.
+	DeleteMessage(ctx context.Context, in *DeleteMessageRequest, opts ...grpc.CallOption) (*DeleteMessageResponse, error)
+	// Replaces the annotations of a session.
+	UpdateSession(ctx context.Context, in *UpdateSessionRequest, opts ...grpc.CallOption) (*UpdateSessionResponse, error)
 	// Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
 	//
 	// The stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as
@@ -171,6 +185,36 @@ func (c *sessionServiceClient) ListMessages(ctx context.Context, in *ListMessage
 	return out, nil
 }
 
+func (c *sessionServiceClient) AddMessages(ctx context.Context, in *AddMessagesRequest, opts ...grpc.CallOption) (*AddMessagesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AddMessagesResponse)
+	err := c.cc.Invoke(ctx, SessionService_AddMessages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionServiceClient) DeleteMessage(ctx context.Context, in *DeleteMessageRequest, opts ...grpc.CallOption) (*DeleteMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteMessageResponse)
+	err := c.cc.Invoke(ctx, SessionService_DeleteMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionServiceClient) UpdateSession(ctx context.Context, in *UpdateSessionRequest, opts ...grpc.CallOption) (*UpdateSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateSessionResponse)
+	err := c.cc.Invoke(ctx, SessionService_UpdateSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *sessionServiceClient) StreamSession(ctx context.Context, in *StreamSessionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamSessionResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &SessionService_ServiceDesc.Streams[0], SessionService_StreamSession_FullMethodName, cOpts...)
@@ -232,6 +276,17 @@ type SessionServiceServer interface {
 	// Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
 	// complete.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
+	// Adds messages to a session without starting a run: the next run's model sees them.
+	//
+	// FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. May be retried safely with the same `request_id`.
+	AddMessages(context.Context, *AddMessagesRequest) (*AddMessagesResponse, error)
+	// Deletes a message of a session, and the results that answer its calls. Later runs do not see them; the logs of the runs before
+	// stay. The other messages keep their numbers.
+	//
+	// FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active. INVALID_ARGUMENT when the session has no such message.
+	DeleteMessage(context.Context, *DeleteMessageRequest) (*DeleteMessageResponse, error)
+	// Replaces the annotations of a session.
+	UpdateSession(context.Context, *UpdateSessionRequest) (*UpdateSessionResponse, error)
 	// Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
 	//
 	// The stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as
@@ -274,6 +329,15 @@ func (UnimplementedSessionServiceServer) SendMessage(context.Context, *SendMessa
 }
 func (UnimplementedSessionServiceServer) ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMessages not implemented")
+}
+func (UnimplementedSessionServiceServer) AddMessages(context.Context, *AddMessagesRequest) (*AddMessagesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AddMessages not implemented")
+}
+func (UnimplementedSessionServiceServer) DeleteMessage(context.Context, *DeleteMessageRequest) (*DeleteMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteMessage not implemented")
+}
+func (UnimplementedSessionServiceServer) UpdateSession(context.Context, *UpdateSessionRequest) (*UpdateSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateSession not implemented")
 }
 func (UnimplementedSessionServiceServer) StreamSession(*StreamSessionRequest, grpc.ServerStreamingServer[StreamSessionResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamSession not implemented")
@@ -443,6 +507,60 @@ func _SessionService_ListMessages_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SessionService_AddMessages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AddMessagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).AddMessages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_AddMessages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).AddMessages(ctx, req.(*AddMessagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SessionService_DeleteMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).DeleteMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_DeleteMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).DeleteMessage(ctx, req.(*DeleteMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SessionService_UpdateSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).UpdateSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_UpdateSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).UpdateSession(ctx, req.(*UpdateSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SessionService_StreamSession_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(StreamSessionRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -492,6 +610,18 @@ var SessionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMessages",
 			Handler:    _SessionService_ListMessages_Handler,
+		},
+		{
+			MethodName: "AddMessages",
+			Handler:    _SessionService_AddMessages_Handler,
+		},
+		{
+			MethodName: "DeleteMessage",
+			Handler:    _SessionService_DeleteMessage_Handler,
+		},
+		{
+			MethodName: "UpdateSession",
+			Handler:    _SessionService_UpdateSession_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

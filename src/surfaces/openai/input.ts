@@ -7,7 +7,7 @@ import { readContent } from "./content.ts";
 import { ApiError, invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { callOf, endWithUser, messageOf, readRole, resultMessage, textMessage } from "./messages.ts";
-import { openState, openSummary, type SealedCall } from "./sealed-state.ts";
+import { openState, type SealedCall } from "./sealed-state.ts";
 
 /** The items that references name, by their ids. One of the conversation itself has no items. */
 export type References = ReadonlyMap<string, readonly unknown[]>;
@@ -108,10 +108,6 @@ class InputReader {
         this.#addState(item.findText("encrypted_content") ?? "");
         item.ignore("summary", "content");
         return;
-      case "compaction":
-      case "compaction_summary":
-        this.#addSummary(item);
-        return;
       case "item_reference":
         this.#addReferred(item);
         return;
@@ -156,14 +152,6 @@ class InputReader {
     const answer = last?.providerSpecificFields === undefined ? this.#answer() : this.#begin();
     answer.providerSpecificFields = sealed.state;
     this.#stateCalls = Map.groupBy(sealed.calls.toReversed(), ({ name }) => name);
-  }
-
-  #addSummary(item: Fields): void {
-    const summary = openSummary(item.findText("encrypted_content") ?? "");
-    if (summary === undefined) {
-      throw invalid(item.at("encrypted_content"), "only a compaction that this service has made can be read");
-    }
-    this.#messages.push(textMessage("developer", `Summary of the conversation before:\n\n${summary}`));
   }
 
   #addReferred(item: Fields): void {

@@ -34,17 +34,6 @@ export function openState(text: string): SealedState | undefined {
   return { state, calls: all.filter(isObject).map(({ id, name }) => ({ id: String(id), name: String(name) })) };
 }
 
-/** Returns the summary of a conversation as text. */
-export function sealSummary(summary: string): string {
-  return seal({ summary });
-}
-
-/** Returns the summary in such a text; undefined for a text of another service. */
-export function openSummary(text: string): string | undefined {
-  const { summary } = open(text) ?? {};
-  return typeof summary === "string" ? summary : undefined;
-}
-
 function seal(data: object): string {
   return prefix + Buffer.from(JSON.stringify(data)).toString("base64url");
 }

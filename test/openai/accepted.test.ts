@@ -322,3 +322,15 @@ describe("roles", () => {
     expect((await provider.request(2)).body.messages).toEqual([{ role: "user", content: "Say ok." }]);
   });
 });
+
+test("input tokens are counted without a request, with those of the conversation", async () => {
+  const { client, provider } = await setOpenAiStage();
+  const count = async (params: OpenAI.Responses.InputTokenCountParams) =>
+    (await client.responses.inputTokens.count({ model: "gpt-4o", ...params })).input_tokens;
+  const alone = await count({ input: "four words of text" });
+  expect(alone).toBeGreaterThan(2);
+  provider.respond(speak("An answer."));
+  const { id } = await client.responses.create({ model: "gpt-4o", input: "A question with some words" });
+  expect(await count({ input: "four words of text", previous_response_id: id })).toBeGreaterThan(alone + 5);
+  expect(provider.requests).toHaveLength(1);
+});

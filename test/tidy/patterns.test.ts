@@ -36,6 +36,7 @@ const laterMakers: Readonly<Record<string, string | undefined>> = {
   "src/agent/models/demo/demo-model.ts": "\\bwords=(\\d{1,9})\\b",
   "src/agent/tools/mend-schema.ts": undefined,
   "src/protocols/community/decisions/parse.ts": "</think>",
+  "src/surfaces/in-process/routed-surface.ts": "^/v1/models/(.+)$",
   "src/surfaces/openapi/rules.ts": undefined,
 };
 

@@ -11,7 +11,7 @@ import { readItems } from "./input.ts";
 import { itemsOf } from "./messages.ts";
 import { readMetadata } from "./response-request.ts";
 import { newAgent } from "./start.ts";
-import { itemsOfMessage, readConversation, readConversationItems } from "./stored.ts";
+import { itemsOfMessage, readConversationItems, readSessionMessages } from "./stored.ts";
 import { pageOf, readFields, readPage } from "./visit.ts";
 
 const sessions = SessionService.method;
@@ -103,7 +103,7 @@ export async function getConversationItem({ calls, response }: Visit, id: string
 export async function deleteConversationItem(visit: Visit, id: string, itemId: string): Promise<void> {
   const { calls } = visit;
   const sessionId = sessionIdOf(id) ?? "";
-  const messages = await orNotFound(id, () => readConversation(calls, sessionId));
+  const messages = await orNotFound(id, () => readSessionMessages(calls, sessionId));
   const found = messages.find((each) => itemsOfMessage(sessionId, each).some((item) => item.id === itemId));
   if (found === undefined) {
     throw notFound("Item", itemId);

@@ -11,7 +11,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
 import { isReason } from "../rest/failure.ts";
-import { readConversation } from "./stored.ts";
+import { readSessionMessages } from "./stored.ts";
 
 const sessions = SessionService.method;
 
@@ -91,7 +91,7 @@ async function findBranch(calls: Calls, name: string): Promise<Branch | undefine
       newest = { sessionId, number, latestRunId: session?.latestRunId ?? "" };
     } catch (error) {
       if (isReason(error, "SESSION_NOT_FOUND")) {
-        return newest && { ...newest, known: await readConversation(calls, newest.sessionId) };
+        return newest && { ...newest, known: await readSessionMessages(calls, newest.sessionId) };
       }
       throw error;
     }

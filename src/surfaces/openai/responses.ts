@@ -1,5 +1,6 @@
 // The Responses API: a response is a run, and its stream is the folded log.
 
+import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
 import type { Calls } from "../in-process/calls.ts";
@@ -15,7 +16,7 @@ import { ResponseFold } from "./fold.ts";
 import { type References, referredIds } from "./input.ts";
 import { type Asked, readConversation, readRequest } from "./response-request.ts";
 import { start } from "./start.ts";
-import { findOrigin, findReferences, foldNow, readInputItems } from "./stored.ts";
+import { findOrigin, findReferences, foldNow, readInputItems, readSessionMessages } from "./stored.ts";
 import { streamResponse } from "./stream.ts";
 import { pageOf, readFields, readPage } from "./visit.ts";
 
@@ -33,6 +34,20 @@ export async function createResponse(visit: Visit): Promise<void> {
   } else {
     await answerWhole(visit, origin);
   }
+}
+
+/** `POST /v1/responses/input_tokens`: the service's estimate, with what the conversation has before. */
+export async function countInputTokens(visit: Visit): Promise<void> {
+  const { calls, response } = visit;
+  const { agent, messages, conversation, previousRunId } = await readAsked(visit);
+  const previous = previousRunId === undefined ? undefined : await calls.call(runs.getRun, { runId: previousRunId });
+  const sessionId = conversation ?? previous?.run?.sessionId;
+  const known = sessionId === undefined ? [] : await readSessionMessages(calls, sessionId);
+  const { inputTokens } = await calls.call(ProviderService.method.countTokens, {
+    agent,
+    messages: [...known.flatMap(({ message }) => message ?? []), ...messages],
+  });
+  sendJson(response, 200, JSON.stringify({ object: "response.input_tokens", input_tokens: Number(inputTokens) }));
 }
 
 /** Reads a request, and the items that it refers to. */

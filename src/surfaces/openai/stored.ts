@@ -58,11 +58,11 @@ export async function readInputItems(calls: Calls, { runId, echo }: Origin): Pro
 
 /** Returns the items of a conversation, oldest first. */
 export async function readConversationItems(calls: Calls, sessionId: string): Promise<readonly Item[]> {
-  return (await readConversation(calls, sessionId)).flatMap((each) => itemsOfMessage(sessionId, each));
+  return (await readSessionMessages(calls, sessionId)).flatMap((each) => itemsOfMessage(sessionId, each));
 }
 
 /** Returns the messages of a conversation, oldest first. */
-export async function readConversation(calls: Calls, sessionId: string): Promise<readonly SessionMessage[]> {
+export async function readSessionMessages(calls: Calls, sessionId: string): Promise<readonly SessionMessage[]> {
   return await readPages(async (pageToken) => {
     const page = await calls.call(SessionService.method.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
     return { items: page.messages, nextPageToken: page.nextPageToken };

@@ -25,15 +25,23 @@ import {
 } from "./conversations.ts";
 import { ApiError, isDefect, toApiError } from "./errors.ts";
 import { getModel, listModels } from "./models.ts";
-import { cancelResponse, createResponse, deleteResponse, getResponse, listInputItems } from "./responses.ts";
+import {
+  cancelResponse,
+  countInputTokens,
+  createResponse,
+  deleteResponse,
+  getResponse,
+  listInputItems,
+} from "./responses.ts";
 
 const { addMessages, deleteMessage, updateSession } = SessionService.method;
 const { sendMessage, getSession, createSession, deleteSession, listMessages: listItems } = SessionService.method;
 const { getRun, cancelRun, deleteRun, getRunInput } = RunService.method;
-const { listModels: modelsMethod, getModel: modelMethod } = ProviderService.method;
+const { listModels: modelsMethod, getModel: modelMethod, countTokens } = ProviderService.method;
 
 const routes: readonly Route[] = [
   route("POST", "/v1/responses", sendMessage, createResponse),
+  route("POST", "/v1/responses/input_tokens", countTokens, countInputTokens),
   route("GET", "/v1/responses/{id}", getRun, getResponse),
   route("DELETE", "/v1/responses/{id}", deleteRun, deleteResponse),
   route("POST", "/v1/responses/{id}/cancel", cancelRun, cancelResponse),

@@ -3,8 +3,8 @@
 import { builtinToolNames } from "../agent/tools/builtin.ts";
 import type { Core } from "../api/core.ts";
 import type { OpenProtocol } from "../api/protocol.ts";
+import { DatabaseProbe } from "../engine/runs/database-probe.ts";
 import { Lease } from "../engine/runs/lease.ts";
-import { Pulse } from "../engine/runs/pulse.ts";
 import { oldestUnleasedMs } from "../engine/storage/run.ts";
 import { KeyRing } from "../platform/auth/key-ring.ts";
 import { RunTokens } from "../platform/auth/run-token.ts";
@@ -180,11 +180,11 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const drivers = [createLoop(context, agent), ...opened.flatMap((protocol) => protocol.drivers ?? [])];
   const runs: Runs = await openRuns(context, runlog, { lease, drivers, workDirs });
   openCallbacks(context, runlog);
-  const pulse = new Pulse({ connections, clock, events });
-  closers.defer(() => pulse.close());
-  pulse.open();
+  const probe = new DatabaseProbe({ connections, clock, events });
+  closers.defer(() => probe.close());
+  probe.open();
   const whyUnfit = (): string | null =>
-    pulse.whyMissing() ??
+    probe.whyFailing() ??
     lease.whyNotHeld() ??
     opened.map((protocol) => protocol.whyUnfit?.() ?? null).find((why) => why !== null) ??
     null;

@@ -9,10 +9,10 @@ import { offMaxMs, onMaxMs } from "./probe-watch.ts";
 import { startOn } from "./service-on.ts";
 
 const stalledTimeoutMs = 120_000;
-/** Each check that is not answered needs a new connection. The pulse checks about once a second. */
+/** Each check that is not answered needs a new connection. The probe checks about once a second. */
 const checksMin = 5;
 
-test("stalled commits turn readiness off, lose nothing, and leave no pile of pulses", {
+test("stalled commits turn readiness off, lose nothing, and leave no pile of probes", {
   timeout: stalledTimeoutMs,
 }, async () => {
   const postgres = await openOwnPostgres();
@@ -25,12 +25,12 @@ test("stalled commits turn readiness off, lose nothing, and leave no pile of pul
   expect(await probes.notReadySince(stalledAtMs)).toBeLessThan(offMaxMs);
   const seen = new Set<number>();
   await until("more checks", async () => {
-    const pulses = await query<{ pid: number }>(
+    const probes = await query<{ pid: number }>(
       postgres.url,
-      "select pid from pg_stat_activity where application_name = 'runnel pulse'",
+      "select pid from pg_stat_activity where application_name = 'runnel probe'",
     );
-    expect(pulses.length).toBeLessThanOrEqual(2);
-    for (const { pid } of pulses) {
+    expect(probes.length).toBeLessThanOrEqual(2);
+    for (const { pid } of probes) {
       seen.add(pid);
     }
     return seen.size >= checksMin;

@@ -1,8 +1,8 @@
-// The pulse of the database: missing when the database is away or refuses work, never because this process was busy.
+// The probe of the database: fails when the database is away or refuses work, never because this process was busy.
 
 import { expect, onTestFinished } from "vitest";
-import { Pulse } from "../../src/engine/runs/pulse.ts";
-import { askForRoom } from "../../src/engine/storage/pulse.ts";
+import { DatabaseProbe } from "../../src/engine/runs/database-probe.ts";
+import { askForRoom } from "../../src/engine/storage/database-probe.ts";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { describeOutage } from "../../src/platform/database/errors.ts";
@@ -13,35 +13,35 @@ import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, connect } from "../runlog/store.ts";
 
-/** The promised maximums for readiness; the pulse takes the larger part of each. */
+/** The promised maximums for readiness; the probe takes the larger part of each. */
 const offMaxMs = 2_000;
 const onMaxMs = 5_000;
 const sliceMs = 200;
 
 test("a database that is away is noticed within 2 s, and its return within 5 s", async ({ databaseUrl: url }) => {
   const proxy = await openCuttingProxy(url);
-  const { pulse, troubles } = openPulse(proxy.url);
-  await until("the pulse's connection", () => pulseConnection(url));
+  const { probe, troubles } = openDatabaseProbe(proxy.url);
+  await until("the probe's connection", () => probeConnection(url));
   const brokenAtMs = performance.now();
   proxy.breakDown();
-  await until("the pulse to be missed", () => pulse.whyMissing() !== null);
+  await until("the probe to fail", () => probe.whyFailing() !== null);
   expect(performance.now() - brokenAtMs).toBeLessThan(offMaxMs);
-  expect(pulse.whyMissing()).toBe("the database does not answer");
+  expect(probe.whyFailing()).toBe("the database does not answer");
   proxy.mend();
   const mendedAtMs = performance.now();
-  await until("the pulse", () => pulse.whyMissing() === null);
+  await until("the probe", () => probe.whyFailing() === null);
   expect(performance.now() - mendedAtMs).toBeLessThan(onMaxMs);
-  expect(troubles).toEqual(["pulse"]);
+  expect(troubles).toEqual(["probe"]);
 });
 
-test("a connection that is cut while the database works is replaced before the pulse is missing", async () => {
+test("a connection that is cut while the database works is replaced before the probe fails", async () => {
   const url = await testDatabase();
-  const { pulse } = openPulse(url);
-  const first = await until("the pulse's connection", () => pulseConnection(url));
+  const { probe } = openDatabaseProbe(url);
+  const first = await until("the probe's connection", () => probeConnection(url));
   await query(url, "select pg_terminate_backend($1)", [first]);
   await until("another one", async () => {
-    expect(pulse.whyMissing()).toBeNull();
-    const next = await pulseConnection(url);
+    expect(probe.whyFailing()).toBeNull();
+    const next = await probeConnection(url);
     return next !== undefined && next !== first;
   });
 });
@@ -50,56 +50,56 @@ test("a connection that is cut while the database works is replaced before the p
 test("a pause of this process counts as one slice of silence", async () => {
   const proxy = await openCuttingProxy(await testDatabase());
   const clock = createManualClock();
-  const { pulse } = openPulse(proxy.url, clock);
+  const { probe } = openDatabaseProbe(proxy.url, clock);
   await clock.slept(2);
   proxy.breakDown();
   for (let pauses = 1; pauses <= 3; pauses++) {
     const sleeps = clock.delaysMs.length;
     clock.advance(60_000);
     await clock.slept(sleeps + 1);
-    expect(pulse.whyMissing()).toBeNull();
+    expect(probe.whyFailing()).toBeNull();
   }
-  await until("the pulse to be missed", () => {
+  await until("the probe to fail", () => {
     clock.advance(sliceMs);
-    return pulse.whyMissing() !== null;
+    return probe.whyFailing() !== null;
   });
 });
 
-test("a full connection pool does not make the pulse missing", async ({ databaseUrl: url }) => {
-  const { pulse, connections } = openPulse(url);
+test("a full connection pool does not make the probe fail", async ({ databaseUrl: url }) => {
+  const { probe, connections } = openDatabaseProbe(url);
   const held = Promise.withResolvers<void>();
   const holders = [1, 2].map(() => connections.db.transaction().execute(() => held.promise));
   const waiting = connections.db.selectFrom("run").select("id").execute();
   const error = await waiting.catch((failure: unknown) => failure);
   expect(describeOutage(error)).toMatch(/^no database connection became free in time/);
-  expect(pulse.whyMissing()).toBeNull();
+  expect(probe.whyFailing()).toBeNull();
   held.resolve();
   await Promise.all(holders);
 });
 
-// The pulse holds an open connection, which would keep answering.
+// The probe holds an open connection, which would keep answering.
 test("a server that accepts no new connections is noticed as soon as it has refused one", async () => {
   const url = await testDatabase();
   const user = await limitedUser(url, 2);
-  const { pulse, connections } = openPulse(user.url);
-  await until("the pulse's connection", () => pulseConnection(url));
+  const { probe, connections } = openDatabaseProbe(user.url);
+  await until("the probe's connection", () => probeConnection(url));
   const other = connect(user.url);
   await other.db.selectFrom("run").select("id").execute();
   await expect(connections.db.selectFrom("run").select("id").execute()).rejects.toThrow("too many connections");
-  await until("the pulse to be missed", () => pulse.whyMissing() === "the database refuses work");
+  await until("the probe to fail", () => probe.whyFailing() === "the database refuses work");
   await other.connections.close();
-  await until("the pulse", () => pulse.whyMissing() === null);
+  await until("the probe", () => probe.whyFailing() === null);
 });
 
 test("a database that takes no writes is noticed, and so is the moment it takes them again", async () => {
   const url = await testDatabase();
   const user = await limitedUser(url, 10);
   await query(url, `alter role ${user.name} set default_transaction_read_only = on`);
-  const { pulse, connections } = openPulse(user.url);
+  const { probe, connections } = openDatabaseProbe(user.url);
   await expect(addReplica(connections.db)).rejects.toThrow("read-only");
-  await until("the pulse to be missed", () => pulse.whyMissing() === "the database refuses work");
+  await until("the probe to fail", () => probe.whyFailing() === "the database refuses work");
   await query(url, `alter role ${user.name} reset default_transaction_read_only`);
-  await until("the pulse", () => pulse.whyMissing() === null);
+  await until("the probe", () => probe.whyFailing() === null);
 });
 
 test("asking for room uses temporary space on disk", async () => {
@@ -117,20 +117,24 @@ test("asking for room uses temporary space on disk", async () => {
   }
 });
 
-function openPulse(url: string, clock: Clock = systemClock) {
+function openDatabaseProbe(url: string, clock: Clock = systemClock) {
   const connections = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
   onTestFinished(() => connections.close());
   const troubles: string[] = [];
-  const pulse = new Pulse({ connections, clock, events: { databaseTroubled: ({ part }) => troubles.push(part) } });
-  onTestFinished(() => pulse.close());
-  pulse.open();
-  return { pulse, connections, troubles };
+  const probe = new DatabaseProbe({
+    connections,
+    clock,
+    events: { databaseTroubled: ({ part }) => troubles.push(part) },
+  });
+  onTestFinished(() => probe.close());
+  probe.open();
+  return { probe, connections, troubles };
 }
 
-async function pulseConnection(url: string): Promise<number | undefined> {
+async function probeConnection(url: string): Promise<number | undefined> {
   const rows = await query<{ pid: number }>(
     url,
-    "select pid from pg_stat_activity where datname = current_database() and application_name = 'runnel pulse'",
+    "select pid from pg_stat_activity where datname = current_database() and application_name = 'runnel probe'",
   );
   return rows[0]?.pid;
 }

@@ -1,19 +1,19 @@
 // Checks all the time whether the database works, over a connection of its own. The lease detects an outage only after seconds,
 // and load balancers need to know sooner.
 //
-// P1  The pulse is missing when no answer arrived for a while in which this process was awake. A pause of the process or a busy
+// P1  The probe fails when no answer arrived for a while in which this process was awake. A pause of the process or a busy
 //     event loop does not count.
-// P2  The load of this replica cannot make the pulse miss: callers wait for other connections, not for this one.
-// P3  When the database refused a connection or disk space to another part of this process, the pulse needs both to count. So
+// P2  The load of this replica cannot make the probe fail: callers wait for other connections, not for this one.
+// P3  When the database refused a connection or disk space to another part of this process, the probe needs both to count. So
 //     it detects a server without free connections although its own is open, and a full disk although the server answers.
-// P4  The pulse commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
+// P4  The probe commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
 //     behind that waits so.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
 import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { askForRoom, endPulse, feelPulse, pulseLimits, readProcessId } from "../storage/pulse.ts";
+import { askForRoom, endProbe, probeLimits, readProcessId, runProbe } from "../storage/database-probe.ts";
 
 /** The time from an answer to the next check. */
 const intervalMs = 400;
@@ -28,16 +28,16 @@ const silentSlicesMax = 6;
 /** After a failed check only a new connection is waited for, so less silence is enough. */
 const failingSlicesMax = 3;
 
-/** Options of the pulse. */
-export interface PulseOptions {
+/** Options of the probe. */
+export interface DatabaseProbeOptions {
   readonly connections: Pick<Connections, "connect" | "watchRefusals">;
   readonly clock: Clock;
   readonly events: Pick<Events, "databaseTroubled">;
 }
 
 /** Watches whether the database works. */
-export class Pulse {
-  readonly #options: PulseOptions;
+export class DatabaseProbe {
+  readonly #options: DatabaseProbeOptions;
   readonly #closing = new AbortController();
   #client: Connection | undefined;
   /** The server's process for the connection. */
@@ -51,7 +51,7 @@ export class Pulse {
   #isDoubted = false;
   #working: Promise<unknown> | undefined;
 
-  constructor(options: PulseOptions) {
+  constructor(options: DatabaseProbeOptions) {
     this.#options = options;
     options.connections.watchRefusals(() => {
       this.#isDoubted = true;
@@ -59,7 +59,7 @@ export class Pulse {
   }
 
   /** Returns null while the database works; else why it does not. */
-  whyMissing(): string | null {
+  whyFailing(): string | null {
     if (this.#silentSlices <= (this.#trouble === undefined ? silentSlicesMax : failingSlicesMax)) {
       return null;
     }
@@ -109,7 +109,7 @@ export class Pulse {
     this.#trouble = error;
     if (isFirst) {
       // The lease logs further failures.
-      this.#options.events.databaseTroubled({ part: "pulse", error });
+      this.#options.events.databaseTroubled({ part: "probe", error });
     }
     return isFirst;
   }
@@ -118,7 +118,7 @@ export class Pulse {
     const isDoubted = this.#isDoubted;
     this.#isDoubted = false;
     const client = this.#client === undefined || isDoubted ? await this.#reconnect() : this.#client;
-    await feelPulse(client);
+    await runProbe(client);
     if (isDoubted) {
       this.#heard();
       await askForRoom(client);
@@ -134,14 +134,14 @@ export class Pulse {
 
   /** Opens a new connection before it ends the old one: the server's slot of the old one must not pass as a free one. */
   async #reconnect(): Promise<Connection> {
-    const next = await this.#options.connections.connect("pulse", pulseLimits);
+    const next = await this.#options.connections.connect("probe", probeLimits);
     const before = this.#processId;
     this.#goodbye = this.#client?.end().catch(() => {});
     this.#client = next;
     this.#processId = await readProcessId(next);
     this.#heard();
     if (before !== 0) {
-      await endPulse(next, before);
+      await endProbe(next, before);
     }
     return next;
   }

@@ -3,14 +3,14 @@
 import type { Connection, TimeLimits } from "../../platform/database/database.ts";
 
 /** Time limits that let load balancers know of an outage within 2 s. */
-export const pulseLimits: TimeLimits = { connectMs: 1_000, statementMs: 1_000, answerMs: 1_000 };
+export const probeLimits: TimeLimits = { connectMs: 1_000, statementMs: 1_000, answerMs: 1_000 };
 
 /**
  * Resolves when the database answers, takes writes and commits them. A read-only database refuses the lock even though no row
  * matches. The message is 60 bytes of write-ahead log that nothing reads: its commit waits for a synchronous standby, as every
  * commit does.
  */
-export async function feelPulse(client: Connection): Promise<void> {
+export async function runProbe(client: Connection): Promise<void> {
   await client.query("select from replica where false for update; select pg_logical_emit_message(true, 'runnel', '')");
 }
 
@@ -20,10 +20,10 @@ export async function readProcessId(client: Connection): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Ends the process of an earlier pulse, which may wait for a standby for as long as that is away. */
-export async function endPulse(client: Connection, processId: number): Promise<void> {
+/** Ends the process of an earlier probe, which may wait for a standby for as long as that is away. */
+export async function endProbe(client: Connection, processId: number): Promise<void> {
   await client.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and application_name = 'runnel pulse'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and application_name = 'runnel probe'",
     [processId],
   );
 }

@@ -173,7 +173,7 @@ test("a run that is cancelled while its tools hang has one result per call", asy
   // The run has its work directory and calls the model.
   await provider.request(0);
   // A login to Postgres uses the threads that are about to freeze, so all connections must be open before.
-  await until("the lane to be connected", () => reader.results.length > 0);
+  await until("the batchWriter to be connected", () => reader.results.length > 0);
   await Promise.all(Array.from({ length: 20 }, () => getRun(client, runId)));
   const thaw = freezeFiles();
   frozen.resolve();

@@ -81,7 +81,7 @@ const passes = {
   "model.calling": 3,
   "model.first-part": 3,
   "model.finished": 3,
-  "lane.settled": 2,
+  "batch.settled": 2,
   // The pause, the calls and their answers; the searches are commits too.
   "checkpoint.written": 3,
   "commit.committed": 5,

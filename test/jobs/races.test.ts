@@ -72,7 +72,7 @@ test("a cancel just after a job's failure does not make the job cancelled", asyn
   });
   const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
   await provider.request(0);
-  // The first batch of a lane reads the run's row, and must not be what waits for it.
+  // The first batch of a batch writer reads the run's row, and must not be what waits for it.
   await until("the first results", async () => (await query(service.databaseUrl, "select from run_result")).length > 0);
   const { holder, awaited, release } = await openHolder(service.databaseUrl);
   await holder.query("select from run for update");

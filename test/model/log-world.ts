@@ -1,4 +1,4 @@
-// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a hub, lanes, and a
+// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a hub, batch writers, and a
 // follower of the other replica. Notifications between them can get lost.
 
 import { onTestFinished } from "vitest";

@@ -99,7 +99,9 @@ async function expectMarked(stage: Stage, { kept, lost }: { kept: number; lost: 
   expect({ status, isOwned: owner === run.owner }).toEqual({ status: "running", isOwned: false });
 }
 
-test("a lane with a new connection marks what its log lacks, and writes nothing behind the gap", async ({ stage }) => {
+test("a batchWriter with a new connection marks what its log lacks, and writes nothing behind the gap", async ({
+  stage,
+}) => {
   await writeThree(stage);
   await loseAfter(stage, 1);
   stage.cut();
@@ -108,7 +110,7 @@ test("a lane with a new connection marks what its log lacks, and writes nothing 
   await expectMarked(stage, { kept: 1, lost: 2 });
 });
 
-test("a lane with a new connection writes on where nothing is lost", async ({ stage }) => {
+test("a batchWriter with a new connection writes on where nothing is lost", async ({ stage }) => {
   await writeThree(stage);
   stage.cut();
   await stage.writer.append(turn(4));

@@ -8,7 +8,7 @@ import { mayLoseCommits, type Replication, shortestLeaseMs } from "../../platfor
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;
-/** Lanes, LISTEN, NOTIFY, the probe and the upkeep of runs, beside the pool; `config explain databasePoolSize` says the same. */
+/** Batch writers, LISTEN, NOTIFY, the probe and the upkeep of runs, beside the pool; `config explain databasePoolSize` says the same. */
 const connectionsBesidePool = 10;
 /** Signatures are valid for 120 s, and the network takes a part of that. */
 const skewMsMax = 60_000;

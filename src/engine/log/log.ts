@@ -9,16 +9,16 @@ import type { Connections } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { LogChain } from "../hash-chain/chain.ts";
 import { AppendCount } from "./append-count.ts";
+import { BatchWriter, runLost } from "./batch-writer.ts";
 import type { Hub } from "./hub.ts";
-import { Lane, runLost } from "./lane.ts";
 import { markLostResults } from "./lost-results.ts";
 import type { LogEntry } from "./result.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { Wakeup } from "./wakeup.ts";
 import { RunWriter } from "./writer.ts";
 
-/** Two lanes hide one fsync behind the other; more bring nothing (measured with 1, 2 and 4). */
-const laneCount = 2;
+/** Two batch writers hide one fsync behind the other; more bring nothing (measured with 1, 2 and 4). */
+const batchWriterCount = 2;
 /** Far more ends than a standby lags behind. */
 const endsMax = 10_000;
 
@@ -28,7 +28,7 @@ export interface ResultLogOptions {
   readonly clock: Clock;
   readonly hub: Hub;
   readonly wakeup: Wakeup;
-  /** See `LaneOptions`. */
+  /** See `BatchWriterOptions`. */
   readonly renewLease?: (replicaId: string) => Promise<boolean>;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
@@ -48,18 +48,18 @@ export interface OpenRun {
 /** The log of all runs: writers for owned runs, and announcements of durable results. */
 export class ResultLog {
   readonly #options: ResultLogOptions;
-  readonly #lanes: readonly Lane[];
+  readonly #batchWriters: readonly BatchWriter[];
   readonly #appended = new AppendCount();
   /** The last sequences of the newest runs that ended. */
   readonly #ends = new Map<string, number>();
 
   constructor(options: ResultLogOptions) {
     this.#options = options;
-    this.#lanes = Array.from(
-      { length: laneCount },
+    this.#batchWriters = Array.from(
+      { length: batchWriterCount },
       (_, index) =>
-        new Lane({
-          name: `lane ${index + 1}`,
+        new BatchWriter({
+          name: `batchWriter ${index + 1}`,
           connections: options.connections,
           clock: options.clock,
           onDurable: (runId, entries) => this.announce(runId, entries),
@@ -77,7 +77,7 @@ export class ResultLog {
     const { connections, clock, hub, renewLease, onLeaseLost, onError } = this.#options;
     return new RunWriter({
       queue: new RunQueue({ ...run, seen: hub.heard(run.runId) ?? 0, clock }),
-      lane: this.#laneOf(run.runId),
+      batchWriter: this.#batchWriterOf(run.runId),
       connections,
       clock,
       onDurable: (runId, entries) => this.announce(runId, entries),
@@ -134,17 +134,17 @@ export class ResultLog {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#batchWriters.map((batchWriter) => batchWriter.close()));
   }
 
   /**
-   * Returns the lane of a run. The last digits of its id are random, so runs spread evenly, and each run stays with its lane.
+   * Returns the batch writer of a run. The last digits of its id are random, so runs spread evenly, and each run stays with its batch writer.
    */
-  #laneOf(runId: string): Lane {
-    const lane = this.#lanes[Number.parseInt(runId.slice(-8), 16) % laneCount];
-    if (lane === undefined) {
-      throw new Error(`no lane for run ${runId}`);
+  #batchWriterOf(runId: string): BatchWriter {
+    const batchWriter = this.#batchWriters[Number.parseInt(runId.slice(-8), 16) % batchWriterCount];
+    if (batchWriter === undefined) {
+      throw new Error(`no batchWriter for run ${runId}`);
     }
-    return lane;
+    return batchWriter;
   }
 }

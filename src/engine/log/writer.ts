@@ -1,4 +1,4 @@
-// Writes the log of one owned run. `append` is for results without side effects and uses a lane. `commit` writes results and
+// Writes the log of one owned run. `append` is for results without side effects and uses a batch writer. `commit` writes results and
 // effects in one transaction. `tryLast` and `transact` end the run or hand it on. At most one of these is in flight, so a
 // reader never sees n + 1 before n.
 
@@ -9,7 +9,7 @@ import { retryOutages } from "../../platform/database/errors.ts";
 import type { LogChain } from "../hash-chain/chain.ts";
 import { lockOwnRun, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
-import { type Lane, leaseLost, runLost } from "./lane.ts";
+import { type BatchWriter, leaseLost, runLost } from "./batch-writer.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
@@ -26,14 +26,14 @@ export type Effects = (trx: Transaction, written: WrittenResults) => Promise<voi
 /** Options of the writer. */
 export interface WriterOptions {
   readonly queue: RunQueue;
-  readonly lane: Lane;
+  readonly batchWriter: BatchWriter;
   readonly connections: Connections;
   readonly clock: Clock;
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
-  /** See `LaneOptions`. */
+  /** See `BatchWriterOptions`. */
   readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
   readonly onLeaseLost: (replicaId: string) => void;
-  /** See `LaneOptions`. */
+  /** See `BatchWriterOptions`. */
   readonly onShortLog: (queue: RunQueue) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -49,7 +49,7 @@ export class RunWriter {
   }
 
   /**
-   * Hands a result to the lane. Returns undefined when the driver may go on at once; else a promise that resolves when it may.
+   * Hands a result to the batch writer. Returns undefined when the driver may go on at once; else a promise that resolves when it may.
    * Both are before the result is durable. Throws when the run is lost.
    */
   append(result: ResultInit): Promise<void> | undefined {
@@ -57,7 +57,7 @@ export class RunWriter {
     return this.#queue.room();
   }
 
-  /** Hands a result to the lane if there is room. Returns false when it has not, or when the run is lost. */
+  /** Hands a result to the batch writer if there is room. Returns false when it has not, or when the run is lost. */
   tryAppend(result: ResultInit): boolean {
     if (this.#queue.hasRoom) {
       this.#put(result);
@@ -128,7 +128,7 @@ export class RunWriter {
 
   #put(result: ResultInit): void {
     this.#queue.push(result);
-    this.#options.lane.submit(this.#queue);
+    this.#options.batchWriter.submit(this.#queue);
   }
 
   async #transact(entries: readonly LogEntry[], chain: LogChain, effects: Effects): Promise<void> {

@@ -1,4 +1,4 @@
-// The rows of the log. Lanes insert binary arrays under the fence of their replica. Reads use the key, page by page.
+// The rows of the log. BatchWriters insert binary arrays under the fence of their replica. Reads use the key, page by page.
 
 import { sql } from "kysely";
 import type pg from "pg";
@@ -42,13 +42,13 @@ const fencedInsert = {
     cross join (select 1 from replica where id = $5 and lease_until > now() for key share) as fence`,
 };
 
-/** Writes a batch on a lane's own connection. Returns false when the replica has lost its lease; nothing was written then. */
+/** Writes a batch on a batch writer's own connection. Returns false when the replica has lost its lease; nothing was written then. */
 export async function insertResultsFenced(
-  lane: pg.Client,
+  batchWriter: pg.Client,
   { replicaId, runs }: { replicaId: string; runs: readonly RunRows[] },
 ): Promise<boolean> {
   const results = runs.flatMap((run) => run.results);
-  const { rowCount } = await lane.query({
+  const { rowCount } = await batchWriter.query({
     ...fencedInsert,
     values: [
       repeatedUuidArray(runs.map((run) => ({ value: run.runId, count: run.results.length }))),
@@ -191,12 +191,12 @@ const positionsOf = {
 };
 
 /**
- * Returns who owns each run and how far its log reaches. A lane asks on its own connection when it does not know whether a batch
+ * Returns who owns each run and how far its log reaches. A batch writer asks on its own connection when it does not know whether a batch
  * was written, and whether this database has all that an earlier one had. The lock makes this a commit of its own: the answer
  * comes when the synchronous standbys have everything that it shows. A primary that was cut off from them can show rows that
  * they never received.
  */
-export async function readPositions(lane: pg.Client, runIds: readonly string[]): Promise<RunPosition[]> {
-  const { rows } = await lane.query<RunPosition>({ ...positionsOf, values: [uuidArray(runIds)] });
+export async function readPositions(batchWriter: pg.Client, runIds: readonly string[]): Promise<RunPosition[]> {
+  const { rows } = await batchWriter.query<RunPosition>({ ...positionsOf, values: [uuidArray(runIds)] });
   return rows;
 }

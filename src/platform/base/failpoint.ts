@@ -1,9 +1,9 @@
 // Named places at which a process can be made to crash, so that tests can show what survives. All are off by default; the
 // environment enables one. A protocol has its places in its `failpoints.ts`.
 //
-//   RUNNEL_FAILPOINT=lane.sent         kills the process with SIGKILL when it passes that place
-//   RUNNEL_FAILPOINT=lane.sent:3       kills it when it passes the place for the third time
-//   RUNNEL_FAILPOINT=lane.sent:3:stop  freezes it there with SIGSTOP; SIGCONT resumes it
+//   RUNNEL_FAILPOINT=batch.sent         kills the process with SIGKILL when it passes that place
+//   RUNNEL_FAILPOINT=batch.sent:3       kills it when it passes the place for the third time
+//   RUNNEL_FAILPOINT=batch.sent:3:stop  freezes it there with SIGSTOP; SIGCONT resumes it
 
 /** The failpoints of every run, in the order in which a run of a session passes them. */
 export const failpoints = [
@@ -25,11 +25,11 @@ export const failpoints = [
   "model.calling",
   "model.first-part",
   "model.finished",
-  // A lane writes a batch.
-  "lane.inserting",
-  "lane.sent",
-  "lane.answered",
-  "lane.settled",
+  // A batch writer writes a batch.
+  "batch.inserting",
+  "batch.sent",
+  "batch.answered",
+  "batch.settled",
   // A driver's step is written with its effects; `written` is inside the transaction.
   "calls.written",
   "outcome.written",

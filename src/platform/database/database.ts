@@ -1,4 +1,4 @@
-// Connections to Postgres: a pool for queries, and single connections for parts that need their own (a lane of the log,
+// Connections to Postgres: a pool for queries, and single connections for parts that need their own (a batch writer of the log,
 // LISTEN). Every connection has time limits, so that a frozen database never blocks a caller forever.
 
 import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction, PostgresDialect } from "kysely";

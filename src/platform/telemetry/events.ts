@@ -315,7 +315,7 @@ export const coreEvents = {
   batchWritten: row<{ results: number; durationMs: number }>(
     "batch.written",
     "none",
-    "A lane of the log committed a batch of results.",
+    "A batchWriter of the log committed a batch of results.",
   ),
   resultsShown: row<{ lagMs: number }>(
     "results.shown",

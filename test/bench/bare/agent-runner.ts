@@ -14,7 +14,7 @@ import { buffer } from "node:stream/consumers";
 import pg from "pg";
 import { benchKey } from "../ground/credentials.ts";
 
-/** The number of rows that a lane commits at once. */
+/** The number of rows that a batch writer commits at once. */
 const rowsMax = 1_000;
 /** Above the concurrency of the benches. */
 const socketsMax = 512;
@@ -41,7 +41,7 @@ class Run {
 }
 
 /** Commits what waits with one statement after the other. */
-class Lane<T> {
+class BatchWriter<T> {
   readonly #commit: (items: readonly T[]) => Promise<void>;
   #waiting: T[] = [];
   #isBusy = false;
@@ -81,7 +81,7 @@ interface Call {
   readonly committed: () => void;
 }
 
-const calls = new Lane<Call>(async (batch) => {
+const calls = new BatchWriter<Call>(async (batch) => {
   await callsConnection.query({
     name: "calls",
     text: "insert into bare.call select * from unnest($1::text[], $2::text[])",
@@ -92,7 +92,7 @@ const calls = new Lane<Call>(async (batch) => {
   }
 });
 
-const results = new Lane<Run>(async (batch) => {
+const results = new BatchWriter<Run>(async (batch) => {
   const rows = batch.flatMap((run) => {
     run.isQueued = false;
     const { pending, isOver } = run;

@@ -9,7 +9,7 @@ import type { Variant } from "../bench.ts";
 import type { OpenHome } from "../ground/home.ts";
 import { measure } from "../ground/meter.ts";
 
-/** The number of lanes of the log, and its maximum number of rows a statement. */
+/** The number of batch writers of the log, and its maximum number of rows a statement. */
 const connections = 2;
 const batchRows = 3_000;
 /** The number of runs that write as fast as possible in the bench beside it. */

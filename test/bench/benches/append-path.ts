@@ -1,4 +1,4 @@
-// The log alone: results of many open runs through the lanes into real Postgres, within this process; beside the same rows in a
+// The log alone: results of many open runs through the batch writers into real Postgres, within this process; beside the same rows in a
 // bare statement.
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -37,7 +37,7 @@ const sampledInterval = 97;
 
 export const appendPath: Bench = {
   name: "append",
-  title: "The append path alone: results that do not merge, through two lanes into Postgres",
+  title: "The append path alone: results that do not merge, through two batchWriters into Postgres",
   notMeasured:
     "runs, models, readers and RPC; merging, which makes real text cheaper; hours of load; a slower disk. Notifications for other replicas are sent, but no other replica listens.",
   roundsMax: 3,

@@ -7,7 +7,7 @@ import { newUuid } from "../../../src/platform/base/ids.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { appendAll, type BenchLog, measureAppends, openLog, resultAt, runs } from "./append-path.ts";
 
-/** A batch of the lane has 3,000 rows, which belong to the waiting runs. No run is more than some hundred rows ahead. */
+/** A batch of the batch writer has 3,000 rows, which belong to the waiting runs. No run is more than some hundred rows ahead. */
 const rowsAtOnce = 100;
 
 export const logChain: Bench = {
@@ -54,7 +54,7 @@ async function measureShare(
 
 /**
  * In microseconds of this thread's processor time for each result. The results of a batch are made right before it, so that
- * they are in the cache as those of a lane are. Making them is not counted.
+ * they are in the cache as those of a batch writer are. Making them is not counted.
  */
 function measureChain(batchRows: number, perRun: number): number {
   const open = Array.from({ length: runs }, () => {

@@ -25,16 +25,21 @@ test("every failpoint is passed at one line of the source, and no name is unused
 });
 
 test.each([
-  ["the place that is named kills at its first pass", "lane.sent", ["lane.sent"], ""],
-  ["other places do nothing", "lane.sent", ["lane.inserting", "lane.answered", "lane.sent"], "ab"],
-  ["a pass that is named kills only then", "lane.sent:3", ["lane.sent", "lane.sent", "lane.sent", "lane.sent"], "ab"],
+  ["the place that is named kills at its first pass", "batch.sent", ["batch.sent"], ""],
+  ["other places do nothing", "batch.sent", ["batch.inserting", "batch.answered", "batch.sent"], "ab"],
+  [
+    "a pass that is named kills only then",
+    "batch.sent:3",
+    ["batch.sent", "batch.sent", "batch.sent", "batch.sent"],
+    "ab",
+  ],
 ] as const)("%s", (_name, variable, places, printed) => {
   expect(pass(variable, places)).toMatchObject({ signal: "SIGKILL", stdout: printed, stderr: "" });
 });
 
 test("a failpoint with stop freezes the process, which continues from there", async () => {
-  const program = programOf(["lane.sent", "lane.sent", "lane.sent"]);
-  const child = spawn(process.execPath, program, { env: environmentOf("lane.sent:2:stop"), stdio: "pipe" });
+  const program = programOf(["batch.sent", "batch.sent", "batch.sent"]);
+  const child = spawn(process.execPath, program, { env: environmentOf("batch.sent:2:stop"), stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   let printed = "";
   child.stdout.on("data", (text: Buffer) => {
@@ -54,15 +59,20 @@ test("without the variable every failpoint does nothing", () => {
   expect(pass(undefined, failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
 });
 
-test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1", "lane.sent:stop", "lane.sent:1:go"])(
-  "%s is refused, because it names no pass",
-  (name) => {
-    const { status, stdout, stderr } = pass(name, ["lane.sent"]);
-    expect(status).not.toBe(0);
-    expect(stdout).toBe("");
-    expect(stderr).toContain(`RUNNEL_FAILPOINT is "${name}": use the name of a place`);
-  },
-);
+test.each([
+  "batchWriter.send",
+  "batch.sent:",
+  "batch.sent:0",
+  "batch.sent:x",
+  ":1",
+  "batch.sent:stop",
+  "batch.sent:1:go",
+])("%s is refused, because it names no pass", (name) => {
+  const { status, stdout, stderr } = pass(name, ["batch.sent"]);
+  expect(status).not.toBe(0);
+  expect(stdout).toBe("");
+  expect(stderr).toContain(`RUNNEL_FAILPOINT is "${name}": use the name of a place`);
+});
 
 /** Runs a process that passes the failpoints one after the other and prints a letter after each. */
 function pass(variable: string | undefined, places: readonly string[]): ReturnType<typeof spawnSync> {

@@ -36,7 +36,7 @@ const plain = { words: 15, gapMs: 20 } as const;
 /** Long enough for several renewals of the lease, or for a stop in the middle. */
 const long = { words: 60, gapMs: 30 } as const;
 /** The third response contains the text; some of it is durable at its second flush. */
-const inText = { ...plain, firstDeath: "lane.settled:4" } as const;
+const inText = { ...plain, firstDeath: "batch.settled:4" } as const;
 
 export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
   "nonce.inserting": { role: "owner", passes: [1], ...plain, firstSignature: "unused" },
@@ -54,10 +54,10 @@ export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
   "model.first-part": { role: "owner", passes: [3, 1, 2], ...plain },
   "model.finished": { role: "owner", passes: [1, 2, 3], ...plain },
   // A busier machine writes fewer batches, but at least three.
-  "lane.inserting": { role: "owner", passes: [2, 1, 3, 4, 5, 6], ...plain },
-  "lane.sent": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
-  "lane.answered": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
-  "lane.settled": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
+  "batch.inserting": { role: "owner", passes: [2, 1, 3, 4, 5, 6], ...plain },
+  "batch.sent": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
+  "batch.answered": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
+  "batch.settled": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
   "calls.written": { role: "owner", passes: [1, 2], ...plain },
   "outcome.written": { role: "owner", passes: [2, 1, 3, 4], ...plain },
   "answers.written": { role: "owner", passes: [2, 1], ...plain },

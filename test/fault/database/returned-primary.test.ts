@@ -12,7 +12,7 @@ import { openOwnPostgres } from "./own-postgres.ts";
 import { startOn } from "./service-on.ts";
 
 const returnedTimeoutMs = 120_000;
-/** Connections that the service tries on the standby: enough for each of its lanes, pools and followers. */
+/** Connections that the service tries on the standby: enough for each of its batch writers, pools and followers. */
 const attemptsMin = 60;
 
 test("what only a returned primary has reaches no reader, and the log goes on where all have it", {
@@ -28,7 +28,7 @@ test("what only a returned primary has reaches no reader, and the log goes on wh
   await query(postgres.url, "select pg_reload_conf()");
   await until("a commit that waits", async () => {
     const waiting =
-      "select 1 from pg_stat_activity where wait_event = 'SyncRep' and application_name like 'runnel lane%'";
+      "select 1 from pg_stat_activity where wait_event = 'SyncRep' and application_name like 'runnel batchWriter%'";
     return (await query(postgres.url, waiting)).length > 0;
   });
   const countRead = load.countRead();

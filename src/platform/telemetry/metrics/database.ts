@@ -21,7 +21,7 @@ export function countStatements(figures: Figures, sources: Partial<FigureSources
   gaugePools("db_pool_size", "Maximum number of connections of the pool.", ({ size }) => size);
   const durations = figures.histogram(
     "db_query_duration_seconds",
-    "How long a statement of the pools takes, failed ones included; the lanes of the log count as append_duration_seconds.",
+    "How long a statement of the pools takes, failed ones included; the batchWriters of the log count as append_duration_seconds.",
     { buckets: durationBuckets },
   );
   return { statementFinished: ({ durationMs }) => durations.observe(durationMs / 1_000) };

@@ -4,7 +4,7 @@ import type { EventListeners } from "../events.ts";
 import { durationBuckets, type Figures } from "./figures.ts";
 import type { FigureSources } from "./sources.ts";
 
-/** A lane writes at most 3000 results at a time. */
+/** A batch writer writes at most 3000 results at a time. */
 const batchBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 3_000];
 /** Within a process, a reader is woken in well under a millisecond. */
 const lagBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];

@@ -1,12 +1,12 @@
 // Writes the results of many runs over one connection. At most one INSERT is in flight. Results that arrive meanwhile form the
-// next batch, so a lane needs no timer.
+// next batch, so a batch writer needs no timer.
 //
 // L1  Results are offered to readers only after their batch has committed.
 // L2  A batch that hits a lost lease writes nothing, and all its runs are lost.
 // L3  A run that belongs to another replica costs only its own rows, never those of other runs in the batch.
-// L4  After an error whose outcome is unknown, the lane reads from the log what was written, and writes only the rest again. It
+// L4  After an error whose outcome is unknown, the batch writer reads from the log what was written, and writes only the rest again. It
 //     reads by a commit, which waits for synchronous standbys as the batch does.
-// L5  On a new connection the lane writes results of an older run only after a check that the log reaches what was acknowledged:
+// L5  On a new connection the batch writer writes results of an older run only after a check that the log reaches what was acknowledged:
 //     a promoted standby may have lost some. Without a new connection, a database loses nothing.
 
 import type { Clock } from "../../platform/base/clock.ts";
@@ -24,8 +24,8 @@ const retryDelayMs = 100;
 /** The maximum number of errors that are not the connection's; a batch that fails this often is refused. */
 const refusalsMax = 3;
 
-/** Options of a lane. */
-export interface LaneOptions {
+/** Options of a batch writer. */
+export interface BatchWriterOptions {
   readonly name: string;
   readonly connections: Connections;
   readonly clock: Clock;
@@ -51,8 +51,8 @@ interface BatchPart {
 }
 
 /** One connection that writes batches. */
-export class Lane {
-  readonly #options: LaneOptions;
+export class BatchWriter {
+  readonly #options: BatchWriterOptions;
   readonly #queues = new Set<RunQueue>();
   readonly #closing = new AbortController();
   #client: Connection | undefined;
@@ -60,7 +60,7 @@ export class Lane {
   #connectedAtMs = 0;
   #writing: Promise<void> | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: BatchWriterOptions) {
     this.#options = options;
   }
 
@@ -83,7 +83,7 @@ export class Lane {
     while (this.#queues.size > 0 && !this.#closing.signal.aborted) {
       await this.#write(this.#takeBatch());
     }
-    // Only a closing lane leaves queues here.
+    // Only a closing batch writer leaves queues here.
     for (const queue of this.#queues) {
       queue.lose(new Fault("INTERNAL", `the log closed before run ${queue.runId}`));
     }
@@ -171,11 +171,11 @@ export class Lane {
     }
     const runs = parts.map(rowsOf);
     const startedMs = this.#options.clock.monotonicMs();
-    failpoint("lane.inserting");
+    failpoint("batch.inserting");
     const inserting = insertResultsFenced(client, { replicaId, runs });
-    failpoint("lane.sent");
+    failpoint("batch.sent");
     if (await inserting) {
-      failpoint("lane.answered");
+      failpoint("batch.answered");
       this.#options.onWritten?.({
         results: runs.reduce((sum, run) => sum + run.results.length, 0),
         durationMs: this.#options.clock.monotonicMs() - startedMs,
@@ -198,7 +198,7 @@ export class Lane {
   /** Resolves the writer's callers before the readers: a caller never learns of its result from another source. */
   #settle({ queue, entries }: BatchPart): void {
     queue.settle(entries);
-    failpoint("lane.settled");
+    failpoint("batch.settled");
     this.#options.onDurable(queue.runId, entries);
   }
 

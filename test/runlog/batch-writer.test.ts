@@ -1,8 +1,8 @@
-// Lanes: the results of many runs over one connection, against real Postgres.
+// Batch writers: the results of many runs over one connection, against real Postgres.
 
 import { sql } from "kysely";
 import { expect, onTestFinished } from "vitest";
-import { Lane, runLost } from "../../src/engine/log/lane.ts";
+import { BatchWriter, runLost } from "../../src/engine/log/batch-writer.ts";
 import { decodeResult, type LogEntry } from "../../src/engine/log/result.ts";
 import { RunQueue } from "../../src/engine/log/run-queue.ts";
 import type { RunRow } from "../../src/engine/storage/run.ts";
@@ -12,8 +12,8 @@ import type { Connections } from "../../src/platform/database/database.ts";
 import { test } from "../fixtures.ts";
 import { addReplica, addRun, endLease, newChain, openStore, plant, readLog, type Store, text, turn } from "./store.ts";
 
-interface TestLane {
-  readonly lane: Lane;
+interface TestBatchWriter {
+  readonly batchWriter: BatchWriter;
   readonly durable: Map<string, LogEntry[]>;
   readonly lostLeases: string[];
   /** The runs whose log had lost acknowledged results. */
@@ -21,13 +21,13 @@ interface TestLane {
   readonly errors: unknown[];
 }
 
-function openLane(connections: Connections, onShortLog?: (queue: RunQueue) => Promise<void>): TestLane {
+function openBatchWriter(connections: Connections, onShortLog?: (queue: RunQueue) => Promise<void>): TestBatchWriter {
   const durable = new Map<string, LogEntry[]>();
   const lostLeases: string[] = [];
   const shortLogs: string[] = [];
   const errors: unknown[] = [];
-  const lane = new Lane({
-    name: "test lane",
+  const batchWriter = new BatchWriter({
+    name: "test batchWriter",
     connections,
     clock: systemClock,
     onDurable: (runId, entries) => durable.set(runId, [...(durable.get(runId) ?? []), ...entries]),
@@ -39,8 +39,8 @@ function openLane(connections: Connections, onShortLog?: (queue: RunQueue) => Pr
     },
     onError: (error) => errors.push(error),
   });
-  onTestFinished(() => lane.close());
-  return { lane, durable, lostLeases, shortLogs, errors };
+  onTestFinished(() => batchWriter.close());
+  return { batchWriter, durable, lostLeases, shortLogs, errors };
 }
 
 function openQueue(run: RunRow, onLost: (fault: Fault) => void = () => {}): RunQueue {
@@ -73,9 +73,9 @@ async function reasonsOf(queues: readonly RunQueue[]): Promise<(string | undefin
   return ends.map((end) => (end.status === "rejected" ? end.reason.reason : undefined));
 }
 
-test("many runs over one lane: every log is gapless, in order, and published only when it is durable", async () => {
+test("many runs over one batchWriter: every log is gapless, in order, and published only when it is durable", async () => {
   const store = await openStore();
-  const { lane, durable } = openLane(store.connections);
+  const { batchWriter, durable } = openBatchWriter(store.connections);
   const runs = await addRuns(store, await addReplica(store.db), 40);
   const resultsPerRun = 150;
   await Promise.all(
@@ -83,7 +83,7 @@ test("many runs over one lane: every log is gapless, in order, and published onl
       const queue = openQueue(run);
       for (let number = 1; number <= resultsPerRun; number++) {
         queue.push(turn(number));
-        lane.submit(queue);
+        batchWriter.submit(queue);
         if (number % 7 === 0) {
           await queue.room();
         }
@@ -101,13 +101,13 @@ test("many runs over one lane: every log is gapless, in order, and published onl
 });
 
 test("waiting text is merged and reads the same", async ({ store }) => {
-  const { lane } = openLane(store.connections);
+  const { batchWriter } = openBatchWriter(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
   const queue = openQueue(run as RunRow);
   const words = Array.from({ length: 100 }, (_, index) => `word ${index} `);
   for (const word of words) {
     queue.push(text(word));
-    lane.submit(queue);
+    batchWriter.submit(queue);
   }
   await queue.flush();
   const log = await readLog(store.db, queue.runId);
@@ -116,13 +116,13 @@ test("waiting text is merged and reads the same", async ({ store }) => {
 });
 
 test("more rows than fit in one batch are written in several batches, in order", async ({ store }) => {
-  const { lane } = openLane(store.connections);
+  const { batchWriter } = openBatchWriter(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
   const queue = openQueue(run as RunRow);
   for (let number = 1; number <= 7_000; number++) {
     queue.push(turn(number));
   }
-  lane.submit(queue);
+  batchWriter.submit(queue);
   await queue.flush();
   expect(await readLog(store.db, queue.runId)).toEqual(countTo(7_000));
 });
@@ -131,20 +131,20 @@ test.for([
   ["wrote the same sequence", true],
   ["has not written yet", false],
 ] as const)("a run whose new owner %s loses only its own rows", async ([_, hasWritten], { store }) => {
-  const { lane, durable, lostLeases } = openLane(store.connections);
+  const { batchWriter, durable, lostLeases } = openBatchWriter(store.connections);
   const runs = await addRuns(store, await addReplica(store.db), 4);
   const taken = runs[1] as RunRow;
   const faults: Fault[] = [];
   await store.db.updateTable("run").set({ epoch: 2 }).where("id", "=", taken.id).execute();
   await plant(store.db, taken.id, 2, [1]);
-  // A neighbour whose sequence is already used makes the batch fail, so the lane checks every epoch.
+  // A neighbour whose sequence is already used makes the batch fail, so the batch writer checks every epoch.
   const queues = runs.map((run) => openQueue(run, (fault) => faults.push(fault)));
   for (const queue of queues) {
     queue.push(turn(1));
     if (hasWritten || queue.runId !== taken.id) {
       queue.push(turn(2));
     }
-    lane.submit(queue);
+    batchWriter.submit(queue);
   }
   const ends = await Promise.allSettled(queues.map((queue) => queue.flush()));
   expect(ends.map((end) => end.status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
@@ -156,8 +156,8 @@ test.for([
   }
 });
 
-test("a lane continues after a batch in which every run is lost", async ({ store }) => {
-  const { lane } = openLane(store.connections);
+test("a batchWriter continues after a batch in which every run is lost", async ({ store }) => {
+  const { batchWriter } = openBatchWriter(store.connections);
   const replica = await addReplica(store.db);
   const runs = await addRuns(store, replica, 3);
   await store.db.updateTable("run").set({ epoch: 9 }).execute();
@@ -167,12 +167,12 @@ test("a lane continues after a batch in which every run is lost", async ({ store
   const queues = runs.map((run) => openQueue(run));
   for (const queue of queues) {
     queue.push(turn(1));
-    lane.submit(queue);
+    batchWriter.submit(queue);
   }
   expect(await reasonsOf(queues)).toEqual(["RUN_LOST", "RUN_LOST", "RUN_LOST"]);
   const next = openQueue(await addRun(store.db, { owner: replica }));
   next.push(turn(1));
-  lane.submit(next);
+  batchWriter.submit(next);
   await next.flush();
   expect(await readLog(store.db, next.runId)).toEqual(countTo(1));
 });
@@ -182,7 +182,7 @@ test.each([
   ["was taken over", (db: Store["db"], id: string) => db.deleteFrom("replica").where("id", "=", id).execute()],
 ])("under a lease that %s nothing is written, all runs are lost, and the next lease can write", async (_, end) => {
   const store = await openStore();
-  const { lane, lostLeases, durable } = openLane(store.connections);
+  const { batchWriter, lostLeases, durable } = openBatchWriter(store.connections);
   const replica = await addReplica(store.db);
   const queues = (await addRuns(store, replica, 3)).map((run) => openQueue(run));
   await end(store.db, replica);
@@ -190,7 +190,7 @@ test.each([
   const next = openQueue(await addRun(store.db, { owner: nextReplica }));
   for (const queue of [...queues, next]) {
     queue.push(turn(1));
-    lane.submit(queue);
+    batchWriter.submit(queue);
   }
   await next.flush();
   expect(await reasonsOf(queues)).toEqual(["LEASE_LOST", "LEASE_LOST", "LEASE_LOST"]);
@@ -202,34 +202,34 @@ test.each([
 });
 
 test("a result that cannot be encoded affects only its own run", async ({ store }) => {
-  const { lane } = openLane(store.connections);
+  const { batchWriter } = openBatchWriter(store.connections);
   const replica = await addReplica(store.db);
   const [bad, good] = (await addRuns(store, replica, 2)).map((run) => openQueue(run)) as [RunQueue, RunQueue];
   const beyondInt32 = 2 ** 40;
   bad.push(turn(beyondInt32));
-  lane.submit(bad);
+  batchWriter.submit(bad);
   good.push(turn(1));
-  lane.submit(good);
+  batchWriter.submit(good);
   expect(await reasonsOf([bad, good])).toEqual(["INTERNAL", undefined]);
   expect(await readLog(store.db, good.runId)).toEqual(countTo(1));
 });
 
-test("a queue that still waits when the lane closes fails", async ({ store }) => {
-  const { lane } = openLane(store.connections);
+test("a queue that still waits when the batchWriter closes fails", async ({ store }) => {
+  const { batchWriter } = openBatchWriter(store.connections);
   const queue = openQueue(await addRun(store.db, { owner: await addReplica(store.db) }));
   queue.push(turn(1));
-  lane.submit(queue);
-  await lane.close();
+  batchWriter.submit(queue);
+  await batchWriter.close();
   expect(await reasonsOf([queue])).toEqual(["INTERNAL"]);
   expect(await readLog(store.db, queue.runId)).toEqual([]);
 });
 
 test("results contain their run and their sequence", async ({ store }) => {
-  const { lane, durable } = openLane(store.connections);
+  const { batchWriter, durable } = openBatchWriter(store.connections);
   const run = await addRun(store.db, { owner: await addReplica(store.db) });
   const queue = openQueue(run);
   queue.push(turn(1));
-  lane.submit(queue);
+  batchWriter.submit(queue);
   await queue.flush();
   const [entry] = durable.get(run.id) ?? [];
   expect(decodeResult(entry?.bytes ?? new Uint8Array())).toMatchObject({ runId: run.id, sequence: 1n });
@@ -237,7 +237,7 @@ test("results contain their run and their sequence", async ({ store }) => {
 
 test("a check that is broken off by a short log settles the results of other runs once", async ({ store }) => {
   let attempts = 0;
-  const { lane, durable, shortLogs } = openLane(store.connections, async () => {
+  const { batchWriter, durable, shortLogs } = openBatchWriter(store.connections, async () => {
     attempts += 1;
     if (attempts === 1) {
       throw new Error("Connection terminated");
@@ -248,7 +248,7 @@ test("a check that is broken off by a short log settles the results of other run
   const write = async (number: number): Promise<(string | undefined)[]> => {
     for (const queue of queues) {
       queue.push(turn(number));
-      lane.submit(queue);
+      batchWriter.submit(queue);
     }
     return await reasonsOf(queues);
   };
@@ -258,7 +258,7 @@ test("a check that is broken off by a short log settles the results of other run
   await sql`insert into run_result (run_id, sequence, epoch, payload)
     select run_id, 2, epoch, payload from run_result where run_id = ${kept?.id}`.execute(store.db);
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'runnel test lane' and datname = current_database()`.execute(store.db);
+    where application_name = 'runnel test batchWriter' and datname = current_database()`.execute(store.db);
   expect(await write(2)).toEqual([undefined, "RUN_LOST"]);
   expect(shortLogs).toEqual([short?.id]);
   expect(durable.get(kept?.id ?? "")?.map(({ sequence }) => sequence)).toEqual([1, 2]);

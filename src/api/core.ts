@@ -3,7 +3,7 @@
 import type { DayBudget } from "../agent/budget/day-budget.ts";
 import type { Models } from "../agent/models/open.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
-import type { Hub } from "../engine/log/hub.ts";
+import type { Broadcaster } from "../engine/log/broadcaster.ts";
 import type { ResultLog } from "../engine/log/log.ts";
 import type { Wakeup } from "../engine/log/wakeup.ts";
 import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
@@ -11,7 +11,7 @@ import type { RunTokens } from "../platform/auth/run-token.ts";
 
 /** The parts of the engine and the agent loop that protocols may use. */
 export interface Core {
-  readonly hub: Hub;
+  readonly broadcaster: Broadcaster;
   readonly wakeup: Wakeup;
   readonly log: ResultLog;
   readonly models: Models;

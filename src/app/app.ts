@@ -199,7 +199,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     bash: agent.toolbox.bash,
     workDirHere: (await workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
     databaseDirectory: database.directory,
-    countReaders: () => runlog.hub.watcherCount,
+    countReaders: () => runlog.broadcaster.watcherCount,
     close: async ({ noticeMs } = { noticeMs: 0 }) => {
       leave();
       await clock.sleep(noticeMs);

@@ -1,7 +1,7 @@
 // Opens the log of all runs, and the loops that distribute and maintain it.
 
+import { Broadcaster, followPurges } from "../engine/log/broadcaster.ts";
 import { Follower } from "../engine/log/follower.ts";
-import { followPurges, Hub } from "../engine/log/hub.ts";
 import { ResultLog } from "../engine/log/log.ts";
 import { Maintenance } from "../engine/log/maintain.ts";
 import { PostgresWakeup } from "../engine/log/postgres-wakeup.ts";
@@ -13,26 +13,26 @@ import { retention } from "./protocols.ts";
 
 /** The parts of the log that other components use. */
 export interface Runlog {
-  readonly hub: Hub;
+  readonly broadcaster: Broadcaster;
   readonly wakeup: Wakeup;
   readonly log: ResultLog;
 }
 
-/** Opens the hub, the wake-ups, the log, the follower and the maintenance. */
+/** Opens the broadcaster, the wake-ups, the log, the follower and the maintenance. */
 export async function openLog(
   { config, clock, events, metrics, connections, closers }: AppContext,
   lease: Lease,
   workDirs: WorkDirs,
 ): Promise<Runlog> {
   const { db } = connections;
-  const hub = new Hub({ clock, onShown: (lagMs) => events.resultsShown({ lagMs }) });
+  const broadcaster = new Broadcaster({ clock, onShown: (lagMs) => events.resultsShown({ lagMs }) });
   const troubled = (part: string) => (error: unknown) => events.databaseTroubled({ part, error });
   const wakeup = new PostgresWakeup({ connections, clock, onError: troubled("wakeup") });
   closers.defer(() => wakeup.close());
   const log = new ResultLog({
     connections,
     clock,
-    hub,
+    broadcaster,
     wakeup,
     renewLease: (replicaId) => lease.renew(replicaId),
     onLeaseLost: (replicaId) => lease.lose(replicaId, "a write was refused"),
@@ -41,9 +41,9 @@ export async function openLog(
   });
   closers.defer(() => log.close());
   metrics.attach({ countAppended: () => log.countAppended(), isListening: () => wakeup.isListening });
-  const follower = new Follower({ db, hub, wakeup, clock, onError: troubled("follower") });
+  const follower = new Follower({ db, broadcaster, wakeup, clock, onError: troubled("follower") });
   closers.defer(() => follower.close());
-  followPurges(hub, wakeup);
+  followPurges(broadcaster, wakeup);
   const maintenance = new Maintenance({
     db,
     clock,
@@ -57,5 +57,5 @@ export async function openLog(
   });
   closers.defer(() => maintenance.close());
   await maintenance.open();
-  return { hub, wakeup, log };
+  return { broadcaster, wakeup, log };
 }

@@ -32,7 +32,7 @@ export const longTests: readonly string[] = [
   "test/jobs/early-failure.test.ts",
   "test/jobs/races.test.ts",
   "test/jobs/receipts.test.ts",
-  "test/model/hub-and-tail.test.ts",
+  "test/model/broadcaster-and-tail.test.ts",
   "test/model/log-and-readers.test.ts",
   "test/model/offers.test.ts",
   "test/model/runs.test.ts",

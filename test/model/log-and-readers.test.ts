@@ -70,7 +70,7 @@ async function finish(model: LogModel, world: LogWorld): Promise<void> {
     expect(each.reader.cursor).toBe(Math.max(length, each.reader.after));
   }
   await expectLogsToHold(model, world);
-  for (const { hub } of world.sites) {
-    expect(hub.watcherCount).toBe(0);
+  for (const { broadcaster } of world.sites) {
+    expect(broadcaster.watcherCount).toBe(0);
   }
 }

@@ -95,8 +95,8 @@ export function mendAll(model: LogModel, { sites, wakeup }: LogWorld): void {
   wakeup.gap();
 }
 
-function openAt({ connections, hub }: Site, { id }: ModelRun, after: number): PullReader {
-  return new PullReader({ db: connections.db, hub }, id, after);
+function openAt({ connections, broadcaster }: Site, { id }: ModelRun, after: number): PullReader {
+  return new PullReader({ db: connections.db, broadcaster }, id, after);
 }
 
 /** Reads what lies after the reader's cursor, and expects it at once unless notifications are blocked. */

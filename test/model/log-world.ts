@@ -1,9 +1,9 @@
-// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a hub, batch writers, and a
+// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a broadcaster, batch writers, and a
 // follower of the other replica. Notifications between them can get lost.
 
 import { onTestFinished } from "vitest";
+import { Broadcaster, followPurges } from "../../src/engine/log/broadcaster.ts";
 import { Follower } from "../../src/engine/log/follower.ts";
-import { followPurges, Hub } from "../../src/engine/log/hub.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import type { Connections } from "../../src/platform/database/database.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
@@ -17,7 +17,7 @@ const siteCount = 2;
 export interface Site {
   readonly proxy: CuttingProxy;
   readonly connections: Connections;
-  readonly hub: Hub;
+  readonly broadcaster: Broadcaster;
   readonly log: ResultLog;
   /** The lease of the runs that this site claims from now on. */
   replicaId: string;
@@ -45,12 +45,12 @@ export async function openLogWorld(): Promise<LogWorld> {
 async function openSite(store: Store, clock: PatientClock, wakeup: LocalWakeup): Promise<Site> {
   const proxy = await openCuttingProxy(store.url);
   const { connections, db } = connect(proxy.url, { poolSize: 8 });
-  const hub = new Hub();
-  const shared = { clock, hub, wakeup, onError: () => {} };
+  const broadcaster = new Broadcaster();
+  const shared = { clock, broadcaster, wakeup, onError: () => {} };
   const log = new ResultLog({ ...shared, connections, onLeaseLost: () => {} });
   onTestFinished(() => log.close());
   const follower = new Follower({ ...shared, db });
   onTestFinished(() => follower.close());
-  followPurges(hub, wakeup);
-  return { proxy, connections, hub, log, replicaId: await addReplica(store.db), isBroken: false };
+  followPurges(broadcaster, wakeup);
+  return { proxy, connections, broadcaster, log, replicaId: await addReplica(store.db), isBroken: false };
 }

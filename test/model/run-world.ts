@@ -1,9 +1,9 @@
-// Two replicas that work on runs, each over a connection of its own that can be cut. The reaper and the readers' hub never
+// Two replicas that work on runs, each over a connection of its own that can be cut. The reaper and the readers' broadcaster never
 // fail.
 
 import { onTestFinished } from "vitest";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { Follower } from "../../src/engine/log/follower.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
 import type { TailSource } from "../../src/engine/log/tail.ts";
 import type { Driver } from "../../src/engine/runs/driver.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
@@ -30,7 +30,7 @@ export interface RunWorld {
   readonly store: Store;
   readonly wakeup: LocalWakeup;
   readonly workers: readonly Worker[];
-  /** The database and the hub of the readers. */
+  /** The database and the broadcaster of the readers. */
   readonly source: TailSource;
 }
 
@@ -42,7 +42,7 @@ export async function openRunWorld(): Promise<RunWorld> {
     workers.push(await openWorker(store, wakeup));
   }
   openReaper(store, { drivers: driversOf(new Script()), wakeup, clock: hurriedClock(pollMs) });
-  const source = { db: store.db, hub: new Hub(), clock: hurriedClock(pollMs) };
+  const source = { db: store.db, broadcaster: new Broadcaster(), clock: hurriedClock(pollMs) };
   const follower = new Follower({ ...source, wakeup, onError: () => {} });
   onTestFinished(() => follower.close());
   return { store, wakeup, workers, source };

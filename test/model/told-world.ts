@@ -4,7 +4,7 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type fc from "fast-check";
 import { expect } from "vitest";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { purgeResult } from "../../src/engine/log/purge-result.ts";
 import { encodeResult, type LogEntry, type ResultInit, storedEntries } from "../../src/engine/log/result.ts";
 import type { StoredResult } from "../../src/engine/storage/run-result.ts";
@@ -28,7 +28,7 @@ export interface Story {
 }
 
 export class World {
-  readonly hub = new Hub();
+  readonly broadcaster = new Broadcaster();
   readonly readers: SteppingReader[] = [];
   readonly #s: fc.Scheduler;
   readonly #story: Story;
@@ -72,7 +72,7 @@ export class World {
     for (const reader of this.readers) {
       expect(reader.isOver || reader.after >= this.length).toBe(true);
     }
-    this.hub.lookAgain(runId);
+    this.broadcaster.lookAgain(runId);
     await this.#settle();
   }
 
@@ -106,7 +106,7 @@ export class World {
   #announce(entries: readonly LogEntry[]): void {
     this.#announcing = this.#announcing
       .then(() => this.#step(`tell up to ${entries.at(-1)?.sequence}`))
-      .then(() => this.hub.publish(runId, entries));
+      .then(() => this.broadcaster.publish(runId, entries));
   }
 
   /**
@@ -125,9 +125,9 @@ export class World {
   /** A replica that missed the notification of the purge knows that it may have missed something. */
   #forget(): void {
     if (this.#story.isPurgeHeard) {
-      this.hub.forget(runId);
+      this.broadcaster.forget(runId);
     } else {
-      this.hub.emptyRings();
+      this.broadcaster.emptyRings();
     }
     this.#isForgotten = true;
   }
@@ -147,25 +147,25 @@ export class World {
         const rows: StoredResult[] = [];
         return [
           { label: "fetch", builder: async () => void rows.push(...this.#beyondReaders()) },
-          { label: "tell what was fetched", builder: async () => this.hub.publish(runId, storedEntries(rows)) },
+          { label: "tell what was fetched", builder: async () => this.broadcaster.publish(runId, storedEntries(rows)) },
         ];
       }),
     ).task;
   }
 
   #lose(): void {
-    const gap = { label: "gap", builder: async () => this.hub.emptyRings() };
+    const gap = { label: "gap", builder: async () => this.broadcaster.emptyRings() };
     this.#s.scheduleSequence(range(1, this.#story.gaps).map(() => gap));
   }
 
   #fetchAll(): void {
     for (let rows = this.#beyondReaders(); rows.length > 0; rows = this.#beyondReaders()) {
-      this.hub.publish(runId, storedEntries(rows));
+      this.broadcaster.publish(runId, storedEntries(rows));
     }
   }
 
   #beyondReaders(): StoredResult[] {
-    return this.hub.cursors().flatMap(({ after }) => this.#log.after(after, 500));
+    return this.broadcaster.cursors().flatMap(({ after }) => this.#log.after(after, 500));
   }
 
   #open(): void {
@@ -178,7 +178,7 @@ export class World {
 
   /** A reader that leaves resumes at its cursor. */
   #read(after: number, room: number, leaves: boolean): void {
-    const source = { db: this.#db, hub: this.hub };
+    const source = { db: this.#db, broadcaster: this.broadcaster };
     const reader = new SteppingReader(source, { runId, after, room }, (what) => this.#step(what));
     reader.isAfterPurge = this.#isForgotten;
     reader.foundRows = this.#log.rows.length;

@@ -1,8 +1,8 @@
 // The follower: results of other replicas reach the readers of this one, even when wake-ups are lost.
 
 import { expect, onTestFinished } from "vitest";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { Follower } from "../../src/engine/log/follower.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
 import { encodeResult } from "../../src/engine/log/result.ts";
 import { insertResults } from "../../src/engine/storage/run-result.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
@@ -12,13 +12,13 @@ import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addRun, hurriedClock, LocalWakeup, turn } from "./store.ts";
 
-function openFollower(db: Db, clock: Clock): { hub: Hub; wakeup: LocalWakeup; errors: unknown[] } {
-  const hub = new Hub();
+function openFollower(db: Db, clock: Clock): { broadcaster: Broadcaster; wakeup: LocalWakeup; errors: unknown[] } {
+  const broadcaster = new Broadcaster();
   const wakeup = new LocalWakeup();
   const errors: unknown[] = [];
-  const follower = new Follower({ db, hub, wakeup, clock, onError: (error) => errors.push(error) });
+  const follower = new Follower({ db, broadcaster, wakeup, clock, onError: (error) => errors.push(error) });
   onTestFinished(() => follower.close());
-  return { hub, wakeup, errors };
+  return { broadcaster, wakeup, errors };
 }
 
 async function write(db: Db, runId: string, first: number, last: number): Promise<void> {
@@ -31,66 +31,66 @@ async function write(db: Db, runId: string, first: number, last: number): Promis
 }
 
 test("a wake-up brings all written results, even more than one statement reads", async ({ store: { db } }) => {
-  const { hub, wakeup } = openFollower(db, createManualClock());
+  const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
-  using watch = hub.watch(run.id);
+  using watch = broadcaster.watch(run.id);
   await write(db, run.id, 1, 1_234);
   wakeup.publish({ topic: "result", key: run.id, value: 1_234 });
-  await until("all results", () => hub.heard(run.id) === 1_234);
+  await until("all results", () => broadcaster.heard(run.id) === 1_234);
   expect(watch.live(1_233)?.map((entry) => entry.sequence)).toEqual([1_234]);
 });
 
 test("runs without a reader on this replica are not read", async ({ store: { db } }) => {
-  const { hub, wakeup } = openFollower(db, createManualClock());
+  const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const [watched, other] = [await addRun(db), await addRun(db)];
-  using _ = hub.watch(watched.id);
+  using _ = broadcaster.watch(watched.id);
   await write(db, other.id, 1, 1);
   await write(db, watched.id, 1, 1);
   wakeup.publish({ topic: "result", key: other.id, value: 1 });
   wakeup.publish({ topic: "result", key: watched.id, value: 1 });
-  await until("the watched run", () => hub.heard(watched.id) === 1);
-  expect(hub.heard(other.id)).toBeUndefined();
+  await until("the watched run", () => broadcaster.heard(watched.id) === 1);
+  expect(broadcaster.heard(other.id)).toBeUndefined();
 });
 
 test("results that this process wrote are not read again", async ({ store: { db } }) => {
-  const { hub, wakeup } = openFollower(db, createManualClock());
+  const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const [own, others] = [await addRun(db), await addRun(db)];
-  using _own = hub.watch(own.id);
-  using _others = hub.watch(others.id);
+  using _own = broadcaster.watch(own.id);
+  using _others = broadcaster.watch(others.id);
   await write(db, own.id, 1, 1);
   await write(db, others.id, 1, 1);
   wakeup.publish({ topic: "result", key: own.id, value: 1 }, true);
   wakeup.publish({ topic: "result", key: others.id, value: 1 });
-  await until("the other run", () => hub.heard(others.id) === 1);
-  expect(hub.heard(own.id)).toBe(0);
+  await until("the other run", () => broadcaster.heard(others.id) === 1);
+  expect(broadcaster.heard(own.id)).toBe(0);
 });
 
 test("after a gap in the wake-ups, missed results are read at once", async ({ store: { db } }) => {
-  const { hub, wakeup } = openFollower(db, createManualClock());
+  const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
-  using _ = hub.watch(run.id);
+  using _ = broadcaster.watch(run.id);
   await write(db, run.id, 1, 3);
   wakeup.gap();
-  await until("the results", () => hub.heard(run.id) === 3);
+  await until("the results", () => broadcaster.heard(run.id) === 3);
 });
 
 test("results whose wake-ups were lost are found by the poll", async ({ store: { db } }) => {
-  const { hub } = openFollower(db, hurriedClock(20));
+  const { broadcaster } = openFollower(db, hurriedClock(20));
   const run = await addRun(db);
-  using _ = hub.watch(run.id);
+  using _ = broadcaster.watch(run.id);
   await write(db, run.id, 1, 3);
-  await until("the results", () => hub.heard(run.id) === 3);
+  await until("the results", () => broadcaster.heard(run.id) === 3);
 });
 
 test("a read that fails while readers leave does not stop the follower", async ({ store: { db } }) => {
-  const { hub, wakeup, errors } = openFollower(db, createManualClock());
+  const { broadcaster, wakeup, errors } = openFollower(db, createManualClock());
   const [failing, left, run] = [await addRun(db), await addRun(db), await addRun(db)];
   await write(db, failing.id, 1, 1);
   await db
     .updateTable("run_result")
     .set({ payload: Buffer.from([0xff]) })
     .execute();
-  const watches = [hub.watch(failing.id), hub.watch(left.id)];
+  const watches = [broadcaster.watch(failing.id), broadcaster.watch(left.id)];
   // The second wake-up comes while the first run is read, so the second run is still pending when that read fails.
   wakeup.publish({ topic: "result", key: failing.id, value: 1 });
   wakeup.publish({ topic: "result", key: left.id, value: 1 });
@@ -99,8 +99,8 @@ test("a read that fails while readers leave does not stop the follower", async (
     watch[Symbol.dispose]();
   }
   wakeup.gap();
-  using _ = hub.watch(run.id);
+  using _ = broadcaster.watch(run.id);
   await write(db, run.id, 1, 1);
   wakeup.publish({ topic: "result", key: run.id, value: 1 });
-  await until("the result", () => hub.heard(run.id) === 1);
+  await until("the result", () => broadcaster.heard(run.id) === 1);
 });

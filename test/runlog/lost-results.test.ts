@@ -2,7 +2,7 @@
 // fault/database/promoted-standby.
 
 import { test as base, expect, onTestFinished } from "vitest";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import type { RunWriter } from "../../src/engine/log/writer.ts";
 import { completeRun } from "../../src/engine/runs/terminal.ts";
@@ -43,11 +43,11 @@ async function openStage({ seen = 0 } = {}): Promise<Stage> {
   const { connections } = connect(proxy.url);
   const reports: EventFields<"resultsLost">[] = [];
   const faults: string[] = [];
-  const hub = new Hub();
+  const broadcaster = new Broadcaster();
   const log = new ResultLog({
     connections,
     clock: systemClock,
-    hub,
+    broadcaster,
     wakeup: new LocalWakeup(),
     onLeaseLost: () => {},
     onError: () => {},
@@ -56,7 +56,7 @@ async function openStage({ seen = 0 } = {}): Promise<Stage> {
   onTestFinished(() => log.close());
   const run = await addRun(store.db, { owner: await addReplica(store.db) });
   if (seen > 0) {
-    const watch = hub.watch(run.id);
+    const watch = broadcaster.watch(run.id);
     watch.seen(seen);
     onTestFinished(() => watch[Symbol.dispose]());
   }

@@ -1,8 +1,8 @@
 // How many statements readers cost while their run writes nothing.
 
 import { expect, onTestFinished, test } from "vitest";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { Follower } from "../../src/engine/log/follower.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
 import { tail } from "../../src/engine/log/tail.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
@@ -20,7 +20,7 @@ test("200 readers of a silent run cost as many statements as one", async () => {
   const { id: runId } = await addRun(store.db);
   const counted = countStatements(store.db);
   const clock = createManualClock();
-  const source = { db: counted.db, hub: new Hub() };
+  const source = { db: counted.db, broadcaster: new Broadcaster() };
   const errors: unknown[] = [];
   const follower = new Follower({
     ...source,

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { Follower } from "../../src/engine/log/follower.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../../src/engine/log/result.ts";
 import { type TailSource, tail } from "../../src/engine/log/tail.ts";
 import { finishRun, type RunRow } from "../../src/engine/storage/run.ts";
@@ -65,7 +65,7 @@ class Reader {
 
 async function openSource(): Promise<TailSource> {
   const { db } = await openStore();
-  return { db, hub: new Hub() };
+  return { db, broadcaster: new Broadcaster() };
 }
 
 /** A source with a follower that polls for all readers at this interval. */
@@ -95,20 +95,20 @@ test("a late reader gets all of a long log, page by page, and ends with the term
   const reader = new Reader(source, run.id, 0);
   await reader.over;
   expect(reader.sequences).toEqual(range(1, 1_204));
-  expect(source.hub.watcherCount).toBe(0);
+  expect(source.broadcaster.watcherCount).toBe(0);
 });
 
 test("a reader that claims a future sequence affects no other reader, and gets only what follows it", async () => {
   const source = await openSource();
   const run = await addRun(source.db);
   const ahead = new Reader(source, run.id, 5);
-  await until("the first reader", () => source.hub.watcherCount === 1);
+  await until("the first reader", () => source.broadcaster.watcherCount === 1);
   const honest = new Reader(source, run.id, 0);
   for (const sequence of range(1, 7)) {
     const entry = encode(run.id, sequence, sequence === 7 ? end : turn(sequence));
     await persist(source.db, run.id, [entry]);
-    expect(source.hub.heard(run.id)).toBe(sequence - 1);
-    source.hub.publish(run.id, [entry]);
+    expect(source.broadcaster.heard(run.id)).toBe(sequence - 1);
+    source.broadcaster.publish(run.id, [entry]);
     await until("the honest reader", () => honest.sequences.at(-1) === sequence);
   }
   await Promise.all([ahead.over, honest.over]);
@@ -129,7 +129,7 @@ test("a reader that guessed the last sequence before it was written ends with th
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 1);
-  await until("the reader", () => source.hub.watcherCount === 1);
+  await until("the reader", () => source.broadcaster.watcherCount === 1);
   await persist(source.db, run.id, [encode(run.id, 1, end)]);
   await finish(source.db, run, 1);
   expect(await reader.over).toBeUndefined();
@@ -140,7 +140,7 @@ test("a reader without any wake-up gets what the follower finds", async () => {
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 0);
-  await until("the reader", () => source.hub.watcherCount === 1);
+  await until("the reader", () => source.broadcaster.watcherCount === 1);
   await persist(source.db, run.id, [encode(run.id, 1, end)]);
   await reader.over;
   expect(reader.sequences).toEqual([1]);
@@ -150,9 +150,9 @@ test("a reader that leaves is forgotten at once", async () => {
   const source = await openSource();
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 0);
-  await until("the reader", () => source.hub.watcherCount === 1);
+  await until("the reader", () => source.broadcaster.watcherCount === 1);
   await reader.leave();
-  expect(source.hub.watcherCount).toBe(0);
+  expect(source.broadcaster.watcherCount).toBe(0);
 });
 
 type Command =
@@ -184,7 +184,7 @@ test("under every interleaving of writes, wake-ups, new readers and cuts, each r
           expect(from + got.length).toBe(model.written);
         }
       }
-      expect(source.hub.watcherCount).toBe(0);
+      expect(source.broadcaster.watcherCount).toBe(0);
     }),
     { numRuns: 25 },
   );
@@ -229,7 +229,7 @@ class Model {
   /** This process never hears of the skipped entries. */
   #publish(first: number): void {
     const entries = range(first, this.written).map((sequence) => encode(this.#run.id, sequence, turn(1)));
-    this.#source.hub.publish(this.#run.id, entries);
+    this.#source.broadcaster.publish(this.#run.id, entries);
     this.#told = Math.max(this.#told, this.written);
   }
 

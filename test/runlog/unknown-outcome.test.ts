@@ -4,7 +4,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { test as base, expect, onTestFinished } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import type { RunWriter } from "../../src/engine/log/writer.ts";
 import { applyEffects } from "../../src/engine/runs/effects.ts";
@@ -36,7 +36,7 @@ async function openStage(): Promise<Stage> {
   const log = new ResultLog({
     connections,
     clock: systemClock,
-    hub: new Hub(),
+    broadcaster: new Broadcaster(),
     wakeup,
     onLeaseLost: () => {},
     onError: () => {},
@@ -148,7 +148,7 @@ test("a run that is given up stops waiting for an unreachable database", async (
   const waitingLog = new ResultLog({
     connections: away.connections,
     clock: systemClock,
-    hub: new Hub(),
+    broadcaster: new Broadcaster(),
     wakeup: new LocalWakeup(),
     onLeaseLost: () => {},
     onError: (error) => errors.push(error),

@@ -3,7 +3,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import type { Wakeup } from "../../src/engine/log/wakeup.ts";
 import { Dispatcher } from "../../src/engine/runs/dispatch.ts";
@@ -112,7 +112,14 @@ export function openLog(
   clock: Clock,
   onLeaseLost: (replicaId: string) => void,
 ): ResultLog {
-  const log = new ResultLog({ connections, clock, hub: new Hub(), wakeup, onLeaseLost, onError: () => {} });
+  const log = new ResultLog({
+    connections,
+    clock,
+    broadcaster: new Broadcaster(),
+    wakeup,
+    onLeaseLost,
+    onError: () => {},
+  });
   onTestFinished(() => log.close());
   return log;
 }

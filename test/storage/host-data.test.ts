@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { retention } from "../../src/app/protocols.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { purgeSession } from "../../src/engine/sessions/purge.ts";
 import { eraseContents } from "../../src/engine/storage/erase.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -108,7 +108,10 @@ test("a purge removes the content from all data of a runner's run", async () => 
   const other = await addRemoteRun(db, "conversation");
   await sql`update run set status = 'completed', owner = null where id = ${runId}`.execute(db);
   await sql`update session set delete_time = now() where id = ${session}`.execute(db);
-  await purgeSession({ db, hub: new Hub(), wakeup: new LocalWakeup(), retention }, { client, name: session });
+  await purgeSession(
+    { db, broadcaster: new Broadcaster(), wakeup: new LocalWakeup(), retention },
+    { client, name: session },
+  );
   const { rows } = await sql<{ told: string }>`
     select context::text as told from remote_run where run_id = ${runId}
     union all select record::text from agent_event where run_id = ${runId}

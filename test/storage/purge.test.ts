@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { retention } from "../../src/app/protocols.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { decodeResult, LogEntry } from "../../src/engine/log/result.ts";
 import { purgeSession } from "../../src/engine/sessions/purge.ts";
 import { findRun } from "../../src/engine/storage/run.ts";
@@ -45,7 +45,7 @@ test("no transaction rewrites more than a page", async () => {
   await sql`create trigger see after update on run_result referencing new table as changed
     for each statement execute function see()`.execute(db);
   const purged = await purgeSession(
-    { db: connect(url).db, hub: new Hub(), wakeup: new LocalWakeup(), retention },
+    { db: connect(url).db, broadcaster: new Broadcaster(), wakeup: new LocalWakeup(), retention },
     { client, name },
   );
   expect(purged).toEqual({ runs: 1, results: 1_203 });
@@ -66,12 +66,12 @@ test("no transaction rewrites more than a page", async () => {
 test("the replica that purges forgets the run at once, and notifies the others", async () => {
   const { db } = await openStore();
   const { name, runId } = await addLog(db, 3);
-  const hub = new Hub();
-  using watch = hub.watch(runId);
-  hub.publish(runId, [new LogEntry({ sequence: 1, terminal: false }, new Uint8Array())]);
+  const broadcaster = new Broadcaster();
+  using watch = broadcaster.watch(runId);
+  broadcaster.publish(runId, [new LogEntry({ sequence: 1, terminal: false }, new Uint8Array())]);
   const wakeup = new LocalWakeup();
   wakeup.losing = true;
-  await purgeSession({ db, hub, wakeup, retention }, { client, name });
+  await purgeSession({ db, broadcaster, wakeup, retention }, { client, name });
   expect(watch.live(0)).toBeUndefined();
   expect(wakeup.published).toEqual([
     { topic: "session", key: name, value: 0 },
@@ -81,7 +81,7 @@ test("the replica that purges forgets the run at once, and notifies the others",
 
 test("sessions that were never started are purged too, even more than a page of them", async () => {
   const { db } = await openStore();
-  const deps = { db, hub: new Hub(), wakeup: new LocalWakeup(), retention };
+  const deps = { db, broadcaster: new Broadcaster(), wakeup: new LocalWakeup(), retention };
   await sql`insert into session (id, client, name, agent, delete_time)
     select gen_random_uuid(), ${client}, 'same', 'agent', now() from generate_series(1, 250)`.execute(db);
   expect(await purgeSession(deps, { client, name: "same" })).toEqual({ runs: 0, results: 0 });

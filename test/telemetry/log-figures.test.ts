@@ -1,8 +1,8 @@
 // Metrics of the log: results by type, batches, how runs ended, how soon readers had written results.
 
 import { expect, onTestFinished, test } from "vitest";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { Follower } from "../../src/engine/log/follower.ts";
-import { Hub } from "../../src/engine/log/hub.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import { encodeResult, type LogEntry } from "../../src/engine/log/result.ts";
 import { Dispatcher } from "../../src/engine/runs/dispatch.ts";
@@ -63,11 +63,11 @@ test.each([
 test("a waiting reader is timed until it has its results, at most ten times a second", () => {
   const clock = createManualClock();
   const shown: number[] = [];
-  const hub = new Hub({ clock, onShown: (lagMs) => shown.push(lagMs) });
-  using reader = hub.watch(runId);
+  const broadcaster = new Broadcaster({ clock, onShown: (lagMs) => shown.push(lagMs) });
+  using reader = broadcaster.watch(runId);
   const take = (sequence: number, delayMs: number, sinceMs?: number): void => {
     void reader.beyond(sequence - 1);
-    hub.publish(runId, [entryAt(sequence)], sinceMs);
+    broadcaster.publish(runId, [entryAt(sequence)], sinceMs);
     clock.advance(delayMs);
     expect(reader.live(sequence - 1)).toHaveLength(1);
     // A second read of the same result is not measured again.
@@ -86,9 +86,9 @@ test("a waiting reader is timed until it has its results, at most ten times a se
 test("a reader that does not wait is not timed, and neither is one that was woken for nothing", () => {
   const clock = createManualClock();
   const shown: number[] = [];
-  const hub = new Hub({ clock, onShown: (lagMs) => shown.push(lagMs) });
-  using reader = hub.watch(runId);
-  hub.publish(runId, [entryAt(1)]);
+  const broadcaster = new Broadcaster({ clock, onShown: (lagMs) => shown.push(lagMs) });
+  using reader = broadcaster.watch(runId);
+  broadcaster.publish(runId, [entryAt(1)]);
   clock.advance(1_000);
   reader.live(0);
   void reader.beyond(1);
@@ -102,11 +102,11 @@ test("a result of another replica is timed from its notification, not from its r
   const run = await addRun(db, { owner: await addReplica(db) });
   const clock = createManualClock();
   const shown: number[] = [];
-  const hub = new Hub({ clock, onShown: (lagMs) => shown.push(lagMs) });
+  const broadcaster = new Broadcaster({ clock, onShown: (lagMs) => shown.push(lagMs) });
   const wakeup = new LocalWakeup();
-  const follower = new Follower({ db, hub, wakeup, clock, onError: () => {} });
+  const follower = new Follower({ db, broadcaster, wakeup, clock, onError: () => {} });
   onTestFinished(() => follower.close());
-  using reader = hub.watch(run.id);
+  using reader = broadcaster.watch(run.id);
   const woken = reader.beyond(0);
   const { bytes: payload } = encodeResult(turn(1), { runId: run.id, sequence: 1, timeMs: 0 });
   await db.transaction().execute((trx) => insertResults(trx, [{ runId: run.id, sequence: 1, epoch: 1, payload }]));
@@ -156,7 +156,7 @@ function openLog(options: Pick<ConstructorParameters<typeof ResultLog>[0], "conn
   const log = new ResultLog({
     ...options,
     clock: systemClock,
-    hub: new Hub(),
+    broadcaster: new Broadcaster(),
     wakeup: new LocalWakeup(),
     onLeaseLost: () => {},
     onError: () => {},

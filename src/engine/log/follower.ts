@@ -7,7 +7,7 @@ import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { findEndedRuns } from "../storage/run.ts";
 import { readResultsOfRuns } from "../storage/run-result.ts";
-import type { Hub } from "./hub.ts";
+import type { Broadcaster } from "./broadcaster.ts";
 import { storedEntries } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -19,10 +19,10 @@ const pollMs = 2_000;
 const endedCheckMs = 15_000;
 const rowsPerRunMax = 500;
 
-/** Reads new results of watched runs and publishes them to the hub. */
+/** Reads new results of watched runs and publishes them to the broadcaster. */
 export class Follower {
   readonly #db: Db;
-  readonly #hub: Hub;
+  readonly #broadcaster: Broadcaster;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   readonly #stops: (() => void)[];
@@ -33,9 +33,15 @@ export class Follower {
   #isFetching = false;
   #isClosing = false;
 
-  constructor(options: { db: Db; hub: Hub; wakeup: Wakeup; clock: Clock; onError: (error: unknown) => void }) {
+  constructor(options: {
+    db: Db;
+    broadcaster: Broadcaster;
+    wakeup: Wakeup;
+    clock: Clock;
+    onError: (error: unknown) => void;
+  }) {
     this.#db = options.db;
-    this.#hub = options.hub;
+    this.#broadcaster = options.broadcaster;
     this.#clock = options.clock;
     this.#onError = options.onError;
     this.#stops = [
@@ -44,7 +50,7 @@ export class Follower {
         if (isOwn) {
           return;
         }
-        const heard = options.hub.heard(key);
+        const heard = options.broadcaster.heard(key);
         if (heard !== undefined && value > heard) {
           this.#fetch([key]);
         }
@@ -80,12 +86,12 @@ export class Follower {
     this.#fetch(ended);
     await this.#fetching;
     for (const runId of ended) {
-      this.#hub.lookAgain(runId);
+      this.#broadcaster.lookAgain(runId);
     }
   }
 
   #watched(): string[] {
-    return this.#hub.cursors().map((cursor) => cursor.runId);
+    return this.#broadcaster.cursors().map((cursor) => cursor.runId);
   }
 
   #fetchAll(): void {
@@ -108,7 +114,7 @@ export class Follower {
       while (this.#dirty.size > 0 && !this.#isClosing) {
         const heardAtMs = new Map(this.#dirty);
         this.#dirty.clear();
-        const cursors = this.#hub.cursors().filter((cursor) => heardAtMs.has(cursor.runId));
+        const cursors = this.#broadcaster.cursors().filter((cursor) => heardAtMs.has(cursor.runId));
         if (cursors.length > 0) {
           this.#publish(await this.#read(cursors), heardAtMs);
         }
@@ -131,7 +137,7 @@ export class Follower {
     for (const [runId, rows] of byRun) {
       failpoint("follow.fetched");
       try {
-        this.#hub.publish(runId, storedEntries(rows), heardAtMs.get(runId));
+        this.#broadcaster.publish(runId, storedEntries(rows), heardAtMs.get(runId));
       } catch (error) {
         // A result that cannot be read: its readers get the error from the log, and other runs are not affected.
         this.#onError(error);

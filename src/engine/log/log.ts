@@ -10,7 +10,7 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import type { LogChain } from "../hash-chain/chain.ts";
 import { AppendCount } from "./append-count.ts";
 import { BatchWriter, runLost } from "./batch-writer.ts";
-import type { Hub } from "./hub.ts";
+import type { Broadcaster } from "./broadcaster.ts";
 import { markLostResults } from "./lost-results.ts";
 import type { LogEntry } from "./result.ts";
 import { RunQueue } from "./run-queue.ts";
@@ -26,7 +26,7 @@ const endsMax = 10_000;
 export interface ResultLogOptions {
   readonly connections: Connections;
   readonly clock: Clock;
-  readonly hub: Hub;
+  readonly broadcaster: Broadcaster;
   readonly wakeup: Wakeup;
   /** See `BatchWriterOptions`. */
   readonly renewLease?: (replicaId: string) => Promise<boolean>;
@@ -74,9 +74,9 @@ export class ResultLog {
 
   /** Returns the writer of a run that this replica owns. */
   open(run: OpenRun): RunWriter {
-    const { connections, clock, hub, renewLease, onLeaseLost, onError } = this.#options;
+    const { connections, clock, broadcaster, renewLease, onLeaseLost, onError } = this.#options;
     return new RunWriter({
-      queue: new RunQueue({ ...run, seen: hub.heard(run.runId) ?? 0, clock }),
+      queue: new RunQueue({ ...run, seen: broadcaster.heard(run.runId) ?? 0, clock }),
       batchWriter: this.#batchWriterOf(run.runId),
       connections,
       clock,
@@ -99,7 +99,7 @@ export class ResultLog {
     if (newest === undefined) {
       return;
     }
-    this.#options.hub.publish(runId, entries);
+    this.#options.broadcaster.publish(runId, entries);
     failpoint("announce.published");
     this.#options.wakeup.publish({ topic: "result", key: runId, value: newest.sequence });
     this.#appended.add(entries);

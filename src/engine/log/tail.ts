@@ -1,6 +1,6 @@
 // The only way to read a run live: stored entries first, then new ones, until the terminal result. Every reader gets the same
 // entries in the same order, from any replica and at any speed. A reader in step has read everything and waits. If it has a
-// sink, the hub writes plain next results there and the generator sleeps on. It wakes for everything else: the end, a gap, a
+// sink, the broadcaster writes plain next results there and the generator sleeps on. It wakes for everything else: the end, a gap, a
 // sink that refuses, or a check of the log.
 
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -10,7 +10,7 @@ import type { Sink } from "../../platform/base/sink.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
 import { lastSequence, readResultPage } from "../storage/run-result.ts";
-import type { Hub } from "./hub.ts";
+import type { Broadcaster } from "./broadcaster.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 
 /** The maximum number of rows in a page of the log: large enough to catch up at full speed. */
@@ -21,7 +21,7 @@ const pageBytesMax = 262_144;
 /** Where a tail reads from. */
 export interface TailSource {
   readonly db: Db;
-  readonly hub: Hub;
+  readonly broadcaster: Broadcaster;
 }
 
 /** A request to follow one run. */
@@ -40,15 +40,15 @@ export interface TailRequest {
  */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal, sink } = request;
-  using watch = source.hub.watch(runId);
+  using watch = source.broadcaster.watch(runId);
   using _leaving = onAbort(signal, () => watch.wake());
   let cursor = request.after;
   // The reader may claim entries that do not exist yet.
   if (cursor > 0) {
     watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
-  // After the last page of the log, the hub announces new entries: reading the log again would cost a query for each reader and
-  // result. The hub's entries may not be all that is in the log by then.
+  // After the last page of the log, the broadcaster announces new entries: reading the log again would cost a query for each reader and
+  // result. The broadcaster's entries may not be all that is in the log by then.
   let isAtEnd = false;
   while (!signal.aborted) {
     let entries = watch.live(cursor) ?? [];

@@ -3,7 +3,7 @@
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import type { Hub } from "../log/hub.ts";
+import type { Broadcaster } from "../log/broadcaster.ts";
 import { purgeResult } from "../log/purge-result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { emptyApprovals } from "../storage/approval.ts";
@@ -34,7 +34,7 @@ const resultBytesMax = 1_048_576;
 /** What a purge works with. */
 export interface PurgeDeps {
   readonly db: Db;
-  readonly hub: Hub;
+  readonly broadcaster: Broadcaster;
   readonly wakeup: Wakeup;
   readonly retention: readonly Retention[];
 }
@@ -123,7 +123,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
   return results;
 }
 
-async function purgeRun({ db, hub, wakeup }: PurgeDeps, runId: string): Promise<number> {
+async function purgeRun({ db, broadcaster, wakeup }: PurgeDeps, runId: string): Promise<number> {
   let purged = 0;
   let after: number | undefined = 0;
   while (after !== undefined) {
@@ -133,7 +133,7 @@ async function purgeRun({ db, hub, wakeup }: PurgeDeps, runId: string): Promise<
     after = page.reached;
   }
   // Readers then read the purged entries from the log: at once on this replica, on others when the wake-up arrives.
-  hub.forget(runId);
+  broadcaster.forget(runId);
   wakeup.publish({ topic: "result", key: runId, value: 0 });
   return purged;
 }

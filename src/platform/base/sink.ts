@@ -1,4 +1,4 @@
-// The direct path to a reader that is in step. The hub or feed writes new items into the reader's answer at once, without a
+// The direct path to a reader that is in step. The broadcaster or feed writes new items into the reader's answer at once, without a
 // promise and an event-loop turn for each reader. Streams are read by pulling; a sink beside a stream saves the pull.
 //
 // K1  A sink is offered only the items that follow what its reader has, and only while its reader waits for more.

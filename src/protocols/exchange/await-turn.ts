@@ -21,7 +21,7 @@ export interface TurnWait extends TailSource {
  * @throws Fault RESUME when this replica stops.
  */
 export async function untilTurnEnds(
-  { db, hub, clock, drain }: TurnWait,
+  { db, broadcaster, clock, drain }: TurnWait,
   { runId, after, caller, words }: { runId: string; after: number; caller: AbortSignal; words: string },
 ): Promise<void> {
   const done = new AbortController();
@@ -31,7 +31,7 @@ export async function untilTurnEnds(
   void clock.sleep(waitMs, done.signal).then(stop);
   try {
     if (!caller.aborted && !drain.aborted) {
-      for await (const entries of tail({ db, hub }, { runId, after, signal: done.signal })) {
+      for await (const entries of tail({ db, broadcaster }, { runId, after, signal: done.signal })) {
         if (entries.some(({ terminal, payloadCase }) => terminal || payloadCase === "runWaiting")) {
           return;
         }

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
-import { Hub } from "../../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../../src/engine/log/broadcaster.ts";
 import { ResultLog } from "../../../src/engine/log/log.ts";
 import { PostgresWakeup } from "../../../src/engine/log/postgres-wakeup.ts";
 import type { ResultInit } from "../../../src/engine/log/result.ts";
@@ -101,7 +101,7 @@ export async function openLog({ home }: Stage): Promise<BenchLog> {
   const options = {
     connections,
     clock: systemClock,
-    hub: new Hub(),
+    broadcaster: new Broadcaster(),
     wakeup: announced,
     onLeaseLost: note,
     onError: note,

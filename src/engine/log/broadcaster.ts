@@ -1,9 +1,9 @@
 // Wakes the readers of this process when results of their run become durable. All readers of a run share one ring buffer of its
 // newest entries. A reader holds only its cursor, so a slow reader costs no memory: it reads from the log what has left the
-// ring. A waiting reader may offer a sink. The hub then writes new entries into the sink at once, and the reader goes on
+// ring. A waiting reader may offer a sink. The broadcaster then writes new entries into the sink at once, and the reader goes on
 // waiting.
 //
-// H1  The hub keeps only runs that have a reader.
+// H1  The broadcaster keeps only runs that have a reader.
 // H2  A ring is contiguous. A gap (entries that this process did not hear of) empties it.
 // H3  `heard` is a sequence that is in the log: a reader below it finds something there.
 // H4  A forgotten run gets no ring again: entries that were read before may arrive late. Its readers read from the log.
@@ -43,7 +43,7 @@ export interface LagGauge {
 }
 
 /** The readers of this process, by run. */
-export class Hub {
+export class Broadcaster {
   readonly #channels = new Map<string, Channel>();
   readonly #forgotten = new Set<string>();
   readonly #lag: LagGauge | undefined;
@@ -153,13 +153,13 @@ export class Hub {
 }
 
 /** Forgets the runs that another replica has purged. A purge is announced as a result with value 0. */
-export function followPurges(hub: Hub, wakeup: Wakeup): void {
+export function followPurges(broadcaster: Broadcaster, wakeup: Wakeup): void {
   wakeup.subscribe("result", ({ key, value }) => {
     if (value === 0) {
-      hub.forget(key);
+      broadcaster.forget(key);
     }
   });
-  wakeup.onGap(() => hub.emptyRings());
+  wakeup.onGap(() => broadcaster.emptyRings());
 }
 
 /** The registration of one reader; disposing it ends the registration. */

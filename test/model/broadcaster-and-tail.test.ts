@@ -1,4 +1,4 @@
-// Hub and tail under every order that the scheduler can generate. Results are committed here and elsewhere, announced late,
+// Broadcaster and tail under every order that the scheduler can generate. Results are committed here and elsewhere, announced late,
 // twice or never, fetched while they change, and purged. Readers open, leave and resume, with a sink or without. Each of them
 // gets n+1 after n.
 
@@ -48,7 +48,7 @@ test("in every order of announcements each reader gets each entry once, in order
       for (const reader of world.readers) {
         expectReaderToHold(reader, world);
       }
-      expect(world.hub.watcherCount).toBe(0);
+      expect(world.broadcaster.watcherCount).toBe(0);
       takings += world.readers.reduce((sum, reader) => sum + reader.takings, 0);
     }),
     { numRuns: 2_000 },

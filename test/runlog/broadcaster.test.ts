@@ -1,7 +1,7 @@
-// The hub: one ring per watched run, shared by all its readers.
+// The broadcaster: one ring per watched run, shared by all its readers.
 
 import { expect, test } from "vitest";
-import { Hub } from "../../src/engine/log/hub.ts";
+import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { LogEntry } from "../../src/engine/log/result.ts";
 import type { Sink } from "../../src/platform/base/sink.ts";
 
@@ -17,41 +17,41 @@ function sequencesOf(found: readonly LogEntry[] | undefined): number[] | undefin
 }
 
 test("a run without readers is not kept", () => {
-  const hub = new Hub();
-  hub.publish("run", entries(1, 3));
-  expect(hub.heard("run")).toBeUndefined();
-  using watch = hub.watch("run");
+  const broadcaster = new Broadcaster();
+  broadcaster.publish("run", entries(1, 3));
+  expect(broadcaster.heard("run")).toBeUndefined();
+  using watch = broadcaster.watch("run");
   expect(watch.live(0)).toBeUndefined();
 });
 
 test("watchers are counted until the last one leaves", () => {
-  const hub = new Hub();
-  const [first, second, other] = [hub.watch("run"), hub.watch("run"), hub.watch("other")];
-  expect(hub.watcherCount).toBe(3);
+  const broadcaster = new Broadcaster();
+  const [first, second, other] = [broadcaster.watch("run"), broadcaster.watch("run"), broadcaster.watch("other")];
+  expect(broadcaster.watcherCount).toBe(3);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
-  expect(hub.watcherCount).toBe(2);
-  expect(hub.heard("run")).toBe(0);
+  expect(broadcaster.watcherCount).toBe(2);
+  expect(broadcaster.heard("run")).toBe(0);
   second[Symbol.dispose]();
-  expect(hub.heard("run")).toBeUndefined();
+  expect(broadcaster.heard("run")).toBeUndefined();
   other[Symbol.dispose]();
-  expect(hub.watcherCount).toBe(0);
+  expect(broadcaster.watcherCount).toBe(0);
 });
 
 test("a watch that is disposed twice does not end a later watch of the same run", () => {
-  const hub = new Hub();
-  const early = hub.watch("run");
+  const broadcaster = new Broadcaster();
+  const early = broadcaster.watch("run");
   early[Symbol.dispose]();
-  using late = hub.watch("run");
+  using late = broadcaster.watch("run");
   early[Symbol.dispose]();
-  hub.publish("run", entries(1, 1));
+  broadcaster.publish("run", entries(1, 1));
   expect(sequencesOf(late.live(0))).toEqual([1]);
 });
 
 test("the ring keeps the newest entries; a reader further behind reads the log", () => {
-  const hub = new Hub();
-  using watch = hub.watch("run");
-  hub.publish("run", entries(1, 1_000));
+  const broadcaster = new Broadcaster();
+  using watch = broadcaster.watch("run");
+  broadcaster.publish("run", entries(1, 1_000));
   const oldest = 1_000 - 256 + 1;
   expect(watch.live(oldest - 2)).toBeUndefined();
   expect(sequencesOf(watch.live(oldest - 1))?.length).toBe(256);
@@ -60,20 +60,20 @@ test("the ring keeps the newest entries; a reader further behind reads the log",
 });
 
 test("a gap empties the ring, and known entries are dropped", () => {
-  const hub = new Hub();
-  using watch = hub.watch("run");
-  hub.publish("run", entries(1, 3));
-  hub.publish("run", entries(2, 4));
+  const broadcaster = new Broadcaster();
+  using watch = broadcaster.watch("run");
+  broadcaster.publish("run", entries(1, 3));
+  broadcaster.publish("run", entries(2, 4));
   expect(sequencesOf(watch.live(0))).toEqual([1, 2, 3, 4]);
-  hub.publish("run", entries(7, 8));
+  broadcaster.publish("run", entries(7, 8));
   expect(watch.live(4)).toBeUndefined();
   expect(sequencesOf(watch.live(6))).toEqual([7, 8]);
 });
 
 test("a reader that is behind does not wait; one in step waits for the next entry", async () => {
-  const hub = new Hub();
-  using watch = hub.watch("run");
-  hub.publish("run", entries(1, 2));
+  const broadcaster = new Broadcaster();
+  using watch = broadcaster.watch("run");
+  broadcaster.publish("run", entries(1, 2));
   await watch.beyond(1);
   let isOver = false;
   const waited = watch.beyond(2).then(() => {
@@ -81,7 +81,7 @@ test("a reader that is behind does not wait; one in step waits for the next entr
   });
   await new Promise((resolve) => setImmediate(resolve));
   expect(isOver).toBe(false);
-  hub.publish("run", entries(3, 3));
+  broadcaster.publish("run", entries(3, 3));
   await waited;
 });
 
@@ -99,42 +99,42 @@ function openSink(takes: () => boolean = () => true): { sink: Sink<readonly LogE
 }
 
 test("a reader in step passes new entries to its sink until it is woken, and then learns its position", async () => {
-  const hub = new Hub();
-  using watch = hub.watch("run");
+  const broadcaster = new Broadcaster();
+  using watch = broadcaster.watch("run");
   const { sink, taken } = openSink();
   const waited = watch.beyond(0, sink);
-  hub.publish("run", entries(1, 1));
-  hub.publish("run", entries(1, 3));
-  hub.publish("run", entries(2, 3));
+  broadcaster.publish("run", entries(1, 1));
+  broadcaster.publish("run", entries(1, 3));
+  broadcaster.publish("run", entries(2, 3));
   expect(taken).toEqual([[1], [2, 3]]);
   watch.wake();
   expect(await waited).toBe(3);
 });
 
 test("sinks of readers at the same position get the same array", () => {
-  const hub = new Hub();
+  const broadcaster = new Broadcaster();
   using stack = new DisposableStack();
   const given: unknown[] = [];
   const sink = { take: (found: unknown) => given.push(found) > 0, drained: async () => {} };
   for (let reader = 0; reader < 3; reader += 1) {
-    void stack.use(hub.watch("run")).beyond(0, sink);
+    void stack.use(broadcaster.watch("run")).beyond(0, sink);
   }
-  hub.publish("run", entries(1, 2));
+  broadcaster.publish("run", entries(1, 2));
   expect(given).toHaveLength(3);
   expect(new Set(given).size).toBe(1);
 });
 
-test.each<[string, (hub: Hub) => void]>([
-  ["a gap", (hub) => hub.publish("run", entries(4, 5))],
-  ["more than a ring holds", (hub) => hub.publish("run", entries(3, 300))],
-  ["a run that was forgotten", (hub) => [hub.forget("run"), hub.publish("run", entries(3, 3))]],
+test.each<[string, (broadcaster: Broadcaster) => void]>([
+  ["a gap", (broadcaster) => broadcaster.publish("run", entries(4, 5))],
+  ["more than a ring holds", (broadcaster) => broadcaster.publish("run", entries(3, 300))],
+  ["a run that was forgotten", (broadcaster) => [broadcaster.forget("run"), broadcaster.publish("run", entries(3, 3))]],
 ])("%s does not go to a sink: its reader is woken and reads for itself", async (_, happen) => {
-  const hub = new Hub();
-  using watch = hub.watch("run");
+  const broadcaster = new Broadcaster();
+  using watch = broadcaster.watch("run");
   const { sink, taken } = openSink();
-  hub.publish("run", entries(1, 2));
+  broadcaster.publish("run", entries(1, 2));
   const waited = watch.beyond(2, sink);
-  happen(hub);
+  happen(broadcaster);
   expect(await waited).toBe(2);
   expect(taken).toEqual([]);
 });
@@ -148,13 +148,13 @@ test.each<[string, () => boolean]>([
     },
   ],
 ])("a sink that %s has taken nothing: its reader is woken, and all others get their entries", async (_, takes) => {
-  const hub = new Hub();
-  using broken = hub.watch("run");
-  using sound = hub.watch("run");
+  const broadcaster = new Broadcaster();
+  using broken = broadcaster.watch("run");
+  using sound = broadcaster.watch("run");
   const { sink, taken } = openSink();
   const waited = broken.beyond(0, openSink(takes).sink);
   void sound.beyond(0, sink);
-  hub.publish("run", entries(1, 1));
+  broadcaster.publish("run", entries(1, 1));
   expect(await waited).toBe(0);
   expect(sequencesOf(broken.live(0))).toEqual([1]);
   expect(taken).toEqual([[1]]);

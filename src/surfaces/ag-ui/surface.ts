@@ -12,7 +12,7 @@ import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { jsonReader, noReader } from "../http/body-weight.ts";
 import { Calls } from "../in-process/calls.ts";
 import { assertUncompressed, decodeBody } from "../rest/body.ts";
-import { signalOf } from "../rest/departure.ts";
+import { signalOf } from "../rest/disconnect.ts";
 import { errorStyleOf } from "../rest/errors.ts";
 import { isUnexpected } from "../rest/failure.ts";
 import type { RestCall } from "../rest/gateway.ts";

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../platform/base/clock.ts";
 import { setAnswerSink } from "../../platform/base/sink.ts";
 import { openAnswerSink } from "./answer-sink.ts";
 import { CallBody } from "./call-body.ts";
-import { Departure } from "./departure.ts";
+import { Disconnect } from "./disconnect.ts";
 import type { Request, Response } from "./message.ts";
 
 /** The context of an RPC, and the part of the body that was already read. */
@@ -44,7 +44,7 @@ async function answerUnary(
   response: Response,
   { contextValues, body, clock = systemClock }: RpcCall,
 ): Promise<void> {
-  const departure = new Departure(request, response);
+  const disconnect = new Disconnect(request, response);
   const received = new CallBody(request);
   const answer = await handler({
     httpVersion: request.httpVersion,
@@ -52,7 +52,7 @@ async function answerUnary(
     url: urlOf(request),
     header: headersOf(request),
     body: bodyOf(body, received),
-    signal: departure.signal,
+    signal: disconnect.signal,
     contextValues,
   });
   const chunks = await readAll(answer.body);
@@ -65,7 +65,7 @@ async function answerUnary(
   if (trailer !== undefined) {
     response.addTrailers(Object.fromEntries(trailer));
   }
-  departure.answered();
+  disconnect.answered();
   const [first, second] = chunks;
   if (first === undefined) {
     response.end();

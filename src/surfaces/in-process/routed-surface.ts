@@ -8,7 +8,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
 import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { type BodyReader, jsonReader, noReader } from "../http/body-weight.ts";
-import { signalOf } from "../rest/departure.ts";
+import { signalOf } from "../rest/disconnect.ts";
 import { isReason } from "../rest/failure.ts";
 import type { RestCall } from "../rest/gateway.ts";
 import { closeAfter, isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";

@@ -8,7 +8,7 @@ import type { Fault } from "../../platform/base/fault.ts";
 import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import { type BodyReader, noReader } from "../http/body-weight.ts";
-import { signalOf } from "./departure.ts";
+import { signalOf } from "./disconnect.ts";
 import { type ErrorStyle, errorStyleOf } from "./errors.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";

@@ -1,4 +1,4 @@
-// Limits the time of an action: its own timeout, the time that its run has left, and the departure of its caller.
+// Limits the time of an action: its own timeout, the time that its run has left, and the disconnect of its caller.
 
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";

@@ -1,4 +1,4 @@
-// Detects a caller that leaves before its answer is written. Later departures abort nothing: an abort costs an exception with
+// Detects a caller that leaves before its answer is written. Later disconnects abort nothing: an abort costs an exception with
 // its stack, and every connection or stream closes some time.
 
 import { constants } from "node:http2";
@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Request, Response } from "./message.ts";
 
 /** The signal that aborts when the caller of a request leaves. */
-export class Departure {
+export class Disconnect {
   readonly #departed = new AbortController();
   #isAnswered = false;
 

@@ -1,5 +1,5 @@
-// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a broadcaster, batch writers, and a
-// follower of the other replica. Notifications between them can get lost.
+// Two replicas over one Postgres, as far as the log is concerned. Each has a connection that can be cut, a broadcaster, batch
+// writers, and a follower of the other replica. Notifications between them can get lost.
 
 import { onTestFinished } from "vitest";
 import { Broadcaster, followPurges } from "../../src/engine/log/broadcaster.ts";

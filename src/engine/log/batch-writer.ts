@@ -4,10 +4,10 @@
 // L1  Results are offered to readers only after their batch has committed.
 // L2  A batch that hits a lost lease writes nothing, and all its runs are lost.
 // L3  A run that belongs to another replica costs only its own rows, never those of other runs in the batch.
-// L4  After an error whose outcome is unknown, the batch writer reads from the log what was written, and writes only the rest again. It
-//     reads by a commit, which waits for synchronous standbys as the batch does.
-// L5  On a new connection the batch writer writes results of an older run only after a check that the log reaches what was acknowledged:
-//     a promoted standby may have lost some. Without a new connection, a database loses nothing.
+// L4  After an error whose outcome is unknown, the batch writer reads from the log what was written, and writes only the rest
+//     again. It reads by a commit, which waits for synchronous standbys as the batch does.
+// L5  On a new connection the batch writer writes results of an older run only after a check that the log reaches what was
+//     acknowledged: a promoted standby may have lost some. Without a new connection, a database loses nothing.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";

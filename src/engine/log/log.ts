@@ -138,7 +138,8 @@ export class ResultLog {
   }
 
   /**
-   * Returns the batch writer of a run. The last digits of its id are random, so runs spread evenly, and each run stays with its batch writer.
+   * Returns the batch writer of a run. The last digits of its id are random, so runs spread evenly, and each run stays with its
+   * batch writer.
    */
   #batchWriterOf(runId: string): BatchWriter {
     const batchWriter = this.#batchWriters[Number.parseInt(runId.slice(-8), 16) % batchWriterCount];

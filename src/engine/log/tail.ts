@@ -1,7 +1,7 @@
 // The only way to read a run live: stored entries first, then new ones, until the terminal result. Every reader gets the same
-// entries in the same order, from any replica and at any speed. A reader in step has read everything and waits. If it has a
-// sink, the broadcaster writes plain next results there and the generator sleeps on. It wakes for everything else: the end, a gap, a
-// sink that refuses, or a check of the log.
+// entries in the same order, from any replica and at any speed. A reader in step has read everything and waits. If it has a sink,
+// the broadcaster writes plain next results there and the generator sleeps on. It wakes for everything else: the end, a gap, a sink
+// that refuses, or a check of the log.
 
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
@@ -36,7 +36,8 @@ export interface TailRequest {
 
 /**
  * Yields entries in order, in batches; ends after the terminal one, or when the signal aborts.
- * @throws Fault RUN_NOT_FOUND when the run does not exist any more; OFFSET_BEYOND_END when the run ended before `after`; RESULTS_EXPIRED when its log is past its retention.
+ * @throws Fault RUN_NOT_FOUND when the run does not exist any more; OFFSET_BEYOND_END when the run ended before `after`;
+ * RESULTS_EXPIRED when its log is past its retention.
  */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal, sink } = request;
@@ -47,8 +48,8 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   if (cursor > 0) {
     watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
-  // After the last page of the log, the broadcaster announces new entries: reading the log again would cost a query for each reader and
-  // result. The broadcaster's entries may not be all that is in the log by then.
+  // After the last page of the log, the broadcaster announces new entries: reading the log again would cost a query for each reader
+  // and result. The broadcaster's entries may not be all that is in the log by then.
   let isAtEnd = false;
   while (!signal.aborted) {
     let entries = watch.live(cursor) ?? [];

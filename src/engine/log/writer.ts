@@ -1,5 +1,5 @@
-// Writes the log of one owned run. `append` is for results without side effects and uses a batch writer. `commit` writes results and
-// effects in one transaction. `tryLast` and `transact` end the run or hand it on. At most one of these is in flight, so a
+// Writes the log of one owned run. `append` is for results without side effects and uses a batch writer. `commit` writes results
+// and effects in one transaction. `tryLast` and `transact` end the run or hand it on. At most one of these is in flight, so a
 // reader never sees n + 1 before n.
 
 import type { Clock } from "../../platform/base/clock.ts";
@@ -49,8 +49,8 @@ export class RunWriter {
   }
 
   /**
-   * Hands a result to the batch writer. Returns undefined when the driver may go on at once; else a promise that resolves when it may.
-   * Both are before the result is durable. Throws when the run is lost.
+   * Hands a result to the batch writer. Returns undefined when the driver may go on at once; else a promise that resolves when it
+   * may. Both are before the result is durable. Throws when the run is lost.
    */
   append(result: ResultInit): Promise<void> | undefined {
     this.#put(result);

@@ -191,10 +191,10 @@ const positionsOf = {
 };
 
 /**
- * Returns who owns each run and how far its log reaches. A batch writer asks on its own connection when it does not know whether a batch
- * was written, and whether this database has all that an earlier one had. The lock makes this a commit of its own: the answer
- * comes when the synchronous standbys have everything that it shows. A primary that was cut off from them can show rows that
- * they never received.
+ * Returns who owns each run and how far its log reaches. A batch writer asks on its own connection when it does not know whether a
+ * batch was written, and whether this database has all that an earlier one had. The lock makes this a commit of its own: the answer
+ * comes when the synchronous standbys have everything that it shows. A primary that was cut off from them can show rows that they
+ * never received.
  */
 export async function readPositions(batchWriter: pg.Client, runIds: readonly string[]): Promise<RunPosition[]> {
   const { rows } = await batchWriter.query<RunPosition>({ ...positionsOf, values: [uuidArray(runIds)] });

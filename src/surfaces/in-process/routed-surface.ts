@@ -1,5 +1,5 @@
-// A surface that imitates an API with routes of its own. It calls the methods of the contract in process, as every surface does, and
-// knows nothing of the service behind them. The API says what its errors look like.
+// A surface that imitates an API with routes of its own. It calls the methods of the contract in process, as every surface does,
+// and knows nothing of the service behind them. The API says what its errors look like.
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";

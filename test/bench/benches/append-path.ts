@@ -1,5 +1,5 @@
-// The log alone: results of many open runs through the batch writers into real Postgres, within this process; beside the same rows in a
-// bare statement.
+// The log alone: results of many open runs through the batch writers into real Postgres, within this process; beside the same rows
+// in a bare statement.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";

@@ -4,8 +4,9 @@
 import { AgentSchema } from "../gen/runnel/v1/session_pb.js";
 import { mediaTypesOf } from "../src/agent/models/catalogue.ts";
 import { kindOf } from "../src/agent/models/media/media-type.ts";
-import type { MediaKind, SettingName } from "../src/agent/models/model.ts";
+import type { MediaKind } from "../src/agent/models/model.ts";
 import { apis, hints } from "../src/agent/models/providers.ts";
+import { agentSettings } from "../src/agent/response/settings.ts";
 
 export const modelsPagePath = "docs/models.md";
 const beginning = "<!-- capabilities: written by `npm run generate` -->";
@@ -29,7 +30,7 @@ function printTable(): string {
       kind,
       ...apis.map(({ provider }) => readsOf(provider, kind)),
     ]),
-    ...settingNames.map((name) => [
+    ...agentSettings.map((name) => [
       `\`${AgentSchema.field[name].name}\``,
       ...apis.map(({ settings }) => (settings.has(name) ? yes : hints.has(name) ? "not sent" : "refused")),
     ]),
@@ -43,12 +44,6 @@ const yes = "yes";
 
 /** What every provider takes. Whether a model can do it is up to the model. */
 const everywhere = ["text, tools", "`response_format`", "`reasoning_effort`", "`provider_options`"];
-
-/** In the order of the contract. */
-const settingNames: readonly SettingName[] = [
-  ...(["toolChoice", "parallelToolCalls", "topP", "topK", "stop", "seed"] as const),
-  ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "topLogprobs", "maxProviderCalls"] as const),
-];
 
 function readsOf(provider: string, kind: MediaKind): string {
   const types = mediaTypesOf({ provider, name: kind === "audio" && provider === "openai" ? "gpt-audio" : "" });

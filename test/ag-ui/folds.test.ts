@@ -128,7 +128,7 @@ test("both folds tell the text of each message once, wherever a provider runs a 
       fc.pre(results.at(-1)?.payload.case === "runCompleted");
       const told = openFold(true);
       told.open();
-      const echo = { background: false } as never;
+      const echo = { background: false, tools: [] } as never;
       const response = new ResponseFold({ runId: "r", sessionId: "s", agent: undefined, echo });
       response.open();
       for (const result of results) {

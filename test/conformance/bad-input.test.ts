@@ -330,7 +330,7 @@ describe("over plain HTTP", () => {
     ...["/", "/v1", "/v1/", "/v2/sessions", "/v1/sessions/a/b", "/v1/sessions/good/", "/runnel.v1.RunService/Nope"].map(
       (path): BadRequest => [`the path ${path}`, path, {}, 404, /^404 page not found\n$/],
     ),
-    ["PUT of a session", "/v1/sessions/good", { method: "PUT" }, 405, "GET, DELETE"],
+    ["PUT of a session", "/v1/sessions/good", { method: "PUT" }, 405, "GET, DELETE, PATCH"],
     ["GET of messages", "/v1/sessions/good/messages", {}, 405, "POST"],
     ["PUT of a run", `/v1/runs/${runId}`, { method: "PUT" }, 405, "GET, DELETE"],
     ["GET of a cancel", cancelPath, {}, 405, "POST"],

@@ -259,7 +259,7 @@ test("unknown routes are answered as documented, and every answer has a request 
     expect(headers).toMatchObject({ "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" });
   }
   for (const [method, path, allow] of [
-    ["PUT", "/v1/sessions/s-1", "GET, DELETE"],
+    ["PUT", "/v1/sessions/s-1", "GET, DELETE, PATCH"],
     ["GET", "/v1/sessions/s-1/messages", "POST"],
     ["POST", "/v1/sessions/s-1/stream", "GET"],
     ["HEAD", "/health", "GET"],

@@ -152,8 +152,8 @@ describe("a request without a matching route", () => {
   );
 
   test.each([
-    ["PUT", "/v1/sessions/s", "GET, DELETE"],
-    ["HEAD", "/v1/sessions/s", "GET, DELETE"],
+    ["PUT", "/v1/sessions/s", "GET, DELETE, PATCH"],
+    ["HEAD", "/v1/sessions/s", "GET, DELETE, PATCH"],
     ["DELETE", "/v1/sessions", "POST, GET"],
     ["GET", "/v1/sessions/s/messages", "POST"],
     ["POST", "/v1/sessions/s/stream", "GET"],
@@ -166,7 +166,7 @@ describe("a request without a matching route", () => {
 
   test("gets the allowed methods for OPTIONS", async () => {
     const [{ status, headers }, text] = await ask("/v1/sessions/s", "OPTIONS");
-    expect([status, headers.get("allow"), text]).toEqual([204, "GET, DELETE, OPTIONS", ""]);
+    expect([status, headers.get("allow"), text]).toEqual([204, "GET, DELETE, PATCH, OPTIONS", ""]);
   });
 
   test("has no body over HTTP/2 either", async () => {
@@ -176,7 +176,12 @@ describe("a request without a matching route", () => {
     const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
     const text = Buffer.concat(await Array.fromAsync<Buffer>(stream)).toString();
     session.destroy();
-    expect([headers[":status"], headers.allow, headers["content-length"], text]).toEqual([405, "GET, DELETE", "0", ""]);
+    expect([headers[":status"], headers.allow, headers["content-length"], text]).toEqual([
+      405,
+      "GET, DELETE, PATCH",
+      "0",
+      "",
+    ]);
   });
 
   test("is 400 for a malformed escape where the rest matches", async () => {

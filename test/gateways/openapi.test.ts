@@ -54,7 +54,7 @@ test("sending a message is fully described", () => {
             schema: {
               type: "object",
               description:
-                "Refused otherwise: message is required. Refused otherwise: message and messages exclude each other: set one. Refused otherwise: queue_if_busy needs one message of the user.",
+                "Refused otherwise: message is required. Refused otherwise: message and messages exclude each other: set one. Refused otherwise: queue_if_busy needs one message of the user. Refused otherwise: replace_history and queue_if_busy exclude each other: set one.",
               properties: {
                 after_run_id: {
                   type: "string",
@@ -96,6 +96,7 @@ test("sending a message is fully described", () => {
                   description: said("runnel.v1.SendMessageRequest.priority"),
                 },
                 queue_if_busy: { type: "boolean", description: said("runnel.v1.SendMessageRequest.queue_if_busy") },
+                replace_history: { type: "boolean", description: said("runnel.v1.SendMessageRequest.replace_history") },
                 start_time: {
                   type: "string",
                   format: "date-time",

@@ -65,7 +65,7 @@ export function assertSettings(
 }
 
 /** All settings, in the order of the contract. Each is a field of an agent. */
-const agentSettings = [
+export const agentSettings = [
   ...(["toolChoice", "parallelToolCalls", "topP", "topK", "stop", "seed"] as const),
   ...(["frequencyPenalty", "presencePenalty", "verbosity", "serviceTier", "topLogprobs", "maxProviderCalls"] as const),
   ...(["logitBias", "prediction"] as const),

@@ -32,7 +32,7 @@ export const knownDifferences: Readonly<Record<SdkName, KnownDifferences>> = {
       { says: /: \.stream_options: .* the SDK: nothing$/, why: "other servers need it to count tokens" },
       { says: /\.(?:prefix: nothing, the SDK: false|index: nothing, the SDK: 0)$/, why: "defaults" },
       {
-        says: /: \.(?:top_k|verbosity|(?:top_)?logprobs): .* the SDK: nothing$/,
+        says: /: \.(?:top_k|logit_bias|verbosity|(?:top_)?logprobs): .* the SDK: nothing$/,
         why: "Mistral does not have these settings",
       },
       { says: /: \.seed: .* the SDK: nothing$/, why: "Mistral calls it random_seed" },

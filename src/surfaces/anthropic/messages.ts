@@ -44,20 +44,13 @@ export function requestIdOf(response: RestResponse): string | undefined {
 
 async function answerMessage({ calls, response }: Visit, runId: string, fold: MessageFold): Promise<void> {
   const answer = new SlowJson(response);
-  try {
-    for await (const results of followLog(calls, runId)) {
-      if (results.length === 0) {
-        await answer.beat();
-      }
-      for (const result of results) {
-        fold.take(result);
-      }
+  for await (const results of followLog(calls, runId)) {
+    if (results.length === 0) {
+      await answer.beat();
     }
-  } catch (error) {
-    if (!calls.signal.aborted && response.headersSent) {
-      sendFailure(answer, response, toApiError(error));
+    for (const result of results) {
+      fold.take(result);
     }
-    throw error;
   }
   if (fold.failure === undefined) {
     answer.send(200, fold.message);

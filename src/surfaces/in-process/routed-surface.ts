@@ -14,6 +14,7 @@ import type { RestCall } from "../rest/gateway.ts";
 import { closeAfter, isGone, type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
 import { decodeSegment, splitRequestTarget } from "../rest/route.ts";
 import { Calls } from "./calls.ts";
+import { endSlowJson } from "./slow-json.ts";
 import type { Visit } from "./visit.ts";
 
 /** What such a surface works with. */
@@ -134,7 +135,11 @@ function findRoute({ routes }: Api, path: string, httpMethod: string): FoundRout
 }
 
 function sendError(api: Api, request: RestRequest, response: RestResponse, error: unknown): void {
-  if (response.headersSent || isGone(response)) {
+  if (isGone(response)) {
+    return;
+  }
+  if (response.headersSent) {
+    endSlowJson(response, api.printError(error, request, response).json);
     return;
   }
   if (isReason(error, "BODY_TOO_LARGE", "OVERLOADED")) {

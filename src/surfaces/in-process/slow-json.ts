@@ -19,6 +19,7 @@ export class SlowJson {
     this.#heartbeats += 1;
     if (this.#heartbeats === heldHeartbeats) {
       setHead(this.#response, 200, { "content-type": "application/json" });
+      begun.add(this.#response);
     }
     if (this.#heartbeats >= heldHeartbeats) {
       await writePiece(this.#response, " ");
@@ -28,10 +29,19 @@ export class SlowJson {
   send(status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
     const json = JSON.stringify(body);
     if (this.#response.headersSent) {
-      endStream(this.#response, `${json}\n`);
+      endSlowJson(this.#response, json);
     } else {
       sendJson(this.#response, status, json, headers);
     }
+  }
+}
+
+const begun = new WeakSet<RestResponse>();
+
+/** Ends an answer that has begun with white space. Does nothing with others. */
+export function endSlowJson(response: RestResponse, json: string): void {
+  if (begun.delete(response)) {
+    endStream(response, `${json}\n`);
   }
 }
 

@@ -1,4 +1,4 @@
-// `npm run conformance`: judges that we did not write. `npm run conformance -- <part> …` runs these parts alone, and fails when one of
+// `npm run conformance`: conformance suites and programs that we did not write. `npm run conformance -- <part> …` runs these parts alone, and fails when one of
 // them cannot run; without names it runs every part that the machine has programs for. Each part reports by itself.
 // `-- recorded <folder> [text]` plays only recorded streams of model providers. `-- suite [--custom-stream] --run '<case>' --trace`
 // runs only the named cases of the Connect suite, and prints the traffic of failed ones.

@@ -1,8 +1,8 @@
 // Sends the messages of schedules at their times. Every replica looks; a request id for each time makes one run of it.
 //
 // T1  A time is worked on before the next one is written: a replica that dies in between leaves it to another.
-// T2  A refusal is written down, and the time is over. An outage is not: the next look repeats the time.
-// T3  A schedule that meets a defect holds up no other one: its time is over as well.
+// T2  A start that is refused is recorded, and not tried again. One that meets an outage is tried again at the next look.
+// T3  An error in one schedule does not hold up the others: its start is not tried again either.
 
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";

@@ -96,7 +96,7 @@ async function explainAbsence<T>(url: string, work: () => Promise<T>): Promise<T
     }
     if (error.code === Code.Unimplemented) {
       const fix = "update the service, or say with --url where a newer one is";
-      throw new CommandError(`what answers at ${url} does not offer this (${error.rawMessage})`, {
+      throw new CommandError(`the server at ${url} does not implement this method (${error.rawMessage})`, {
         reason: "UNIMPLEMENTED",
         fix,
         cause: error,

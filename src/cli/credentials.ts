@@ -25,7 +25,7 @@ export function createAdminCredentials(environment: Environment): Interceptor {
   const token = environment.RUNNEL_ADMIN_TOKEN || environment.RUNNEL_AUTH_ADMIN_TOKEN || "";
   if (token === "") {
     const fix = "set RUNNEL_ADMIN_TOKEN to what the service has as RUNNEL_AUTH_ADMIN_TOKEN";
-    throw new CommandError("there is no admin token to call with", { reason: "CREDENTIALS_MISSING", fix });
+    throw new CommandError("no admin token is set", { reason: "CREDENTIALS_MISSING", fix });
   }
   return bear(token);
 }

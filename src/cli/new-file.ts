@@ -106,7 +106,7 @@ function assertPlace(path: string, { force }: NewFileOptions): void {
   }
   // A rename would replace a device, or a link to one, for the whole machine.
   if (!lstatSync(path).isFile()) {
-    throw new CommandError(`cannot write ${path}: it is there and is no regular file`, { reason: "FILE_UNWRITABLE" });
+    throw new CommandError(`cannot write ${path}: it exists and is not a regular file`, { reason: "FILE_UNWRITABLE" });
   }
 }
 

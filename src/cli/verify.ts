@@ -47,7 +47,7 @@ async function verify(path: string, flags: Flags, format: SignedFormat | undefin
     return await verifyReceipt(receipt, flags);
   }
   if (format === undefined) {
-    throw new CommandError(`${path} is no receipt`, {
+    throw new CommandError(`${path} is not a receipt`, {
       reason: "USAGE",
       fix: "name a file with a receipt",
       exitCode: 2,

@@ -80,7 +80,7 @@ test("a missing or wrong admin token is reported with the fix", async () => {
     code: 1,
     stdout: "",
     stderr:
-      "runnel: there is no admin token to call with\n  fix      set RUNNEL_ADMIN_TOKEN to what the service has as RUNNEL_AUTH_ADMIN_TOKEN\n",
+      "runnel: no admin token is set\n  fix      set RUNNEL_ADMIN_TOKEN to what the service has as RUNNEL_AUTH_ADMIN_TOKEN\n",
   });
   const url = await startService();
   const wrong = await keys(["list", "--url", url, "--json"], { RUNNEL_ADMIN_TOKEN: "another-token-of-somebody" });

@@ -107,7 +107,7 @@ test("the default base URL does not count as a provider, and a key without a ser
   const { sources } = await makePlace(environment);
   expect(checkConfig(sources)).toEqual([
     "missing required config: at least one provider key/url",
-    "providers.compatible_key has no server to go to: set providers.compatible_base_url too",
+    "providers.compatible_key is set but providers.compatible_base_url is not: set both",
     "providers.rerank_key has no server to go to: set providers.rerank_base_url too",
   ]);
 });

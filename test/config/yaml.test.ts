@@ -18,17 +18,17 @@ test.each([
 });
 
 test.each([
-  ["server:\n  port: 80\n  port: 81\n", "3:3: this key stands above already: keep one of them"],
-  ["server:\n  port: 80\nserver:\n  host: a\n", "3:1: this key stands above already: keep one of them"],
+  ["server:\n  port: 80\n  port: 81\n", "3:3: duplicate key: keep one of them"],
+  ["server:\n  port: 80\nserver:\n  host: a\n", "3:1: duplicate key: keep one of them"],
   ["server:\n\tport: 80\n", "2:1: a tab indents: use spaces"],
   ["server: port: 80\n", "1:9: two keys on one line, or a value that holds a colon and needs quotes"],
-  ["server:\n  host: [a\n", "3:1: the indentation does not fit what stands above, or a bracket is missing"],
+  ["server:\n  host: [a\n", "3:1: bad indentation, or a bracket that is not closed"],
   ["auth:\n  hmac_secret: *s3cret\n", "2:16: a value that begins with * needs quotes"],
   ["auth:\n  hmac_secret: !s3cret x\n", "2:16: a value that begins with ! needs quotes"],
   ["auth:\n  hmac_secret: @s3cret\n", "2:16: this is no YAML: a value with special characters needs quotes"],
   ['auth:\n  hmac_secret: "s3cret\n', "is missing"],
   ["server:\n  port: 80\n---\nserver:\n", "3:1: only one document fits into the file"],
-  ["{{{}: 1}: 1}", "1:3: a key has to be a word"],
+  ["{{{}: 1}: 1}", "1:3: a key has to be a string"],
 ])("%j is not valid YAML, and is refused with line and column", async (text, told) => {
   const message = await yamlRefusal(text);
   expect(message).toContain(told);

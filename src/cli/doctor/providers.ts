@@ -30,7 +30,7 @@ async function checkProvider(provider: Provider, config: Config, deep: boolean):
   try {
     await reach(url);
   } catch (error) {
-    const fix = `check the way out of this machine, and ${keys[provider.baseUrl].variables[0]}`;
+    const fix = `check outbound network access (DNS, proxy, firewall), and ${keys[provider.baseUrl].variables[0]}`;
     return fail(check, `${host} cannot be reached (${why(error)})`, fix);
   }
   const found = `${host} answers, ${config[provider.key] === "" ? "no key" : "a key"} is set`;
@@ -89,7 +89,7 @@ async function checkPlace({ name, variable, url }: Place): Promise<Finding> {
     return warn(
       name,
       `${host} cannot be reached (${why(error)})`,
-      `check the way out of this machine, and ${variable}`,
+      `check outbound network access (DNS, proxy, firewall), and ${variable}`,
     );
   }
 }

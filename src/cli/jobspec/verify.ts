@@ -130,7 +130,7 @@ async function readTrustList(path: string): Promise<TrustList> {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const fix = "`runnel keys show <file>` prints an entry for it";
-    throw new CommandError(`${path} is no list of trusted keys: ${why}`, { reason: "INVALID_TRUST_LIST", fix });
+    throw new CommandError(`${path} is not a list of trusted keys: ${why}`, { reason: "INVALID_TRUST_LIST", fix });
   }
 }
 

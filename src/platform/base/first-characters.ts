@@ -1,4 +1,4 @@
-// The beginning of a text.
+// Cuts a text to its first code points.
 
 /** Returns the first characters of a text, without splitting a surrogate pair. */
 export function firstCharacters(text: string, max: number): string {

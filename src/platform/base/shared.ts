@@ -1,4 +1,4 @@
-// Derives a value once for many readers and keeps it as long as its source lives.
+// Derives a value once for each object, and keeps it as long as that object lives.
 
 /**
  * Returns the same function, cached by argument: it derives each object's value once. The object keeps the value under a symbol

@@ -1,4 +1,4 @@
-// Long work in steps: a generator yields where other work may run in between.
+// Slices work that takes much CPU: a generator yields where other work may run in between.
 
 /** Does all steps at once, for a caller without other work. */
 export function atOnce<T>(steps: Generator<void, T>): T {

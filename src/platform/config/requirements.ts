@@ -46,6 +46,6 @@ function findKeyWithoutServer({ config, settings }: Resolution, { serverKeys }: 
   const lost = serverKeys.filter(([key, url]) => config[key] !== "" && config[url] === "" && settings[url].isValid);
   return lost.map(([key, url]) => {
     const path = keys[key].path;
-    return { field: path, text: `${path} has no server to go to: set ${keys[url].path} too` };
+    return { field: path, text: `${path} is set but ${keys[url].path} is not: set both` };
   });
 }

@@ -284,14 +284,14 @@ export const coreEvents = {
     "warn",
     "The collector does not accept spans; runs are not affected.",
   ),
-  maintenanceFailed: row<Trouble>("maintenance.failed", "warn", "A part of the store's upkeep failed; it comes again."),
+  maintenanceFailed: row<Trouble>("maintenance.failed", "warn", "A maintenance task failed; it will be retried."),
   partitionMissed: row<{ rows: number }>(
     "partition.missed",
     "error",
     "Results are outside all daily partitions, where retention does not find them.",
   ),
-  requestStarted: row<object>("request.started", "none", "A request has come."),
-  requestFinished: row<RequestFields>("request.finished", "info", "A request is over."),
+  requestStarted: row<object>("request.started", "none", "A request was received."),
+  requestFinished: row<RequestFields>("request.finished", "info", "A request was completed."),
   requestFailed: row<{ method: string; error: unknown }>(
     "request.failed",
     "error",

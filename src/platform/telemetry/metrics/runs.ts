@@ -28,7 +28,7 @@ export function countRuns(figures: Figures, { sources, clock }: RunSources): Eve
   figures.gauge(
     "run_oldest_unleased_seconds",
     "Age of the run that has waited longest for an owner, over all replicas; one whose owner is gone counts from when it " +
-      "was started. No value when the database did not say.",
+      "was started. Absent while the database is unreachable.",
     {
       aggregator: "max",
       collect: async (gauge) => {

@@ -277,7 +277,7 @@ function changeOf(change: Partial<ManagedAgent>): ForumAgentChange {
 /** Returns a required message. Validation by the contract's rules has already refused requests without it. */
 function required<T>(value: T | undefined): T {
   if (value === undefined) {
-    throw new Fault("INTERNAL", "a request without its resource has passed its check");
+    throw new Fault("INTERNAL", "the request has no resource after its validation");
   }
   return value;
 }

@@ -126,7 +126,7 @@ class IdTaken extends Error {}
 
 async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest, context: HandlerContext) {
   if (request.session === undefined) {
-    throw new Fault("INTERNAL", "a request without a session has passed its check");
+    throw new Fault("INTERNAL", "the request has no session after its validation");
   }
   const imported = readSession(request.session);
   const wanted = newExchange({ task: imported.task, workDir: request.workDir }, context);

@@ -87,7 +87,7 @@ function openVerifyLimit({ clock, config }: JobDeps): RateLimit {
 /** The contract's validation ensures that the key is set. */
 function requireKey(key: TrustedKey | undefined): TrustedKey {
   if (key === undefined) {
-    throw new Fault("INTERNAL", "a request without a key has passed its check");
+    throw new Fault("INTERNAL", "the request has no key after its validation");
   }
   return key;
 }

@@ -179,7 +179,7 @@ const rate: Reader<number | undefined> = (value, path) =>
 
 const anyInteger = optional(integer({ min: Number.MIN_SAFE_INTEGER }));
 
-/** Reads a count. Less than one counts as missing, as in the service that the contract is from. */
+/** Reads a count. Less than one counts as missing, as in the Portal's own service. */
 const minRegions: Reader<number | undefined> = (value, path) => {
   const count = anyInteger(value, path);
   return count === undefined || count < 1 ? undefined : count;

@@ -132,7 +132,7 @@ function requireBinding<T>(binding: T | undefined): T {
 /** Returns the message. Request validation requires it, so its absence is INTERNAL. */
 function requireWanted<T>(wanted: T | undefined, what: string): T {
   if (wanted === undefined) {
-    throw new Fault("INTERNAL", `a request without ${what} has passed its check`);
+    throw new Fault("INTERNAL", `the request has no ${what} after its validation`);
   }
   return wanted;
 }

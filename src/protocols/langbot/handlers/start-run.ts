@@ -26,7 +26,7 @@ export async function startRunOfEvent(
 ): Promise<StartRunResponse> {
   const { event } = request;
   if (event === undefined) {
-    throw new Fault("INTERNAL", "a request without an event has passed its check");
+    throw new Fault("INTERNAL", "the request has no event after its validation");
   }
   const call = repeatable(client, RunnerService.method.startRun, request);
   // Looked up first: a retry gets its answer even when the binding was deleted meanwhile.

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/app/settings.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { readYamlConfig } from "./place.ts";
+import { readYamlConfig } from "./temp-config.ts";
 
 type Documented = readonly [key: string, variable: string, name: keyof Config, fallback: unknown, other: unknown];
 

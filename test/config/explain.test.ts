@@ -9,13 +9,13 @@ import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../
 import type { Key } from "../../src/platform/config/keys.ts";
 import { readServeConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
-import { makePlace, test } from "./place.ts";
+import { makeTempConfig, test } from "./temp-config.ts";
 
 const table = Object.values(settings.keys);
 const secrets = table.filter((key) => key.secret === true);
 
 test("every key is explained, in the order of the table, with its default and its variables", async () => {
-  const { sources } = await makePlace();
+  const { sources } = await makeTempConfig();
   const rows = explainConfig(sources);
   expect(rows.map(({ key, about, variables }) => ({ path: key, about, variables }))).toEqual(
     table.map(({ path, about, variables }) => ({ path, about, variables })),
@@ -28,7 +28,7 @@ test("every key is explained, in the order of the table, with its default and it
 });
 
 test("values are shown as they would be set, secrets only as set or not, and invalid values as invalid", async () => {
-  const { sources, write } = await makePlace({
+  const { sources, write } = await makeTempConfig({
     RUNNEL_SERVER_CORS_ORIGINS: "https://a.example, https://b.example",
     RUNNEL_SERVER_H2_PORT: "0",
     RUNNEL_RUNS_SLOTS: "many",
@@ -66,16 +66,16 @@ const secretValue = fc
 
 type Put = (text: string, key: Key<unknown>) => Promise<Partial<ConfigSources>>;
 
-test("no secret from any source appears in any output", async ({ place }) => {
+test("no secret from any source appears in any output", async ({ temp }) => {
   const inFile = async (text: string): Promise<Partial<ConfigSources>> => {
-    await place.write("config.yaml", text, 0o644);
+    await temp.write("config.yaml", text, 0o644);
     return {};
   };
   const puts: readonly Put[] = [
     async (text, key) => ({ environment: { [key.variables[0]]: text } }),
     async (text, key) => ({ environment: { [`${key.variables[0]}S`]: text } }),
     async (text, key) => {
-      await place.write("secret", text);
+      await temp.write("secret", text);
       return { environment: { [`${key.variables[0]}_FILE`]: "secret" } };
     },
     async (text, key) => ({ settings: [`${key.path}=${text}`, `${key.path}s=${text}`, text] }),
@@ -94,7 +94,7 @@ test("no secret from any source appears in any output", async ({ place }) => {
     secretValue,
     async (key, put, { text, core }) => {
       await inFile("");
-      const sources = { ...place.sources, ...(await put(text, key)) };
+      const sources = { ...temp.sources, ...(await put(text, key)) };
       const told = [explainConfig(sources), checkConfig(sources), warnOfConfig(sources), refusal(sources)];
       expect(JSON.stringify(told)).not.toContain(core);
     },

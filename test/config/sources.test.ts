@@ -6,17 +6,17 @@ import { expect } from "vitest";
 import { explainConfig } from "../../src/platform/config/explain.ts";
 import { readConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
-import { makePlace, refusalOf, test } from "./place.ts";
+import { makeTempConfig, refusalOf, test } from "./temp-config.ts";
 
-test("each source overrides the previous one, and explain names the source", async ({ place }) => {
+test("each source overrides the previous one, and explain names the source", async ({ temp }) => {
   const at = (more: Partial<ConfigSources>): [string | undefined, string | undefined] => {
-    const row = explainConfig({ ...place.sources, ...more }).find(({ key }) => key === "server.port");
-    const { serverPort } = readConfig({ ...place.sources, ...more });
+    const row = explainConfig({ ...temp.sources, ...more }).find(({ key }) => key === "server.port");
+    const { serverPort } = readConfig({ ...temp.sources, ...more });
     expect(row?.value).toBe(String(serverPort));
     return [row?.value, row?.origin];
   };
   expect(at({})).toEqual(["8090", "default"]);
-  const path = await place.write("config.yaml", "server: {port: 1}\n");
+  const path = await temp.write("config.yaml", "server: {port: 1}\n");
   expect(at({})).toEqual(["1", `file ${path}`]);
   const documented = { AGENT_RUNNER_SERVER_PORT: "2" };
   expect(at({ environment: documented })).toEqual(["2", "environment AGENT_RUNNER_SERVER_PORT"]);
@@ -33,14 +33,14 @@ test("each source overrides the previous one, and explain names the source", asy
 });
 
 test("a secret comes from the config file, the file of a variable or the variable; the last one wins", async () => {
-  const place = await makePlace();
-  const secretFile = await place.write("secret", " of the variable's file \n");
+  const temp = await makeTempConfig();
+  const secretFile = await temp.write("secret", " of the variable's file \n");
   const originOf = (environment: Record<string, string>): [string, string | undefined] => {
-    const sources = { ...place.sources, environment };
+    const sources = { ...temp.sources, environment };
     const row = explainConfig(sources).find(({ key }) => key === "auth.hmac_secret");
     return [readConfig(sources).authHmacSecret, row?.origin];
   };
-  const path = await place.write("config.yaml", "auth: {hmac_secret: of the config}\n");
+  const path = await temp.write("config.yaml", "auth: {hmac_secret: of the config}\n");
   expect(originOf({})).toEqual(["of the config", `file ${path}`]);
   // A relative name is relative to the folder in which the command was started.
   for (const name of [secretFile, "secret"]) {
@@ -53,7 +53,7 @@ test("a secret comes from the config file, the file of a variable or the variabl
 });
 
 test("the file is the given one, else ./config.yaml, else the one in the home directory, else none is read", async () => {
-  const { sources, write } = await makePlace();
+  const { sources, write } = await makeTempConfig();
   const modelOf = (more: Partial<ConfigSources> = {}): string => readConfig({ ...sources, ...more }).defaultModel;
   expect(modelOf()).toBe("");
   await write("../home/.config/agent-runner/config.yaml", "defaults: {model: home}\n");
@@ -71,7 +71,7 @@ test("the file is the given one, else ./config.yaml, else the one in the home di
   expect(modelOf({ home: join(sources.directory, "other/named.yaml") })).toBe("");
 });
 
-test("a given file that is missing or not a file is refused", async ({ place: { sources } }) => {
+test("a given file that is missing or not a file is refused", async ({ temp: { sources } }) => {
   const missing = join(sources.directory, "nothing.yaml");
   expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain(`config file ${missing} cannot be read (ENOENT`);
   expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain("name another one with --config");
@@ -79,10 +79,10 @@ test("a given file that is missing or not a file is refused", async ({ place: { 
 });
 
 test("mistakes of every source are reported at once", async () => {
-  const place = await makePlace({ RUNNEL_SERVER_PROT: "1", RUNNEL_RUNS_SLOTS: "0" });
-  const path = await place.write("config.yaml", "log: {level: loud}\nlgo: {}\n");
+  const temp = await makeTempConfig({ RUNNEL_SERVER_PROT: "1", RUNNEL_RUNS_SLOTS: "0" });
+  const path = await temp.write("config.yaml", "log: {level: loud}\nlgo: {}\n");
   const settings = ["retention.days=never", "retention.dasy=1"];
-  expect(refusalOf({ ...place.sources, settings })).toBe(
+  expect(refusalOf({ ...temp.sources, settings })).toBe(
     `Invalid config: ${[
       'RUNNEL_RUNS_SLOTS is "0": expected a whole number from 1 to 10000',
       '--set retention.days is "never": expected a whole number from 1 to 3650',
@@ -104,19 +104,19 @@ test.for([
     "seen by everybody on this machine: set RUNNEL_AUTH_HMAC_SECRET or RUNNEL_AUTH_HMAC_SECRET_FILE",
   ],
   ["database.url=postgres://a:s3cret@b/c", "set RUNNEL_DATABASE_URL or RUNNEL_DATABASE_URL_FILE instead"],
-] as const)("--set %s is refused without showing the value", async ([setting, told], { place: { sources } }) => {
+] as const)("--set %s is refused without showing the value", async ([setting, told], { temp: { sources } }) => {
   const message = refusalOf({ ...sources, settings: [setting] });
   expect(message).toContain(told);
   expect(message).not.toContain("s3cret");
 });
 
-test("a file with secrets that other users can read gives a warning only", async ({ place }) => {
+test("a file with secrets that other users can read gives a warning only", async ({ temp }) => {
   const warnings = (): string[] => {
     const told: string[] = [];
-    expect(readConfig(place.sources, { onWarning: (warning) => told.push(warning) }).authHmacSecret).toBe("a");
+    expect(readConfig(temp.sources, { onWarning: (warning) => told.push(warning) }).authHmacSecret).toBe("a");
     return told;
   };
-  const path = await place.write("config.yaml", "auth: {hmac_secret: a}\n");
+  const path = await temp.write("config.yaml", "auth: {hmac_secret: a}\n");
   expect(warnings()).toEqual([]);
   for (const mode of [0o640, 0o604, 0o644]) {
     await chmod(path, mode);
@@ -124,7 +124,7 @@ test("a file with secrets that other users can read gives a warning only", async
       expect.stringMatching(/config\.yaml holds secrets and can be read by others: chmod 600/),
     ]);
   }
-  const open = await makePlace({ RUNNEL_AUTH_HMAC_SECRET: "a" });
+  const open = await makeTempConfig({ RUNNEL_AUTH_HMAC_SECRET: "a" });
   await open.write("config.yaml", "server: {port: 80}\nauth: {hmac_secret: ''}\n", 0o644);
   readConfig(open.sources, { onWarning: (warning) => expect.fail(warning) });
 });

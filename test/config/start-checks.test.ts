@@ -7,7 +7,7 @@ import { type Config, keys } from "../../src/platform/config/keys.ts";
 import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
 import { readTlsFiles } from "../../src/platform/config/tls-files.ts";
 import { startService } from "../harness/service.ts";
-import { makePlace, serveRefusal } from "./place.ts";
+import { makeTempConfig, serveRefusal } from "./temp-config.ts";
 
 const startable = { AGENT_RUNNER_AUTH_HMAC_SECRET: "a", AGENT_RUNNER_PROVIDERS_OPENAI_KEY: "b" };
 
@@ -28,7 +28,7 @@ test.each([
   ["TLS_CERT_FILE", "/nowhere", "tls: both cert_file and key_file must be set, or neither"],
   ["TLS_KEY_FILE", "/nowhere", "tls: both cert_file and key_file must be set, or neither"],
 ])("%s of %s", async (variable, value, words) => {
-  const { sources } = await makePlace({ ...startable, [`AGENT_RUNNER_${variable}`]: value });
+  const { sources } = await makeTempConfig({ ...startable, [`AGENT_RUNNER_${variable}`]: value });
   expect(serveRefusal(sources)).toBe(`Invalid config: ${words}`);
   expect(checkConfig(sources)).toEqual([words]);
 });
@@ -39,7 +39,7 @@ test.each([
   [{ AGENT_RUNNER_AUTH_HMAC_SECRET: "a" }, "at least one provider key/url"],
   [{ AGENT_RUNNER_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "gpt-4o" }, "at least one provider key/url"],
 ])("of %j is missing: %s", async (environment: Record<string, string>, missing) => {
-  const { sources } = await makePlace(environment);
+  const { sources } = await makeTempConfig(environment);
   const [first, ...hint] = serveRefusal(sources).split("\n");
   expect(first).toBe(`Invalid config: missing required config: ${missing}`);
   expect(hint.join(" ")).toMatch(/ set RUNNEL_.*`runnel dev` needs none of it\.$/);
@@ -48,7 +48,7 @@ test.each([
 });
 
 test("a missing model gives the setting that configures each provider", async () => {
-  const { sources } = await makePlace({ AGENT_RUNNER_AUTH_HMAC_SECRET: "a" });
+  const { sources } = await makeTempConfig({ AGENT_RUNNER_AUTH_HMAC_SECRET: "a" });
   expect(serveRefusal(sources).split("\n")[1]).toBe(
     "Runs need a model: set RUNNEL_PROVIDERS_OPENAI_KEY, …_GEMINI_KEY, …_ANTHROPIC_KEY or …_COMPATIBLE_BASE_URL, " +
       "or RUNNEL_DEFAULTS_MODEL=demo.",
@@ -60,7 +60,7 @@ test.each([
   { RUNNEL_AUTH_ADMIN_TOKEN: "a-token-of-16-chars" },
   { RUNNEL_AUTH_HMAC_SECRET: "a" },
 ])("%j is enough to authenticate callers", async (environment: Record<string, string>) => {
-  const { sources } = await makePlace({ RUNNEL_PROVIDERS_OPENAI_KEY: "b", ...environment });
+  const { sources } = await makeTempConfig({ RUNNEL_PROVIDERS_OPENAI_KEY: "b", ...environment });
   expect(readServeConfig(sources)).toMatchObject({ openaiKey: "b" });
 });
 
@@ -74,14 +74,14 @@ test.each([
   { RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL: "http://127.0.0.1:1" },
   { RUNNEL_DEFAULTS_MODEL: "demo" },
 ])("%j is enough as a model", async (environment: Record<string, string>) => {
-  const { sources } = await makePlace({ RUNNEL_AUTH_HMAC_SECRET: "a", ...environment });
+  const { sources } = await makeTempConfig({ RUNNEL_AUTH_HMAC_SECRET: "a", ...environment });
   expect(readServeConfig(sources)).toMatchObject({ authHmacSecret: "a" });
 });
 
 test.each([['helper={"model": }'], ['helper=["gpt-4o"]'], ['{"model": "gpt-4o"}']])(
   "the preset %s is refused by its setting",
   async (presets) => {
-    const { sources } = await makePlace({ ...startable, RUNNEL_AGENTS_PRESETS: presets });
+    const { sources } = await makeTempConfig({ ...startable, RUNNEL_AGENTS_PRESETS: presets });
     const words = expect.stringMatching(
       /^RUNNEL_AGENTS_PRESETS is ".*": expected lines such as helper=\{"model": "gpt-4o"\}: /,
     );
@@ -104,7 +104,7 @@ test("the default base URL does not count as a provider, and a key without a ser
     RUNNEL_PROVIDERS_COMPATIBLE_KEY: "b",
     RUNNEL_PROVIDERS_RERANK_KEY: "c",
   };
-  const { sources } = await makePlace(environment);
+  const { sources } = await makeTempConfig(environment);
   expect(checkConfig(sources)).toEqual([
     "missing required config: at least one provider key/url",
     "providers.compatible_key is set but providers.compatible_base_url is not: set both",
@@ -113,7 +113,7 @@ test("the default base URL does not count as a provider, and a key without a ser
 });
 
 test("all problems are reported at once, missing settings first, under one prefix", async () => {
-  const { sources } = await makePlace({ RUNNEL_SERVER_PORT: "0", RUNNEL_TLS_CERT_FILE: "/nowhere" });
+  const { sources } = await makeTempConfig({ RUNNEL_SERVER_PORT: "0", RUNNEL_TLS_CERT_FILE: "/nowhere" });
   const [first] = serveRefusal(sources).split("\n");
   expect(first).toBe(
     "Invalid config: missing required config: auth.hmac_secret, at least one provider key/url; " +
@@ -123,7 +123,7 @@ test("all problems are reported at once, missing settings first, under one prefi
 
 test("a refused URL is shown without its password", async () => {
   const withPassword = "https://ada:a-password-in-a-url@models.example/v1";
-  const { sources } = await makePlace({
+  const { sources } = await makeTempConfig({
     ...startable,
     RUNNEL_PROVIDERS_OPENAI_BASE_URL: withPassword,
     RUNNEL_SERVER_CORS_ORIGINS: "https://ada:a-password-in-a-url@app.example",
@@ -135,16 +135,16 @@ test("a refused URL is shown without its password", async () => {
 });
 
 test("a setting that is invalid, or may be in an unreadable file, is not reported as missing", async () => {
-  const wrong = await makePlace({ RUNNEL_AUTH_API_KEYS: "ada", RUNNEL_PROVIDERS_OPENAI_KEY: "a b" });
+  const wrong = await makeTempConfig({ RUNNEL_AUTH_API_KEYS: "ada", RUNNEL_PROVIDERS_OPENAI_KEY: "a b" });
   expect(serveRefusal(wrong.sources)).not.toContain("missing");
   const badUrl = { RUNNEL_PROVIDERS_COMPATIBLE_KEY: "b", RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL: "c" };
-  expect(checkConfig((await makePlace({ ...startable, ...badUrl })).sources)).toEqual([
+  expect(checkConfig((await makeTempConfig({ ...startable, ...badUrl })).sources)).toEqual([
     expect.stringMatching(/^RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL is "c": expected an http or https URL/),
   ]);
-  const unreadable = await makePlace();
+  const unreadable = await makeTempConfig();
   await unreadable.write("config.yaml", "auth:\n\thmac_secret: a\n");
   expect(serveRefusal(unreadable.sources)).not.toContain("missing");
-  const misspelled = await makePlace();
+  const misspelled = await makeTempConfig();
   await misspelled.write("config.yaml", "auth: {hmac_secert: a}\n");
   const told = serveRefusal(misspelled.sources);
   expect(told).toContain("missing required config: auth.hmac_secret");
@@ -152,7 +152,7 @@ test("a setting that is invalid, or may be in an unreadable file, is not reporte
 });
 
 test("all unreadable certificates are reported, by the check and by their reader", async () => {
-  const { sources, write } = await makePlace();
+  const { sources, write } = await makeTempConfig();
   const [cert, key, ca] = ["cert.pem", "key.pem", "ca.pem"].map((name) => join(sources.directory, name)) as [
     string,
     string,

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/app/settings.ts";
 import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
-import { makePlace } from "./place.ts";
+import { makeTempConfig } from "./temp-config.ts";
 
 test("each setting also has the name from the signing contract's own service", () => {
   const environment = {
@@ -35,9 +35,9 @@ test("trust is enforced by default, and the regions are those of the contract", 
 
 test("a served region that no JobSpec may name is reported before the start", async () => {
   const startable = { RUNNEL_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "demo" };
-  const { sources } = await makePlace({ ...startable, RUNNEL_JOBS_SERVED_REGIONS: "EU,MARS" });
+  const { sources } = await makeTempConfig({ ...startable, RUNNEL_JOBS_SERVED_REGIONS: "EU,MARS" });
   expect(checkConfig(sources)).toEqual(['jobs.served_regions has "MARS", which jobs.regions has not: add it']);
-  const { sources: wrong } = await makePlace({ ...startable, RUNNEL_JOBS_SERVED_REGIONS: "EU,the moon" });
+  const { sources: wrong } = await makeTempConfig({ ...startable, RUNNEL_JOBS_SERVED_REGIONS: "EU,the moon" });
   expect(checkConfig(wrong)).toEqual([
     'RUNNEL_JOBS_SERVED_REGIONS is "EU,the moon": expected names of regions such as EU, separated by commas',
   ]);

@@ -5,7 +5,7 @@ import { loadConfig, settings } from "../../src/app/settings.ts";
 import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
 import { readConfig } from "../../src/platform/config/load.ts";
 import { secretsOf } from "../../src/platform/config/secrets.ts";
-import { makePlace, readYamlConfig, refusalOf, test } from "./place.ts";
+import { makeTempConfig, readYamlConfig, refusalOf, test } from "./temp-config.ts";
 
 const startable = { RUNNEL_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "demo" };
 const url = "https://node.example/v2/canary-of-the-node";
@@ -37,7 +37,7 @@ test("a YAML file may have them as lists or as one text", async () => {
   }
 });
 
-test("key and URL of the node may come from files, and are never shown", async ({ place: { sources, write } }) => {
+test("key and URL of the node may come from files, and are never shown", async ({ temp: { sources, write } }) => {
   const environment = {
     RUNNEL_DECISIONS_TX_RPC_URL_FILE: await write("url", `${url}\n`),
     RUNNEL_DECISIONS_TX_PRIVATE_KEY_FILE: await write("key", `${privateKey}\n`),
@@ -57,7 +57,7 @@ test.each([
   ["GAS_MAX", ["0", "1e9"]],
 ])("an invalid %s is refused, and the message has no secret", async (name, values) => {
   for (const value of values) {
-    const { sources } = await makePlace({ [`RUNNEL_DECISIONS_TX_${name}`]: value });
+    const { sources } = await makeTempConfig({ [`RUNNEL_DECISIONS_TX_${name}`]: value });
     const words = refusalOf(sources);
     expect(words).toContain(`RUNNEL_DECISIONS_TX_${name}`);
     expect(words).not.toMatch(/canary|ca7a/);
@@ -66,12 +66,14 @@ test.each([
 
 test("settings that transactions require are reported as missing before the start", async () => {
   const on = { ...startable, RUNNEL_DECISIONS_TX_ENABLED: "true" };
-  const { sources } = await makePlace({ ...on, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" });
+  const { sources } = await makeTempConfig({ ...on, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" });
   expect(checkConfig(sources)).toEqual([
     "decisions.tx.enabled needs decisions.tx.rpc_url: set it too",
     "decisions.tx.enabled needs decisions.tx.private_key: set it too",
   ]);
   const whole = { RUNNEL_DECISIONS_TX_RPC_URL: url, RUNNEL_DECISIONS_TX_PRIVATE_KEY: privateKey };
-  expect(checkConfig((await makePlace({ ...on, ...whole, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" })).sources)).toEqual([]);
-  expect(checkConfig((await makePlace(startable)).sources)).toEqual([]);
+  expect(checkConfig((await makeTempConfig({ ...on, ...whole, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" })).sources)).toEqual(
+    [],
+  );
+  expect(checkConfig((await makeTempConfig(startable)).sources)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // A YAML file with mistakes: the message says where, what, and the correct form, without a word of the file's values.
 
 import { expect } from "vitest";
-import { readYamlConfig, refusalOf, test, yamlRefusal } from "./place.ts";
+import { readYamlConfig, refusalOf, test, yamlRefusal } from "./temp-config.ts";
 
 test.each([
   ["server:\n  prot: 80\n", "2:3: unknown key server.prot: did you mean server.port?"],
@@ -87,11 +87,11 @@ test.each(["", "\n", "# nothing\n", "---\n", "{}", "server:\n", "\ufeffserver:\n
   },
 );
 
-test("a file that is not text, too long or too deep is refused cheaply", async ({ place }) => {
-  const path = await place.write("config.yaml", "#".repeat(256 * 1_024 + 1));
-  expect(refusalOf(place.sources)).toContain(`config file ${path} cannot be read (longer than 262144 bytes)`);
-  await place.write("config.yaml", "[".repeat(200_000));
-  expect(refusalOf(place.sources)).toMatch(/^Invalid config: \S+config\.yaml:1:\d+: this is nested too deeply; /);
-  await place.write("config.yaml", Buffer.from("server: {host: \xff}", "latin1"));
-  expect(refusalOf(place.sources)).toContain(`config file ${path} cannot be read (no text in UTF-8)`);
+test("a file that is not text, too long or too deep is refused cheaply", async ({ temp }) => {
+  const path = await temp.write("config.yaml", "#".repeat(256 * 1_024 + 1));
+  expect(refusalOf(temp.sources)).toContain(`config file ${path} cannot be read (longer than 262144 bytes)`);
+  await temp.write("config.yaml", "[".repeat(200_000));
+  expect(refusalOf(temp.sources)).toMatch(/^Invalid config: \S+config\.yaml:1:\d+: this is nested too deeply; /);
+  await temp.write("config.yaml", Buffer.from("server: {host: \xff}", "latin1"));
+  expect(refusalOf(temp.sources)).toContain(`config file ${path} cannot be read (no text in UTF-8)`);
 });

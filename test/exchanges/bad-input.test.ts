@@ -20,9 +20,9 @@ import {
   tooLarge,
 } from "./bad-stage.ts";
 import { createFile, named, session } from "./requests.ts";
-import { type Exchanges, findWay, type Inbox } from "./ways.ts";
+import { type Exchanges, findTransport, type Inbox } from "./transports.ts";
 
-const ways = ["REST, plain text", "REST, JSON", "gRPC"].map(findWay);
+const transports = ["REST, plain text", "REST, JSON", "gRPC"].map(findTransport);
 
 interface BadCall {
   readonly what: string;
@@ -269,7 +269,7 @@ const badPages: readonly BadCall[] = [
 test("bad input is refused with its reason over every surface, and changes and executes nothing", async ({ stage }) => {
   const before = await look(stage);
   const badCalls = [...badNames, ...badInboxes, ...badStarts, ...badImports, ...badWorkDirs, ...badPages];
-  for (const { name, isRest, open } of ways) {
+  for (const { name, isRest, open } of transports) {
     const api = open(stage.service);
     for (const { what, call, refusal } of [...badCalls, ...(isRest ? tooLong : [])]) {
       await expectRefused(call(api, stage), refusal, `${what} over ${name}`);
@@ -277,7 +277,7 @@ test("bad input is refused with its reason over every surface, and changes and e
     expect.soft(await look(stage), name).toEqual(before);
   }
   // Every exchange is unchanged and continues.
-  const api = findWay("gRPC").open(stage.service);
+  const api = findTransport("gRPC").open(stage.service);
   expect(await api.submit({ exchangeId: stage.waiting, text: createFile })).toMatchObject({ sequence: 2 });
   expect(stage.workspace.read()).toMatchObject({ "made.txt": "made" });
 });
@@ -361,7 +361,7 @@ test("over gRPC, text that is not UTF-8 cannot be decoded, and a text over 4 MiB
     const end = await callRaw(stage.service.url, `/runnel.exchange.v1.ExchangeService/${path}`, frame(message));
     expect.soft(end.grpcStatus, path).toBe(status.INVALID_ARGUMENT);
   }
-  const api = findWay("gRPC").open(stage.service);
+  const api = findTransport("gRPC").open(stage.service);
   for (const call of [api.submit({ exchangeId: stage.waiting, text: createFile + long }), api.parse(long)]) {
     await expect(call).rejects.toMatchObject({ grpcCode: "RESOURCE_EXHAUSTED" });
   }

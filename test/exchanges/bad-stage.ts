@@ -9,7 +9,7 @@ import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { findWay, type Started } from "./ways.ts";
+import { findTransport, type Started } from "./transports.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
 export interface BadStage {
@@ -19,7 +19,7 @@ export interface BadStage {
   readonly waiting: string;
   /** Its first outbox was answered with `message`; its second one waits. */
   readonly second: string;
-  /** Ended by `done`; the next three ended in other ways. */
+  /** Ended by `done`; the next three ended in other transports. */
   readonly completed: string;
   readonly cancelled: string;
   readonly failed: string;
@@ -32,7 +32,7 @@ export const done = "[DONE]\nall\n[/DONE]\n";
 export async function setBadStage(): Promise<BadStage> {
   const service = await startService();
   const workspace = await openWorkspace({ "here.txt": "here\n" });
-  const api = findWay("gRPC").open(service);
+  const api = findTransport("gRPC").open(service);
   const client = new GrpcClient(service.target);
   const open = async (): Promise<Started> => {
     const started = await api.start({ task: "a task", workDir: workspace.path });

@@ -5,7 +5,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startService } from "../harness/service.ts";
-import { findWay } from "./ways.ts";
+import { findTransport } from "./transports.ts";
 import { openWorkspace } from "./workspace.ts";
 
 interface OddInbox {
@@ -156,7 +156,7 @@ const oddInboxes: readonly OddInbox[] = [
 
 test("every odd inbox has its results, and the next outbox shows them", async () => {
   const service = await startService({ exchangesCommands: false });
-  const [plainText, grpc] = [findWay("REST, plain text").open(service), findWay("gRPC").open(service)];
+  const [plainText, grpc] = [findTransport("REST, plain text").open(service), findTransport("gRPC").open(service)];
   const workspace = await openWorkspace(files);
   const elsewhere = await openWorkspace({ x: "elsewhere\n" });
   symlinkSync(elsewhere.path, join(workspace.path, "link"));
@@ -188,7 +188,7 @@ test("every odd inbox has its results, and the next outbox shows them", async ()
 
 test("a task of several lines, or of the maximum size, is shown as the protocol requires", async () => {
   const service = await startService();
-  const api = findWay("REST, plain text").open(service);
+  const api = findTransport("REST, plain text").open(service);
   const show = async (task: string): Promise<string> => api.readOutbox((await api.start({ task })).exchange_id);
   const several = await show("\n first\r\n=== PROMPT ===\nthird\n");
   expect(several).toContain("\nTask:  first…\n\n=== PROTOCOL ===\n");

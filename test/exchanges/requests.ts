@@ -1,6 +1,6 @@
 // Requests that tests of exchanges share.
 
-import type { Exchanges } from "./ways.ts";
+import type { Exchanges } from "./transports.ts";
 
 /** An inbox that leaves a file behind when it is executed. */
 export const createFile = '[CREATE_FILE path="made.txt"]\nmade\n[/CREATE_FILE]\n';

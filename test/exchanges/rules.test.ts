@@ -13,7 +13,7 @@ import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { done, ended, expectRefused, invalid, message, notFound, type Refusal, stale } from "./bad-stage.ts";
 import { createFile, named, session } from "./requests.ts";
-import { type Exchanges, findWay } from "./ways.ts";
+import { type Exchanges, findTransport } from "./transports.ts";
 import { openWorkspace } from "./workspace.ts";
 
 interface Caller {
@@ -26,8 +26,8 @@ interface Caller {
 /** They share a service, so each has its own client ids. */
 function openCallers(service: TestService): Caller[] {
   return [
-    { way: findWay("REST, plain text"), client: "local", other: "stranger" },
-    { way: findWay("gRPC"), client: "tenant-a", other: "tenant-b" },
+    { way: findTransport("REST, plain text"), client: "local", other: "stranger" },
+    { way: findTransport("gRPC"), client: "tenant-a", other: "tenant-b" },
   ].map(({ way, client, other }) => ({ client, api: way.open(service, client), foreign: way.open(service, other) }));
 }
 
@@ -102,7 +102,10 @@ test("an import with the id of an exchange or of a session is refused", async ({
 });
 
 test("an exported session can be imported again, with any requests and results", async ({ service }) => {
-  const [own, other] = [findWay("REST, JSON").open(service), findWay("REST, JSON").open(service, "stranger")];
+  const [own, other] = [
+    findTransport("REST, JSON").open(service),
+    findTransport("REST, JSON").open(service, "stranger"),
+  ];
   const { exchange_id: exchangeId } = await own.start({ task: "one\n\u2028two é\ufffd" });
   const text = `${createFile}[READ_FILE path="made.txt"]\n[READ_FILE path="${"./".repeat(2_044)}made.txt"]\n${message}[READ_FILE]`;
   await own.submit({ exchangeId, text });
@@ -171,7 +174,7 @@ test("the same text again gets the first answer, and is executed once", async ({
 test("a call that times out gets DEADLINE_EXCEEDED, and the same call again gets the results", async () => {
   const service = await startService({ toolsJail: inject("hasJail") ? "required" : "off" });
   const workspace = await openWorkspace();
-  const api = findWay("gRPC").open(service);
+  const api = findTransport("gRPC").open(service);
   const { exchange_id: exchangeId } = await api.start({ task: "a", workDir: workspace.path });
   await api.readOutbox(exchangeId);
   const text = "[RUN_COMMAND]\nuntil [ -e go ]; do sleep 0.02; done; echo gone\n[/RUN_COMMAND]\n";

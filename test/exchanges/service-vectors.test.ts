@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Plain } from "../conformance/surface.ts";
 import { startService } from "../harness/service.ts";
-import { type Exchanges, findWay, ways } from "./ways.ts";
+import { type Exchanges, findTransport, transports } from "./transports.ts";
 import { openWorkspace } from "./workspace.ts";
 
 interface Block {
@@ -48,9 +48,11 @@ test("every parsing case holds as plain text and over one other surface, and exe
   expect(cases.vectors.length).toBeGreaterThan(50);
   const service = await startService();
   const workspace = await openWorkspace({ a: "1\n" });
-  const others = ways.map(({ name, open }) => ({ name, api: open(service) }));
+  const others = transports.map(({ name, open }) => ({ name, api: open(service) }));
   const plainText = others.shift() as (typeof others)[number];
-  const { exchange_id: exchangeId } = await findWay("gRPC").open(service).start({ task: "x", workDir: workspace.path });
+  const { exchange_id: exchangeId } = await findTransport("gRPC")
+    .open(service)
+    .start({ task: "x", workDir: workspace.path });
   for (const [index, each] of cases.vectors.entries()) {
     const { name, inbox, expect: expected, extra_error_allowed: mayHaveMore } = each;
     for (const way of [plainText, others[index % others.length] ?? plainText]) {
@@ -62,7 +64,7 @@ test("every parsing case holds as plain text and over one other surface, and exe
     }
   }
   expect(workspace.read()).toEqual({ a: "1\n" });
-  expect(await findWay("gRPC").open(service).get(exchangeId)).toMatchObject({ sequence: 1 });
+  expect(await findTransport("gRPC").open(service).get(exchangeId)).toMatchObject({ sequence: 1 });
 });
 
 function toShown(block: Block): Plain {
@@ -79,7 +81,7 @@ function toShown(block: Block): Plain {
 test("every execution case holds in an exchange", async () => {
   expect(cases.executor_vectors.length).toBeGreaterThan(15);
   const service = await startService();
-  const apis = ways.map(({ open }) => open(service));
+  const apis = transports.map(({ open }) => open(service));
   await Promise.all(
     cases.executor_vectors.map(async (each, index) => {
       const { name, files, inbox, results: expected, readFileRequests, files_after } = each;

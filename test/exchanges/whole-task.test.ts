@@ -9,8 +9,8 @@ import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { fetchReceipt } from "../receipts/fetched.ts";
-import { doTask, filesAfter, summary, task } from "./person.ts";
-import { type Answered, type Exchanges, findWay, type Started, ways } from "./ways.ts";
+import { doTask, filesAfter, summary, task } from "./scripted-user.ts";
+import { type Answered, type Exchanges, findTransport, type Started, transports } from "./transports.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
 async function openStage(): Promise<TestService> {
@@ -66,7 +66,7 @@ test("every carrier gives the same files, outboxes and log", async () => {
   const service = await openStage();
   const grpc = findSurface("gRPC").connect(service);
   const seen = await Promise.all(
-    ways.map(async ({ name, open }) => {
+    transports.map(async ({ name, open }) => {
       const { started, workspace, outboxes, answers } = await doTaskOver(open(service));
       expect.soft(workspace.read(), name).toEqual(filesAfter);
       const log = (await listLog(grpc, started)).map(withoutTime);
@@ -75,7 +75,7 @@ test("every carrier gives the same files, outboxes and log", async () => {
   );
   const [first, ...others] = seen;
   expect(first?.outboxes).toHaveLength(4);
-  expect(others).toHaveLength(ways.length - 1);
+  expect(others).toHaveLength(transports.length - 1);
   for (const { name, ...told } of others) {
     expect.soft({ ...told, name: first?.name }, name).toEqual(first);
   }
@@ -97,7 +97,7 @@ function call(tool_call_id: string, tool_name: string, parameters: Plain, end: s
 test("each step is in the log, and the run ends with the person's summary", async () => {
   const service = await openStage();
   const api = findSurface("gRPC").connect(service);
-  const exchanges = findWay("REST, plain text").open(service);
+  const exchanges = findTransport("REST, plain text").open(service);
   const { started } = await doTaskOver(exchanges);
   const log = await listLog(api, started);
   expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
@@ -159,7 +159,7 @@ test("readers of the run and of its session follow it live, and resume from any 
     (name) => new Follower(findSurface(name).connect(service)),
   );
   let toolsUsed = 0;
-  const { started } = await doTaskOver(findWay("REST, JSON").open(service), {
+  const { started } = await doTaskOver(findTransport("REST, JSON").open(service), {
     onStart: (begun) => {
       for (const follower of followers) {
         follower.follow(begun);

@@ -1,7 +1,7 @@
 // A program: hundreds of readers of one run, over gRPC and SSE, in their own process. It reports on standard output, one JSON
 // object a line, when all have begun and how the readers that read have ended; then it stays until it is killed.
 //
-// Arguments: one JSON object, a `Crowd`.
+// Arguments: one JSON object, a `ReaderLoad`.
 
 import http from "node:http";
 import http2 from "node:http2";
@@ -10,7 +10,7 @@ import { createParser } from "eventsource-parser";
 import { RunService, TailRunRequestSchema, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { credentialsOf } from "../harness/credentials.ts";
 
-export interface Crowd {
+export interface ReaderLoad {
   readonly url: string;
   readonly runId: string;
   /** The number of readers of each kind that read everything. */
@@ -51,7 +51,7 @@ interface Stream {
   readonly ended: Promise<void>;
 }
 
-async function main({ url, runId, reading, stuck }: Crowd): Promise<void> {
+async function main({ url, runId, reading, stuck }: ReaderLoad): Promise<void> {
   const sessions = openSessions(url, reading);
   const sessionOfStuck = http2.connect(url);
   const kinds: ((index: number) => Stream)[] = [

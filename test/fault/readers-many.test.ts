@@ -7,10 +7,16 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Script } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
 import { getRun, type Member, openCluster, openProvider, startRun } from "./cluster.ts";
-import { startCrowd } from "./crowd.ts";
 import { metricsEnvironment, readFigures } from "./database/figures.ts";
 import { expectInvariants } from "./invariants.ts";
-import { type Insight, lookInto, lookingGlass, peakResidentBytes, residentBytes } from "./looking-glass.ts";
+import { startReaders } from "./reader-process.ts";
+import {
+  type ProcessResources,
+  peakResidentBytes,
+  probeResources,
+  residentBytes,
+  resourceProbe,
+} from "./resource-probe.ts";
 
 const readersOfEachKind = 1_000;
 const stuckOfEachKind = 25;
@@ -33,31 +39,31 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   timeout: crowdTimeoutMs,
 }, async () => {
   const { provider, environment } = await openProvider();
-  const cluster = await openCluster({ ...environment, ...metricsEnvironment, ...lookingGlass });
+  const cluster = await openCluster({ ...environment, ...metricsEnvironment, ...resourceProbe });
   const member = await cluster.start();
   const crowdOf = (runId: string, reading: number, stuck: number) =>
-    startCrowd({ url: member.url, runId, reading, stuck });
+    startReaders({ url: member.url, runId, reading, stuck });
 
-  // Before the first look everything has been used once, by a small crowd.
+  // Before the first look everything has been used once, by a small readers.
   provider.respond(saySlowly(Promise.resolve(), 20));
   const warmUp = crowdOf((await startRun(member.client, "go")).runId, 20, 5);
   await warmUp.ended;
   await warmUp.leave();
   await expectNobody(member);
-  const before = await lookInto(member);
+  const before = await probeResources(member);
   const residentBefore = residentBytes(member.pid);
 
   const allThere = Promise.withResolvers<void>();
   provider.respond(saySlowly(allThere.promise, pieces));
   const { runId } = await startRun(member.client, "go");
-  const crowd = crowdOf(runId, readersOfEachKind, stuckOfEachKind);
-  await crowd.begun;
+  const readers = crowdOf(runId, readersOfEachKind, stuckOfEachKind);
+  await readers.begun;
   expect(await countReaders(member)).toEqual([
     readersOfEachKind + stuckOfEachKind,
     readersOfEachKind + stuckOfEachKind,
   ]);
   allThere.resolve();
-  const report = await crowd.ended;
+  const report = await readers.ended;
   expect(report.wrong).toEqual([]);
   expect(report.ended).toBe(2 * readersOfEachKind);
   const { lastSequence } = await getRun(member.client, runId);
@@ -69,7 +75,7 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   const stuckBytesMax = 2 * stuckOfEachKind * stuckReaderBytesMax;
   await until(
     "what the others held to be gone",
-    async () => (await lookInto(member)).bytes < before.bytes + stuckBytesMax,
+    async () => (await probeResources(member)).bytes < before.bytes + stuckBytesMax,
   );
 
   // Others leave in the middle of a run.
@@ -78,11 +84,11 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   const { runId: unfinished } = await startRun(member.client, "go");
   const leaving = crowdOf(unfinished, leaversOfEachKind, 0);
   await leaving.begun;
-  await Promise.all([leaving.leave(), crowd.leave()]);
+  await Promise.all([leaving.leave(), readers.leave()]);
   await expectNobody(member);
   await member.client.call(RunService.method.cancelRun, { runId: unfinished });
   never.resolve();
-  await expectBackTo(before, () => lookInto(member));
+  await expectBackTo(before, () => probeResources(member));
   await expectInvariants(cluster.databaseUrl);
 });
 
@@ -113,7 +119,7 @@ async function expectNobody(member: Member): Promise<void> {
 }
 
 /** Sockets close a moment after their readers are gone, and their memory is freed by the next collection. */
-async function expectBackTo(before: Insight, look: () => Promise<Insight>): Promise<void> {
+async function expectBackTo(before: ProcessResources, look: () => Promise<ProcessResources>): Promise<void> {
   let now = await look();
   const isBack = async (): Promise<boolean> => {
     now = await look();
@@ -125,6 +131,6 @@ async function expectBackTo(before: Insight, look: () => Promise<Insight>): Prom
   expect(now.bytes - before.bytes).toBeLessThan(driftBytesMax);
 }
 
-function countTimers({ resources }: Insight): number {
+function countTimers({ resources }: ProcessResources): number {
   return resources.Timeout ?? 0;
 }

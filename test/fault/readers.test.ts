@@ -13,7 +13,7 @@ import { until } from "../harness/wait.ts";
 import { getRun, openCluster, openProvider, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
 import { expectStored, LogReader, readLog, SseLogReader } from "./log-reader.ts";
-import { lookInto, lookingGlass } from "./looking-glass.ts";
+import { probeResources, resourceProbe } from "./resource-probe.ts";
 import { openStuckGrpc, openStuckSse, type StuckReader } from "./stuck-readers.ts";
 
 test("live readers and a late one get the same bytes", async () => {
@@ -97,12 +97,12 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
 }, async () => {
   const { provider, environment } = await openProvider();
   provider.respond(sayMuch, sayMuch);
-  const cluster = await openCluster({ ...environment, ...lookingGlass });
+  const cluster = await openCluster({ ...environment, ...resourceProbe });
   const member = await cluster.start();
   // The first run brings the process to the size that such a run needs.
   const warmUp = new LogReader((await startRun(member.client, "much")).runId);
   expect(await warmUp.follow(member.client)).toBe(status.OK);
-  const { bytes: bytesBefore } = await lookInto(member);
+  const { bytes: bytesBefore } = await probeResources(member);
 
   const { runId } = await startRun(member.client, "much");
   const openStuck = async (): Promise<StuckReader[]> =>
@@ -120,7 +120,7 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   // Answered after the stuck readers have been served as much as they take.
   expect(await readLog(member.client, runId)).toHaveLength(healthy.results.length);
   const bytesMax = bytesBefore + (early.length + late.length) * stuckReaderBytesMax;
-  await until("what the others held to be gone", async () => (await lookInto(member)).bytes < bytesMax);
+  await until("what the others held to be gone", async () => (await probeResources(member)).bytes < bytesMax);
 
   const sequences = healthy.results.map(({ sequence }) => Number(sequence));
   for (const reader of [...early.slice(0, 2), ...late.slice(0, 1)]) {

@@ -5,7 +5,7 @@ import { globSync } from "node:fs";
 import { basename } from "node:path";
 
 export const longTests: readonly string[] = [
-  "test/auth/canary.test.ts",
+  "test/auth/secret-leaks.test.ts",
   "test/auth/crowded-address.test.ts",
   "test/auth/signed-calls.test.ts",
   ...globSync("test/bench/**/*.test.ts"),
@@ -25,7 +25,7 @@ export const longTests: readonly string[] = [
   // One kill, one takeover and one stop of a service are in `npm test`.
   ...allOf("test/fault", { but: ["invariants", "kill", "takeover"] }),
   ...globSync("test/fault/*/**/*.test.ts"),
-  "test/forum/canary.test.ts",
+  "test/forum/secret-leaks.test.ts",
   "test/growth/growth.test.ts",
   "test/forum/odd-input.test.ts",
   "test/exchanges/waiting.test.ts",

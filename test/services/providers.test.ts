@@ -6,7 +6,7 @@ import { openApp } from "../../src/app/app.ts";
 import { settings } from "../../src/app/settings.ts";
 import { readConfig } from "../../src/platform/config/load.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
-import { makePlace } from "../config/place.ts";
+import { makeTempConfig } from "../config/temp-config.ts";
 import { openConnect } from "../conformance/connect-surface.ts";
 import { connectJsonTransport } from "../conformance/transports.ts";
 import { fail, startWireServer } from "../fakes/wire-server.ts";
@@ -63,7 +63,7 @@ test("only the administrator can list the providers, in matching order, with the
 /** Starts a replica with settings from each source. Every secret contains `canary`, or is the URL of the database. */
 async function openConfigured() {
   const databaseUrl = await testDatabase();
-  const { sources: found, write } = await makePlace({
+  const { sources: found, write } = await makeTempConfig({
     RUNNEL_DATABASE_URL: databaseUrl,
     RUNNEL_AUTH_ADMIN_TOKEN_FILE: "admin-token",
     RUNNEL_PROVIDERS_OPENAI_KEY: "canary-of-openai",

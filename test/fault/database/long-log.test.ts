@@ -5,7 +5,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { openCluster, startRun } from "../cluster.ts";
 import { expectInvariants } from "../invariants.ts";
 import { readLog } from "../log-reader.ts";
-import { peakResidentBytes } from "../looking-glass.ts";
+import { peakResidentBytes } from "../resource-probe.ts";
 import { lengthenLog } from "./long-log.ts";
 
 const results = 100_000;

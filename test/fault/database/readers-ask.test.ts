@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { testDatabase } from "../../harness/database.ts";
 import { until } from "../../harness/wait.ts";
 import { type Member, startRun } from "../cluster.ts";
-import { startCrowd } from "../crowd.ts";
+import { startReaders } from "../reader-process.ts";
 import { metricsEnvironment, readFigures } from "./figures.ts";
 import { startOn } from "./service-on.ts";
 
@@ -21,12 +21,12 @@ const askTimeoutMs = 240_000;
 test("readers of a run that writes results cost no statements", { timeout: askTimeoutMs }, async () => {
   const { member } = await startOn(await testDatabase(), metricsEnvironment);
   const { runId } = await startRun(member.client, message);
-  const crowd = startCrowd({ url: member.url, runId, reading: readersOfEachKind, stuck: 0 });
-  await crowd.begun;
+  const readers = startReaders({ url: member.url, runId, reading: readersOfEachKind, stuck: 0 });
+  await readers.begun;
   await until("all readers to have begun", calm(member), calmWithinMs);
   const before = await countStatements(member);
   const startedMs = performance.now();
-  const { ended, wrong } = await crowd.ended;
+  const { ended, wrong } = await readers.ended;
   expect({ ended, wrong }).toEqual({ ended: 2 * readersOfEachKind, wrong: [] });
   const seconds = (performance.now() - startedMs) / 1_000;
   // Readers that each poll every 15 s would alone take 53 statements a second.

@@ -9,7 +9,7 @@ import { openCluster } from "../cluster.ts";
 import { comeBack, isFrozen, thaw } from "../crash-matrix/freeze.ts";
 import { holdLeases } from "../held-leases.ts";
 import { expectInvariants } from "../invariants.ts";
-import { Person, runPosition } from "./person.ts";
+import { runPosition, ScriptedUser } from "./scripted-user.ts";
 
 test.each([
   ["CREATE_FILE", 1],
@@ -23,11 +23,11 @@ test.each([
   area.giveToSession();
   const cluster = await openCluster();
   const frozen = await cluster.start({ RUNNEL_FAILPOINT: `command.begun:${position}:stop` });
-  const cut = new Person(area.root);
+  const cut = new ScriptedUser(area.root);
   const waiting = cut.converse(frozen.client).catch(() => {});
   await until("the process to freeze", () => isFrozen(frozen));
   const other = await cluster.start();
-  const person = new Person(area.root);
+  const person = new ScriptedUser(area.root);
   await person.converse(other.client);
   // The file was created again meanwhile.
   area.write("old.txt", "of today\n");

@@ -17,7 +17,7 @@ import { type Cluster, openCluster } from "../cluster.ts";
 import { isAlive } from "../crash-matrix/crew.ts";
 import { expectInvariants } from "../invariants.ts";
 import { expectStored, LogReader } from "../log-reader.ts";
-import { firstCommands, Person, runPosition, task } from "./person.ts";
+import { firstCommands, runPosition, ScriptedUser, task } from "./scripted-user.ts";
 
 const interrupted = "interrupted; the command may have run in part, and is not run again";
 
@@ -93,7 +93,7 @@ test.runIf(hasJail)(
     area.giveToSession();
     const cluster = await openCluster();
     const first = await cluster.start();
-    const person = new Person(area.root);
+    const person = new ScriptedUser(area.root);
     const command = "echo ran >> ran.txt; sleep 600";
     const cut = person
       .send(first.client, `[RUN_COMMAND]\n${command}\n[/RUN_COMMAND]`)
@@ -114,7 +114,7 @@ test("the turn of a text without commands is logged once", async () => {
   const area = new Area();
   onTestFinished(() => area[Symbol.dispose]());
   const cluster = await openCluster();
-  const person = new Person(area.root);
+  const person = new ScriptedUser(area.root);
   const first = await cluster.start({ RUNNEL_FAILPOINT: "command.settled" });
   await expect(person.send(first.client, "only prose")).rejects.toMatchObject({ code: status.UNAVAILABLE });
   const second = await cluster.start();
@@ -130,7 +130,7 @@ async function playChain({ deaths, fate }: Chain): Promise<void> {
   area.write("old.txt", "of yesterday\n");
   area.giveToSession();
   const cluster = await openCluster({ RUNNEL_RUNS_LEASE_MS: String(leaseMs) });
-  const person = new Person(area.root);
+  const person = new ScriptedUser(area.root);
   for (const dies of deaths) {
     await playDeath(cluster, person, dies);
   }
@@ -147,7 +147,7 @@ async function playChain({ deaths, fate }: Chain): Promise<void> {
   expectLog(reader.results);
 }
 
-async function playDeath(cluster: Cluster, person: Person, dies: string): Promise<void> {
+async function playDeath(cluster: Cluster, person: ScriptedUser, dies: string): Promise<void> {
   // Some die at once from the state that they find, before any caller can reach them.
   const member = await cluster.start({ RUNNEL_FAILPOINT: dies }).catch((error: Error) => {
     expect(error.message).toContain("the service ended with SIGKILL");
@@ -197,7 +197,7 @@ function expectedFirst(fate: Fate): { type: string; success: boolean; summary: s
   ];
 }
 
-function expectTold(person: Person, fate: Fate): void {
+function expectTold(person: ScriptedUser, fate: Fate): void {
   const results = expectedFirst(fate);
   expect(person.told("answer 1")).toEqual({ results, sequence: 2, isComplete: false });
   expect(person.told("answer 2")).toEqual({

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { openCluster } from "../../fault/cluster.ts";
-import { peakResidentBytes, residentBytes } from "../../fault/looking-glass.ts";
+import { peakResidentBytes, residentBytes } from "../../fault/resource-probe.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import type { Attack } from "../../server/attack/attacker.ts";

@@ -7,34 +7,34 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { startRun } from "../../fault/cluster.ts";
 import { until } from "../../harness/wait.ts";
 import { cancel, hello, request } from "../h2-frames.ts";
+import { openAttackedService, test } from "./attacked-service.ts";
 import { envelope, grpcHead } from "./grpc-call.ts";
 import { connectPeers } from "./raw-peers.ts";
-import { openSiege, test } from "./siege.ts";
 
 const floodingPeers = 10;
 const resets = 3_000;
 const attackTimeoutMs = 120_000;
 
 test("peers that open and reset 3,000 streams each lose their connections", { timeout: attackTimeoutMs }, async () => {
-  const siege = await openSiege();
+  const attacked = await openAttackedService();
   const flood = Array.from({ length: resets }, (_, index) => {
     const streamId = 2 * index + 1;
     return [request(streamId, "GET"), cancel(streamId)];
   }).flat();
-  const peers = connectPeers(siege, floodingPeers, Buffer.concat([hello, ...flood]));
+  const peers = connectPeers(attacked, floodingPeers, Buffer.concat([hello, ...flood]));
   await until("all of them to be closed", () => peers.countOpen() === 0);
-  await siege.expectUnharmed();
+  await attacked.expectUnharmed();
 });
 
 // Valid calls of a known client, each cancelled right after it was sent: the service ends everything that it began for them.
 test("a client that begins and cancels 3,000 calls leaves nothing behind", {
   timeout: attackTimeoutMs,
-}, async ({ siege }) => {
-  const { runId } = await startRun(siege.member.client, "words=1000 pace=100");
+}, async ({ attacked }) => {
+  const { runId } = await startRun(attacked.member.client, "words=1000 pace=100");
   const call = grpcHead(RunService.method.tailRun);
   const body = envelope(RunService.method.tailRun, { runId });
   for (let begun = 0; begun < resets; ) {
-    const session = open(siege.member.url);
+    const session = open(attacked.member.url);
     await once(session, "connect");
     while (begun < resets && !session.closed && !session.destroyed) {
       const stream = session.request(call);
@@ -46,20 +46,20 @@ test("a client that begins and cancels 3,000 calls leaves nothing behind", {
     }
     session.destroy();
   }
-  await siege.member.client.call(RunService.method.cancelRun, { runId });
-  await siege.expectUnharmed();
+  await attacked.member.client.call(RunService.method.cancelRun, { runId });
+  await attacked.expectUnharmed();
 });
 
 const askedStreams = 1_000;
 const allowedStreams = 100;
 
 test("a connection gets 100 of 1,000 streams, and the others are refused", { timeout: attackTimeoutMs }, async () => {
-  const siege = await openSiege();
-  const { runId } = await startRun(siege.member.client, "words=1000 pace=100");
+  const attacked = await openAttackedService();
+  const { runId } = await startRun(attacked.member.client, "words=1000 pace=100");
   const call = grpcHead(RunService.method.tailRun);
   const body = envelope(RunService.method.tailRun, { runId });
   // A client that ignores the server's settings.
-  const session = open(siege.member.url);
+  const session = open(attacked.member.url);
   let answered = 0;
   let refused = 0;
   for (let index = 0; index < askedStreams; index++) {
@@ -76,9 +76,9 @@ test("a connection gets 100 of 1,000 streams, and the others are refused", { tim
   await until("the allowed streams to be answered", () => answered >= allowedStreams);
   expect(answered).toBe(allowedStreams);
   session.destroy();
-  await siege.member.client.call(RunService.method.cancelRun, { runId });
+  await attacked.member.client.call(RunService.method.cancelRun, { runId });
   expect(refused).toBeLessThanOrEqual(askedStreams - allowedStreams);
-  await siege.expectUnharmed();
+  await attacked.expectUnharmed();
 });
 
 function open(url: string): http2.ClientHttp2Session {

@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
-import { countDescriptors, lookInto, residentBytes } from "../../fault/looking-glass.ts";
+import { countDescriptors, probeResources, residentBytes } from "../../fault/resource-probe.ts";
 import { until } from "../../harness/wait.ts";
-import { type Siege, test } from "./siege.ts";
+import { type AttackedService, test } from "./attacked-service.ts";
 
 const program = fileURLToPath(new URL("./idle-connections.ts", import.meta.url));
 /** The port accepts 10,000 by default; a bystander needs a few of them. */
@@ -17,23 +17,23 @@ const idleTimeoutMs = 180_000;
 
 test("9,900 idle connections cost little and disturb no other client", {
   timeout: idleTimeoutMs,
-}, async ({ siege }) => {
-  const { pid } = siege.member;
-  const before = await lookInto(siege.member);
+}, async ({ attacked }) => {
+  const { pid } = attacked.member;
+  const before = await probeResources(attacked.member);
   const residentBefore = residentBytes(pid);
-  const attackers = await startIdle(siege);
+  const attackers = await startIdle(attacked);
   expect(attackers.open).toBe(idle);
   expect(countDescriptors(pid)).toBeGreaterThan(idle);
-  const during = await lookInto(siege.member);
+  const during = await probeResources(attacked.member);
   expect((during.bytes - before.bytes) / idle).toBeLessThan(bytesPerConnectionMax);
   expect((residentBytes(pid) - residentBefore) / idle).toBeLessThan(2 * bytesPerConnectionMax);
-  const answers = siege.bystander.answers;
-  await until("the bystander to be served beside them", () => siege.bystander.answers > answers + 10);
+  const answers = attacked.bystander.answers;
+  await until("the bystander to be served beside them", () => attacked.bystander.answers > answers + 10);
   await attackers.leave();
-  await siege.expectUnharmed();
+  await attacked.expectUnharmed();
 });
 
-async function startIdle({ host, port }: Siege): Promise<{ open: number; leave: () => Promise<void> }> {
+async function startIdle({ host, port }: AttackedService): Promise<{ open: number; leave: () => Promise<void> }> {
   const child = spawn(process.execPath, [program, host, String(port), String(idle)], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -5,12 +5,12 @@ import { gzipSync } from "node:zlib";
 import { status } from "@grpc/grpc-js";
 import { expect, onTestFinished } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { peakResidentBytes, residentBytes } from "../../fault/looking-glass.ts";
+import { peakResidentBytes, residentBytes } from "../../fault/resource-probe.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { until } from "../../harness/wait.ts";
+import { type AttackedService, test } from "./attacked-service.ts";
 import { frame, grpcHead, type Head } from "./grpc-call.ts";
 import { connectPeers, statusesOf } from "./raw-peers.ts";
-import { type Siege, test } from "./siege.ts";
 
 const atOnce = 50;
 const sizeTimeoutMs = 120_000;
@@ -21,41 +21,41 @@ const create = SessionService.method.createSession;
 
 test("messages that declare more than 4 MiB are refused after their first bytes", {
   timeout: sizeTimeoutMs,
-}, async ({ siege }) => {
+}, async ({ attacked }) => {
   const claim = frame(Buffer.alloc(1_000), { claimedBytes: 1_024 * mib });
-  const ends = await callAll(siege, grpcHead(create), (stream) => stream.write(claim));
+  const ends = await callAll(attacked, grpcHead(create), (stream) => stream.write(claim));
   expect(ends).toEqual(ends.map(() => String(status.RESOURCE_EXHAUSTED)));
-  await siege.expectUnharmed();
+  await attacked.expectUnharmed();
 });
 
 test("a compressed bomb of zeros is refused by its unpacked size, even when many come at once", {
   timeout: sizeTimeoutMs,
-}, async ({ siege }) => {
-  const before = residentBytes(siege.member.pid);
+}, async ({ attacked }) => {
+  const before = residentBytes(attacked.member.pid);
   const bomb = frame(gzipSync(Buffer.alloc(256 * mib)), { flag: 1 });
   const head = { ...grpcHead(create), "grpc-encoding": "gzip" };
-  const ends = await callAll(siege, head, (stream) => stream.end(bomb));
+  const ends = await callAll(attacked, head, (stream) => stream.end(bomb));
   expect(ends).toEqual(ends.map(() => String(status.RESOURCE_EXHAUSTED)));
   const zipped = gzipSync(Buffer.alloc(256 * mib, " "));
-  const response = await fetch(`${siege.member.url}/${create.parent.typeName}/${create.name}`, {
+  const response = await fetch(`${attacked.member.url}/${create.parent.typeName}/${create.name}`, {
     method: "POST",
     headers: { ...credentialsOf(), "content-type": "application/json", "content-encoding": "gzip" },
     body: zipped,
   });
   expect(await response.json()).toMatchObject({ code: "resource_exhausted" });
-  expect(peakResidentBytes(siege.member.pid) - before).toBeLessThan(grownBytesMax);
-  await siege.expectUnharmed();
+  expect(peakResidentBytes(attacked.member.pid) - before).toBeLessThan(grownBytesMax);
+  await attacked.expectUnharmed();
 });
 
 // With credentials and without: the service reads no body without end, and keeps nothing of it.
-test("endless bodies are refused, and their connections closed", { timeout: sizeTimeoutMs }, async ({ siege }) => {
-  const before = residentBytes(siege.member.pid);
+test("endless bodies are refused, and their connections closed", { timeout: sizeTimeoutMs }, async ({ attacked }) => {
+  const before = residentBytes(attacked.member.pid);
   const { authorization } = credentialsOf();
   const head = (auth: string): string =>
     `POST /v1/sessions HTTP/1.1\r\nHost: a\r\n${auth}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-  const known = connectPeers(siege, 10, head(`Authorization: ${authorization}\r\n`));
-  const unknown = connectPeers(siege, 10, head(""));
-  const signed = connectPeers(siege, 10, head(signatureHeaders));
+  const known = connectPeers(attacked, 10, head(`Authorization: ${authorization}\r\n`));
+  const unknown = connectPeers(attacked, 10, head(""));
+  const signed = connectPeers(attacked, 10, head(signatureHeaders));
   const all = [known, unknown, signed];
   const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65_536, "x"), Buffer.from("\r\n")]);
   await until(
@@ -74,19 +74,21 @@ test("endless bodies are refused, and their connections closed", { timeout: size
   for (const statuses of [ofKnown, ofSigned]) {
     expect(statuses?.every((each) => each === "413" || each === "503")).toBe(true);
   }
-  expect(peakResidentBytes(siege.member.pid) - before).toBeLessThan(grownBytesMax);
-  await siege.expectUnharmed();
+  expect(peakResidentBytes(attacked.member.pid) - before).toBeLessThan(grownBytesMax);
+  await attacked.expectUnharmed();
 });
 
 const headPeers = 100;
 
-test("heads over 16 KiB are refused on both protocols", { timeout: sizeTimeoutMs }, async ({ siege }) => {
-  const h1 = connectPeers(siege, headPeers, `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
+test("heads over 16 KiB are refused on both protocols", { timeout: sizeTimeoutMs }, async ({ attacked }) => {
+  const h1 = connectPeers(attacked, headPeers, `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
   await until("all of them to be closed", () => h1.countOpen() === 0);
   expect(statusesOf(h1)).toEqual(["431"]);
-  const ends = await callAll(siege, { ...grpcHead(create), "x-large": "x".repeat(20_000) }, (stream) => stream.end());
+  const ends = await callAll(attacked, { ...grpcHead(create), "x-large": "x".repeat(20_000) }, (stream) =>
+    stream.end(),
+  );
   expect(ends.filter((end) => end === String(status.OK))).toEqual([]);
-  await siege.expectUnharmed();
+  await attacked.expectUnharmed();
 });
 
 /** Headers of a signed request: the service needs the whole body before it knows the sender. */
@@ -102,8 +104,12 @@ const signatureHeaders = [
 const clientMemoryMiB = 256;
 
 /** Makes the call `atOnce` times over one connection. Returns the gRPC status of each, or how its stream was reset. */
-async function callAll(siege: Siege, head: Head, send: (stream: ClientHttp2Stream) => void): Promise<string[]> {
-  const session = http2.connect(siege.member.url, { maxSessionMemory: clientMemoryMiB });
+async function callAll(
+  attacked: AttackedService,
+  head: Head,
+  send: (stream: ClientHttp2Stream) => void,
+): Promise<string[]> {
+  const session = http2.connect(attacked.member.url, { maxSessionMemory: clientMemoryMiB });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   const ends = await Promise.all(

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { until } from "../../harness/wait.ts";
 import { beginningOfHead, hello } from "../h2-frames.ts";
+import { openAttackedService } from "./attacked-service.ts";
 import { connectPeers, type RawPeers, statusesOf } from "./raw-peers.ts";
-import { openSiege } from "./siege.ts";
 
 const peers = 200;
 const slowTimeoutMs = 120_000;
@@ -18,17 +18,17 @@ const trickleMs = 500;
 test("silent and slow peers lose their connections, and other clients are not disturbed", {
   timeout: slowTimeoutMs,
 }, async () => {
-  const siege = await openSiege(quickRead);
+  const attacked = await openAttackedService(quickRead);
   const { authorization } = credentialsOf();
   const all = {
-    silent: connectPeers(siege, peers),
-    halfAPreface: connectPeers(siege, peers, "PRI * HT"),
-    headTrickle: connectPeers(siege, peers, "GET /v1/sessions HTTP/1.1\r\nHost: a\r\n"),
-    bodyOfNobody: connectPeers(siege, peers, bodyStops("")),
-    bodyOfClient: connectPeers(siege, peers, bodyStops(`Authorization: ${authorization}\r\n`)),
+    silent: connectPeers(attacked, peers),
+    halfAPreface: connectPeers(attacked, peers, "PRI * HT"),
+    headTrickle: connectPeers(attacked, peers, "GET /v1/sessions HTTP/1.1\r\nHost: a\r\n"),
+    bodyOfNobody: connectPeers(attacked, peers, bodyStops("")),
+    bodyOfClient: connectPeers(attacked, peers, bodyStops(`Authorization: ${authorization}\r\n`)),
   };
   // These peers miss a PING only after 28 s (port-limits.test.ts), and cost no more than other idle peers.
-  const h2Head = connectPeers(siege, peers, Buffer.concat([hello, beginningOfHead(1)]));
+  const h2Head = connectPeers(attacked, peers, Buffer.concat([hello, beginningOfHead(1)]));
 
   await until("every one of them to be closed", () => trickle(all), closedMaxMs);
   // Peers that had begun a request get the reason.
@@ -38,7 +38,7 @@ test("silent and slow peers lose their connections, and other clients are not di
   for (const socket of h2Head.sockets) {
     socket.destroy();
   }
-  await siege.expectUnharmed();
+  await attacked.expectUnharmed();
 });
 
 function bodyStops(authorization: string): string {

@@ -10,13 +10,13 @@ import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 import { openFolder } from "../fixtures.ts";
 
-export interface Place {
+export interface TempConfig {
   readonly sources: ConfigSources;
   /** Writes a file below the folder and returns its path. */
   write(name: string, text: string | Buffer, mode?: number): Promise<string>;
 }
 
-export async function makePlace(environment: Readonly<Record<string, string>> = {}): Promise<Place> {
+export async function makeTempConfig(environment: Readonly<Record<string, string>> = {}): Promise<TempConfig> {
   const root = await openFolder();
   const directory = join(root, "here");
   await mkdir(directory);
@@ -31,13 +31,13 @@ export async function makePlace(environment: Readonly<Record<string, string>> = 
   };
 }
 
-export const test = base.extend("place", () => makePlace());
+export const test = base.extend("temp", () => makeTempConfig());
 
 /** Reads the settings of a YAML text, without any other source. */
 export async function readYamlConfig(text: string): Promise<Config> {
-  const place = await makePlace();
-  await place.write("config.yaml", text);
-  return readConfig(place.sources);
+  const temp = await makeTempConfig();
+  await temp.write("config.yaml", text);
+  return readConfig(temp.sources);
 }
 
 /** Returns the message that refuses these settings. */
@@ -55,9 +55,9 @@ export function refusalOf(sources: ConfigSources, read: typeof readConfig = read
 
 /** Returns the message that refuses a YAML text, without the file's name. */
 export async function yamlRefusal(text: string): Promise<string> {
-  const place = await makePlace();
-  const path = await place.write("config.yaml", text);
-  return refusalOf(place.sources).replaceAll(`${path}:`, "");
+  const temp = await makeTempConfig();
+  const path = await temp.write("config.yaml", text);
+  return refusalOf(temp.sources).replaceAll(`${path}:`, "");
 }
 
 export function serveRefusal(sources: ConfigSources): string {

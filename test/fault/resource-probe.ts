@@ -15,11 +15,11 @@ const preloaded = `process.on("SIGUSR2", () => {
 });`;
 
 /** The environment of a process that can be inspected. */
-export const lookingGlass = {
+export const resourceProbe = {
   NODE_OPTIONS: `--expose-gc --import=data:text/javascript,${encodeURIComponent(preloaded)}`,
 };
 
-export interface Insight {
+export interface ProcessResources {
   /** Memory of JavaScript, inside and outside of its heap, after a collection. */
   readonly bytes: number;
   /** The resources that keep the process's event loop running, by Node's names. */
@@ -27,13 +27,13 @@ export interface Insight {
   readonly descriptors: number;
 }
 
-export async function lookInto(member: Member): Promise<Insight> {
+export async function probeResources(member: Member): Promise<ProcessResources> {
   const seenBefore = linesOf(member, "seen").length;
   process.kill(member.pid, "SIGUSR2");
   const line = await until("the process to answer", () => linesOf(member, "seen")[seenBefore]);
   return {
     bytes: Number(line.bytes),
-    resources: line.resources as Insight["resources"],
+    resources: line.resources as ProcessResources["resources"],
     descriptors: countDescriptors(member.pid),
   };
 }

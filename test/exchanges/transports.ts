@@ -1,4 +1,4 @@
-// The ways in which programs carry the texts of exchanges: plain text and JSON over REST, and the clients of RPCs. Answers have
+// The transports in which programs carry the texts of exchanges: plain text and JSON over REST, and the clients of RPCs. Answers have
 // the plain form of the conformance suite, refusals are one class.
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
@@ -49,14 +49,14 @@ export interface Exchanges {
   import(request: MessageInitShape<typeof ImportExchangeRequestSchema>): Promise<Started>;
 }
 
-export interface Way {
+export interface Transport {
   readonly name: string;
   readonly isRest: boolean;
   /** As the tests' own client, or as the given one. */
   readonly open: (service: TestService, clientId?: string) => Exchanges;
 }
 
-export const ways: readonly Way[] = [
+export const transports: readonly Transport[] = [
   rest("REST, plain text", "text/plain"),
   rest("REST, JSON", "application/json"),
   rpc("gRPC", ({ target }, headers) => openGrpc(target, headers)),
@@ -64,8 +64,8 @@ export const ways: readonly Way[] = [
   rpc("gRPC-Web, HTTP/1.1", ({ url }, headers) => openConnect(grpcWebTransport(url), headers)),
 ];
 
-export function findWay(name: string): Way {
-  const way = ways.find((each) => each.name === name);
+export function findTransport(name: string): Transport {
+  const way = transports.find((each) => each.name === name);
   if (way === undefined) {
     throw new Error(`no way ${name}`);
   }
@@ -74,7 +74,7 @@ export function findWay(name: string): Way {
 
 type Headers = Readonly<Record<string, string>>;
 
-function rpc(name: string, openClient: (service: TestService, headers: Headers) => RpcClient): Way {
+function rpc(name: string, openClient: (service: TestService, headers: Headers) => RpcClient): Transport {
   return {
     name,
     isRest: false,
@@ -104,7 +104,7 @@ function rpcExchanges({ call }: RpcClient): Exchanges {
 
 type Form = "text/plain" | "application/json";
 
-function rest(name: string, form: Form): Way {
+function rest(name: string, form: Form): Transport {
   return {
     name,
     isRest: true,

@@ -2,7 +2,7 @@
 
 import { test as base, expect } from "vitest";
 import { type Member, openCluster } from "../../fault/cluster.ts";
-import { countDescriptors, type Insight, lookInto, lookingGlass } from "../../fault/looking-glass.ts";
+import { countDescriptors, type ProcessResources, probeResources, resourceProbe } from "../../fault/resource-probe.ts";
 import { until } from "../../harness/wait.ts";
 import { Bystander } from "./bystander.ts";
 
@@ -13,7 +13,7 @@ const driftDescriptorsMax = 10;
 /** All timeouts of the port have passed by then, except those for idle connections in good order. */
 const overMaxMs = 45_000;
 
-export interface Siege {
+export interface AttackedService {
   readonly member: Member;
   readonly host: string;
   readonly port: number;
@@ -22,12 +22,12 @@ export interface Siege {
   expectUnharmed(): Promise<void>;
 }
 
-export async function openSiege(settings: Readonly<Record<string, string>> = {}): Promise<Siege> {
-  const cluster = await openCluster({ ...lookingGlass, ...settings });
+export async function openAttackedService(settings: Readonly<Record<string, string>> = {}): Promise<AttackedService> {
+  const cluster = await openCluster({ ...resourceProbe, ...settings });
   const member = await cluster.start();
   const bystander = new Bystander(member);
   await until("the bystander to be served", () => bystander.answers > 20);
-  const before = await lookInto(member);
+  const before = await probeResources(member);
   const { hostname, port } = new URL(member.url);
   return {
     member,
@@ -44,11 +44,11 @@ export async function openSiege(settings: Readonly<Record<string, string>> = {})
   };
 }
 
-export const test = base.extend("siege", () => openSiege());
+export const test = base.extend("attacked", () => openAttackedService());
 
-async function expectBackTo(before: Insight, member: Member): Promise<void> {
+async function expectBackTo(before: ProcessResources, member: Member): Promise<void> {
   const descriptorsMax = before.descriptors + driftDescriptorsMax;
   await until("the descriptors to be closed", () => countDescriptors(member.pid) <= descriptorsMax, overMaxMs);
-  const isFreed = async (): Promise<boolean> => (await lookInto(member)).bytes < before.bytes + driftBytesMax;
+  const isFreed = async (): Promise<boolean> => (await probeResources(member)).bytes < before.bytes + driftBytesMax;
   await until("the memory to be freed", isFreed, overMaxMs);
 }

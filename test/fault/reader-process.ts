@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { Crowd, CrowdReport } from "./many-readers.ts";
+import type { CrowdReport, ReaderLoad } from "./many-readers.ts";
 
 const program = fileURLToPath(new URL("./many-readers.ts", import.meta.url));
 
-export interface CrowdProcess {
+export interface ReaderProcess {
   /** Resolves when every reader has the head of its answer. */
   readonly begun: Promise<void>;
   /** Resolves when every reader that reads has ended. */
@@ -18,8 +18,8 @@ export interface CrowdProcess {
   leave(): Promise<void>;
 }
 
-export function startCrowd(crowd: Crowd): CrowdProcess {
-  const child = spawn(process.execPath, [program, JSON.stringify(crowd)], { stdio: ["ignore", "pipe", "pipe"] });
+export function startReaders(readers: ReaderLoad): ReaderProcess {
+  const child = spawn(process.execPath, [program, JSON.stringify(readers)], { stdio: ["ignore", "pipe", "pipe"] });
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<CrowdReport>();
   let complaint = "";

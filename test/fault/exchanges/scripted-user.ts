@@ -41,7 +41,7 @@ all done
 export const task = "write notes";
 
 /** Records the first version of everything that the person gets, and compares later ones with it. */
-export class Person {
+export class ScriptedUser {
   readonly #workDir: string;
   readonly #told = new Map<string, unknown>();
   exchangeId = "";

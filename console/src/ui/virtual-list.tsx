@@ -4,7 +4,15 @@
 // V2  With `follows`, the list stays at its end while it grows, until a person scrolls up; at the end it follows again.
 
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from "react";
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+} from "react";
 
 export interface VirtualListHandle {
   /** Brings a row into sight, and moves the focus to its first link or button. */
@@ -52,6 +60,7 @@ export function VirtualList(props: VirtualListProps) {
     role,
   } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const space = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -72,24 +81,42 @@ export function VirtualList(props: VirtualListProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another height makes every place wrong.
   useEffect(() => virtualizer.measure(), [virtualizer, rowPx]);
   useEffect(() => onRange?.(last), [onRange, last]);
+  /** The row that the list seeks, until a person scrolls: it may be the last one so far. */
+  const sought = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (follows && element !== null) {
+      sought.current = undefined;
       element.scrollTop = element.scrollHeight;
     }
   });
-  /** True from when the list seeks a row until a person scrolls: the row may be the last one so far. */
-  const seeks = useRef(false);
+  const seek = useCallback((): void => {
+    if (sought.current !== undefined) {
+      virtualizer.scrollToIndex(sought.current, { align: "center" });
+    }
+  }, [virtualizer]);
+  // Chromium 156 may lay the list out some frames after its height was set, and until then the row is out of reach.
+  useEffect(() => {
+    const observer = new ResizeObserver(seek);
+    if (space.current !== null) {
+      observer.observe(space.current);
+    }
+    return () => observer.disconnect();
+  }, [seek]);
   useImperativeHandle(props.handle, () => ({
     focus: (index) => {
+      sought.current = undefined;
       virtualizer.scrollToIndex(index, { align: "auto" });
       requestAnimationFrame(() => findRow(scroller.current, index)?.focus());
     },
     scrollTo: (index) => {
-      seeks.current = true;
-      virtualizer.scrollToIndex(index, { align: "center" });
+      sought.current = index;
+      seek();
     },
-    scrollToEnd: () => virtualizer.scrollToIndex(count - 1, { align: "end" }),
+    scrollToEnd: () => {
+      sought.current = undefined;
+      virtualizer.scrollToIndex(count - 1, { align: "end" });
+    },
   }));
 
   const isAtEnd = (): boolean => {
@@ -107,7 +134,7 @@ export function VirtualList(props: VirtualListProps) {
   };
   const noteScroll = (): void => {
     const top = scroller.current?.scrollTop ?? 0;
-    if (!seeks.current && top > lastTop.current && isAtEnd()) {
+    if (sought.current === undefined && top > lastTop.current && isAtEnd()) {
       onFollows?.(true);
     } else if (top < lastTop.current && pressed.current) {
       leaveEnd();
@@ -124,19 +151,19 @@ export function VirtualList(props: VirtualListProps) {
       tabIndex={props.isFocusable === true ? 0 : undefined}
       onScroll={noteScroll}
       onWheel={({ deltaY }) => {
-        seeks.current = false;
+        sought.current = undefined;
         if (deltaY < 0) {
           leaveEnd();
         }
       }}
       onKeyDown={({ key }) => {
-        seeks.current = false;
+        sought.current = undefined;
         if (upKeys.has(key)) {
           leaveEnd();
         }
       }}
       onPointerDown={() => {
-        seeks.current = false;
+        sought.current = undefined;
         pressed.current = true;
       }}
       onPointerUp={() => {
@@ -149,7 +176,7 @@ export function VirtualList(props: VirtualListProps) {
         pressed.current = false;
       }}
     >
-      <div className="virtual-space" role={role} aria-label={props.label} style={{ height: `${total}px` }}>
+      <div ref={space} className="virtual-space" role={role} aria-label={props.label} style={{ height: `${total}px` }}>
         {items.map((item) => (
           <div
             key={item.key}

@@ -236,7 +236,7 @@ test("the operator adds, limits and revokes a key, reads what happened, and rota
   await page.getByRole("button", { name: "Rotate the receipt key" }).click();
   await page.getByRole("button", { name: "Rotate the key" }).click();
   await seeText(page, "The service signs receipts with");
-  expect(await published()).toBe(before + 1);
+  await expect.poll(published).toBe(before + 1);
 
   await page.getByRole("button", { name: "Credentials" }).click();
   await page.getByRole("button", { name: "Forget it now" }).click();

@@ -30,7 +30,9 @@ const summary = `The service reads its settings in three steps:
 
 Two places disagree about the port, and the tests cover neither.`;
 
-test("every view in light and in dark makes a picture that is small enough for a page", async () => {
+test("every view in light and in dark makes a picture that is small enough for a page", {
+  timeout: 300_000,
+}, async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const service = await startService({

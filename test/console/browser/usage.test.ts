@@ -99,8 +99,7 @@ test("today counts against the budget by itself, and says when it is nearly and 
   const opened = await openConsole(stage.service.url, "runs", { viewport });
   const { page } = opened;
   await page.getByRole("row").filter({ hasText: "gpt-4o-mini" }).waitFor();
-  await page.keyboard.press("g");
-  await page.keyboard.press("y");
+  await page.getByRole("link", { name: "Usage" }).click();
   await seeText(page, "6,200 of 10,000, 62 %");
   await seeText(page, "$0.02 of $1.00, 2 %");
   await seeText(page, "2 runs have ended today, with 6,200 tokens and $0.02.");

@@ -7474,6 +7474,10 @@ export const comments = new Map(
   "Response of GetRun."
  ],
  [
+  "runnel.v1.GetRunResponse.log_sequence",
+  "Sequence of the last result in its log by now."
+ ],
+ [
   "runnel.v1.GetRunResponse.run",
   "The run."
  ],
@@ -8627,7 +8631,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.GetRun",
-  "Returns one run."
+  "Returns one run. The ticket of its stream opens it too."
  ],
  [
   "runnel.v1.RunService.GetRunInput",

@@ -37,9 +37,11 @@ import { watchRuns } from "./watch-runs.ts";
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
   const show = async (row: ClientRun): Promise<Run | undefined> => (await runsToProto(deps, [row]))[0];
   return {
-    getRun: async ({ runId }, context) => ({
-      run: await show(await requireRun(deps.db, requireClient(context.values), runId)),
-    }),
+    getRun: async ({ runId }, context) => {
+      const run = await requireRun(deps.db, requireReader(context.values, { runId }), runId);
+      const logSequence = isActive(run.status) ? await lastSequence(deps.db, run.id) : run.last_sequence;
+      return { run: await show(run), logSequence: BigInt(logSequence) };
+    },
     getRunInput: async ({ runId }, context) => {
       const { id } = await requireRun(deps.db, requireClient(context.values), runId);
       const input = await readRunInput(deps.db, id);

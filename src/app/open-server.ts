@@ -22,6 +22,7 @@ import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
 import { createAnthropicSurface } from "../surfaces/anthropic/surface.ts";
 import { openConsole } from "../surfaces/console/surface.ts";
+import { createDurableStreamsSurface } from "../surfaces/durable-streams/surface.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
 import type { AdmissionOptions } from "../surfaces/http/admission.ts";
 import { isKnownCaller } from "../surfaces/http/known-caller.ts";
@@ -142,6 +143,11 @@ export async function openServer(
         methods,
         clock,
         reportError: (error) => events.requestFailed({ method: "OpenAI", error }),
+      }),
+      createDurableStreamsSurface({
+        methods,
+        clock,
+        reportError: (error) => events.requestFailed({ method: "DurableStreams", error }),
       }),
       createAgUiSurface({
         methods,

@@ -22,6 +22,7 @@ export const longTests: readonly string[] = [
   "test/docs/resuming-page.test.ts",
   ...globSync("test/document/**/*.test.ts"),
   ...globSync("test/drivers/decision-cycle/**/*.test.ts"),
+  "test/durable-streams/clients.test.ts",
   // One kill, one takeover and one stop of a service are in `npm test`.
   ...allOf("test/fault", { but: ["invariants", "kill", "takeover"] }),
   ...globSync("test/fault/*/**/*.test.ts"),

@@ -1747,7 +1747,9 @@ class GetRunResponse(_Message):
     """Response of GetRun."""
     run: Run
     """The run."""
-    def __init__(self, *, run: Run | _Mapping[_str, _Any] | None = ...) -> None: ...
+    log_sequence: _int
+    """Sequence of the last result in its log by now."""
+    def __init__(self, *, run: Run | _Mapping[_str, _Any] | None = ..., log_sequence: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["run"]) -> _bool: ...
 
 class GetRunInputRequest(_Message):
@@ -1926,7 +1928,7 @@ class RunService(_Service):
     for an unknown id.
     """
     def get_run(self, request: GetRunRequest, *, timeout: _float | None = ...) -> GetRunResponse:
-        """Returns one run."""
+        """Returns one run. The ticket of its stream opens it too."""
         ...
     def get_run_input(self, request: GetRunInputRequest, *, timeout: _float | None = ...) -> GetRunInputResponse:
         """
@@ -2002,7 +2004,7 @@ class AsyncRunService(_AsyncService):
     for an unknown id.
     """
     async def get_run(self, request: GetRunRequest, *, timeout: _float | None = ...) -> GetRunResponse:
-        """Returns one run."""
+        """Returns one run. The ticket of its stream opens it too."""
         ...
     async def get_run_input(self, request: GetRunInputRequest, *, timeout: _float | None = ...) -> GetRunInputResponse:
         """

@@ -47,6 +47,13 @@ export declare type GetRunResponse = Message<"runnel.v1.GetRunResponse"> & {
    * @generated from field: runnel.v1.Run run = 1;
    */
   run?: Run | undefined;
+
+  /**
+   * Sequence of the last result in its log by now.
+   *
+   * @generated from field: int64 log_sequence = 2;
+   */
+  logSequence: bigint;
 };
 
 /**
@@ -586,7 +593,7 @@ export declare const TailRunBytesSchema: GenMessage<TailRunBytes>;
  */
 export declare const RunService: GenService<{
   /**
-   * Returns one run.
+   * Returns one run. The ticket of its stream opens it too.
    *
    * @generated from rpc runnel.v1.RunService.GetRun
    */

@@ -15,6 +15,7 @@ const allowedHeaders = [
   "Anthropic-Version",
   "Authorization",
   "Idempotency-Key",
+  "If-None-Match",
   "Last-Event-ID",
   "OpenAI-Beta",
   "OpenAI-Organization",
@@ -47,7 +48,17 @@ const allowedHeaders = [
   "X-Stainless-Timeout",
   "X-Timestamp",
 ].join(", ");
-const exposedHeaders = [...cors.exposedHeaders, "Request-Id", "Retry-After", "X-Request-Id"].join(", ");
+const exposedHeaders = [
+  ...cors.exposedHeaders,
+  "ETag",
+  "Request-Id",
+  "Retry-After",
+  "Stream-Closed",
+  "Stream-Cursor",
+  "Stream-Next-Offset",
+  "Stream-Up-To-Date",
+  "X-Request-Id",
+].join(", ");
 
 /** Sets the CORS headers. Answers a preflight itself and then returns true. */
 export function answerCors(request: Request, response: Response, origins: readonly string[]): boolean {

@@ -75,7 +75,9 @@ func (x *GetRunRequest) GetRunId() string {
 type GetRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
-	Run           *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// Sequence of the last result in its log by now.
+	LogSequence   int64 `protobuf:"varint,2,opt,name=log_sequence,json=logSequence,proto3" json:"log_sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -115,6 +117,13 @@ func (x *GetRunResponse) GetRun() *Run {
 		return x.Run
 	}
 	return nil
+}
+
+func (x *GetRunResponse) GetLogSequence() int64 {
+	if x != nil {
+		return x.LogSequence
+	}
+	return 0
 }
 
 // Request of GetRunInput.
@@ -1149,9 +1158,10 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\n" +
 	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"0\n" +
 	"\rGetRunRequest\x12\x1f\n" +
-	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"2\n" +
+	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"U\n" +
 	"\x0eGetRunResponse\x12 \n" +
-	"\x03run\x18\x01 \x01(\v2\x0e.runnel.v1.RunR\x03run\"5\n" +
+	"\x03run\x18\x01 \x01(\v2\x0e.runnel.v1.RunR\x03run\x12!\n" +
+	"\flog_sequence\x18\x02 \x01(\x03R\vlogSequence\"5\n" +
 	"\x12GetRunInputRequest\x12\x1f\n" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"\xb8\x01\n" +
 	"\x13GetRunInputResponse\x12\x15\n" +
@@ -1224,10 +1234,10 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"\x13\n" +
 	"\x11DeleteRunResponse\"(\n" +
 	"\fTailRunBytes\x12\x18\n" +
-	"\aresults\x18\x01 \x03(\fR\aresults2\xde\a\n" +
+	"\aresults\x18\x01 \x03(\fR\aresults2\xe3\a\n" +
 	"\n" +
-	"RunService\x12`\n" +
-	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"!\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
+	"RunService\x12e\n" +
+	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"&\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
 	"\vGetRunInput\x12\x1d.runnel.v1.GetRunInputRequest\x1a\x1e.runnel.v1.GetRunInputResponse\"\"\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/runs/{run_id}/input\x90\x02\x01\x12X\n" +
 	"\bListRuns\x12\x1a.runnel.v1.ListRunsRequest\x1a\x1b.runnel.v1.ListRunsResponse\"\x13\x82\xd3\xe4\x93\x02\n" +
 	"\x12\b/v1/runs\x90\x02\x01\x12d\n" +

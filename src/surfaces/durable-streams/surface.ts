@@ -1,0 +1,271 @@
+// The surface of Durable Streams (protocol 1.0, read path, §3): the log of each run as an append-only stream of JSON messages, which
+// the protocol's clients read to its end, poll and follow from any offset. One result is one message, in the JSON of REST.
+
+import { create } from "@bufbuild/protobuf";
+import { ErrorBody, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { over } from "../../platform/base/clock.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import { printMessage } from "../../platform/base/json/print.ts";
+import { random } from "../../platform/base/random.ts";
+import type { Calls } from "../in-process/calls.ts";
+import {
+  createRoutedSurface,
+  type PrintedError,
+  type Route,
+  route,
+  type SurfaceOptions,
+} from "../in-process/routed-surface.ts";
+import type { Visit } from "../in-process/visit.ts";
+import { errorStyleOf, failureHeaders, printFailure, statusOfFailure } from "../rest/errors.ts";
+import { describeFailure, isUnexpected } from "../rest/failure.ts";
+import { endStream, sendBody, setHead } from "../rest/respond.ts";
+import { encodeSseEvent, sseHeartbeat } from "../rest/sse.ts";
+import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
+import { cursorOf, invalid, offsetOf, readWanted } from "./position.ts";
+
+const { getRun, tailRun } = RunService.method;
+const path = "/v1/runs/{id}/stream";
+const routes: readonly Route[] = [
+  route("GET", path, tailRun, readStream),
+  route("HEAD", path, tailRun, describeStream),
+];
+const ownPath = /^\/v1\/runs\/[^/]+\/stream$/;
+
+/** Returns the surface. It is closed to writers: a run alone writes its log. */
+export function createDurableStreamsSurface(options: SurfaceOptions) {
+  const owns = (asked: string): boolean => ownPath.test(asked);
+  return createRoutedSurface(
+    { routes, owns, unknownRoute: () => new ReadOnly(), isDefect: isUnexpected, printError },
+    options,
+  );
+}
+
+const errorStyle = errorStyleOf(create(RestProfileSchema, { errorBody: ErrorBody.RUNNEL }));
+
+/** The surface owns one path, so only the method can be unknown. */
+class ReadOnly extends Fault {
+  constructor() {
+    super("INVALID_ARGUMENT", "the log of a run is a stream that only its run writes: use GET or HEAD");
+  }
+}
+
+function printError(error: unknown): PrintedError {
+  const failure = describeFailure(error);
+  const isReadOnly = error instanceof ReadOnly;
+  return {
+    status: isReadOnly ? 405 : statusOfFailure(failure, errorStyle),
+    json: printFailure(failure, errorStyle),
+    headers: { ...failureHeaders(failure), ...(isReadOnly && { allow: "GET, HEAD" }) },
+  };
+}
+
+/** Where the stream ends now. */
+interface Tail {
+  readonly last: number;
+  readonly isClosed: boolean;
+}
+
+async function findTail(calls: Calls, runId: string): Promise<Tail> {
+  const { run, logSequence } = await calls.call(getRun, { runId });
+  return { last: Number(logSequence), isClosed: run?.endTime !== undefined };
+}
+
+/** Messages of a stream, and where they end. */
+interface Chunk {
+  readonly messages: readonly string[];
+  readonly next: number;
+  readonly isUpToDate: boolean;
+  readonly isClosed: boolean;
+}
+
+const chunkMessagesMax = 1_000;
+const chunkBytesMax = 1_048_576;
+
+/** Reads the messages after a position that exist by now, up to the limits of a chunk. */
+async function readChunk(calls: Calls, runId: string, after: number, { last, isClosed }: Tail): Promise<Chunk> {
+  const messages: string[] = [];
+  let next = after;
+  let bytes = 0;
+  if (after < last) {
+    const enough = new AbortController();
+    const signal = AbortSignal.any([calls.signal, enough.signal]);
+    read: for await (const { results } of calls.follow(tailRun, { runId, after: BigInt(after) }, signal)) {
+      for (const result of results) {
+        const message = printMessage(RunResultSchema, result);
+        messages.push(message);
+        next = Number(result.sequence);
+        bytes += message.length;
+        if (next >= last || messages.length >= chunkMessagesMax || bytes >= chunkBytesMax) {
+          break read;
+        }
+      }
+    }
+    enough.abort(over);
+  }
+  return { messages, next, isUpToDate: next >= last, isClosed: isClosed && next >= last };
+}
+
+async function describeStream({ calls, response }: Visit, runId: string): Promise<void> {
+  const { last, isClosed } = await findTail(calls, runId);
+  setHead(response, 200, { ...messageHeaders, ...positionHeaders({ next: last, isUpToDate: false, isClosed }) });
+  endStream(response, "");
+}
+
+async function readStream(visit: Visit, runId: string): Promise<void> {
+  const { calls, query } = visit;
+  const wanted = readWanted(query);
+  const tail = await findTail(calls, runId);
+  const after = wanted.after === "now" ? tail.last : wanted.after;
+  if (after > tail.last) {
+    throw invalid("offset", `is beyond the end of the stream, ${offsetOf(tail.last)}`);
+  }
+  if (wanted.live === "sse") {
+    await followStream(visit, runId, { after, tail, cursor: wanted.cursor });
+    return;
+  }
+  const chunk = await readChunk(calls, runId, after, tail);
+  if (wanted.live === "long-poll") {
+    await answerPoll(visit, runId, { chunk, cursor: wanted.cursor });
+    return;
+  }
+  const headers = { ...messageHeaders, ...positionHeaders(chunk) };
+  if (wanted.after === "now") {
+    sendBody(visit.response, 200, "[]", headers);
+    return;
+  }
+  const etag = `"${runId}:${after}:${chunk.next}${chunk.isClosed ? ":closed" : ""}"`;
+  const cacheControl = chunk.isUpToDate ? "no-store" : "private, max-age=60, stale-while-revalidate=300";
+  const cached = { ...headers, etag, "cache-control": cacheControl };
+  if (visit.request.headers["if-none-match"] === etag) {
+    setHead(visit.response, 304, cached);
+    endStream(visit.response, "");
+    return;
+  }
+  sendBody(visit.response, 200, joinMessages(chunk), cached);
+}
+
+/** Programs give a call up after 30 s and more, as proxies do. */
+const pollMs = 25_000;
+
+async function answerPoll(
+  { calls, clock, response }: Visit,
+  runId: string,
+  { chunk, cursor }: { readonly chunk: Chunk; readonly cursor: number | undefined },
+): Promise<void> {
+  const found =
+    chunk.messages.length > 0 || chunk.isClosed ? chunk : await awaitMessages({ calls, clock }, runId, chunk.next);
+  const headers = { ...positionHeaders(found), "stream-cursor": cursorOf(clock.nowMs(), cursor, random) };
+  if (found.messages.length === 0) {
+    sendBody(response, 204, "", headers);
+    return;
+  }
+  sendBody(response, 200, joinMessages(found), { ...messageHeaders, ...headers });
+}
+
+/** Waits for messages after the end of the stream, until the time of a poll is over. */
+async function awaitMessages(
+  { calls, clock }: Pick<Visit, "calls" | "clock">,
+  runId: string,
+  after: number,
+): Promise<Chunk> {
+  const timeout = new AbortController();
+  const signal = AbortSignal.any([calls.signal, timeout.signal]);
+  void clock.sleep(pollMs, signal).then(() => timeout.abort(over));
+  try {
+    for await (const { results } of calls.follow(tailRun, { runId, after: BigInt(after) }, signal)) {
+      if (results.length > 0) {
+        return chunkOf(results);
+      }
+    }
+  } catch (error) {
+    if (!timeout.signal.aborted) {
+      throw error;
+    }
+  } finally {
+    timeout.abort(over);
+  }
+  return { messages: [], next: after, isUpToDate: true, isClosed: false };
+}
+
+function chunkOf(results: readonly RunResult[]): Chunk {
+  const last = results.at(-1);
+  return {
+    messages: results.map((result) => printMessage(RunResultSchema, result)),
+    next: Number(last?.sequence),
+    isUpToDate: true,
+    isClosed: isEnd(last),
+  };
+}
+
+function isEnd(result: RunResult | undefined): boolean {
+  return result?.payload.case === "runCompleted" || result?.payload.case === "runFailed";
+}
+
+/** A stream that is open closes after a minute, so that its readers come back to a replica that has room (§5.8). */
+const followMs = 60_000;
+
+async function followStream(
+  visit: Visit,
+  runId: string,
+  { after, tail, cursor }: { readonly after: number; readonly tail: Tail; readonly cursor: number | undefined },
+): Promise<void> {
+  const { calls, clock, response } = visit;
+  const isOver = new AbortController();
+  const signal = AbortSignal.any([calls.signal, isOver.signal]);
+  void clock.sleep(followMs, signal).then(() => isOver.abort(over));
+  setHead(response, 200, { ...streamHeaders, ...sharedHeaders });
+  const control = (position: Position): Promise<void> =>
+    writeText(visit, encodeSseEvent({ id: "", type: "control", data: printControl(visit, position, cursor) }));
+  if (after === tail.last) {
+    await control({ next: after, isUpToDate: true, isClosed: tail.isClosed });
+  }
+  try {
+    if (after < tail.last || !tail.isClosed) {
+      for await (const { results } of calls.follow(tailRun, { runId, after: BigInt(after) }, signal)) {
+        if (results.length === 0) {
+          await writeText(visit, sseHeartbeat);
+          continue;
+        }
+        const chunk = chunkOf(results);
+        await writeText(visit, encodeSseEvent({ id: "", type: "data", data: joinMessages(chunk) }));
+        await control({ ...chunk, isUpToDate: chunk.next >= tail.last });
+      }
+    }
+  } catch (error) {
+    // A replica that stops, and the end of the time, are ends of the connection alone: the reader comes back with its offset.
+    if (!signal.aborted && isUnexpected(error)) {
+      throw error;
+    }
+  } finally {
+    isOver.abort(over);
+  }
+  endStream(response, "");
+}
+
+type Position = Pick<Chunk, "next" | "isUpToDate" | "isClosed">;
+
+function printControl({ clock }: Visit, { next, isUpToDate, isClosed }: Position, cursor: number | undefined): string {
+  return JSON.stringify({
+    streamNextOffset: offsetOf(next),
+    ...(isClosed ? { streamClosed: true } : { streamCursor: cursorOf(clock.nowMs(), cursor, random) }),
+    ...(isUpToDate && { upToDate: true }),
+  });
+}
+
+/** Pages of other origins may read what their credentials open. */
+const sharedHeaders = { "cross-origin-resource-policy": "cross-origin" };
+const messageHeaders = { "content-type": "application/json", ...sharedHeaders };
+
+function positionHeaders({ next, isUpToDate, isClosed }: Position): Record<string, string> {
+  return {
+    "stream-next-offset": offsetOf(next),
+    ...(isUpToDate && { "stream-up-to-date": "true" }),
+    ...(isClosed && { "stream-closed": "true" }),
+  };
+}
+
+function joinMessages({ messages }: Chunk): string {
+  return `[${messages.join(",")}]`;
+}

@@ -1,7 +1,7 @@
 // The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. Protocols
 // keep hidden sessions for their own runs; these are neither found nor listed here.
 
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
@@ -195,12 +195,29 @@ export async function updateAnnotations(
     .execute();
 }
 
-/** Counts the visible sessions, and all active runs, including those of hidden sessions. */
+/** Counts the visible sessions, and all active runs, including those of hidden sessions. Large numbers are estimates. */
 export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
-  const { rows } = await sql<{ total: number; active: number }>`
-    select (select count(*) from session where delete_time is null and not hidden) as total,
-      (select count(*) from run where status in ('queued', 'running', 'waiting')) as active`.execute(db);
+  const total = countEntries("session_list", sql`from session where delete_time is null and not hidden`);
+  const active = countEntries("run_active_of_session", sql`from run where status in ('queued', 'running', 'waiting')`);
+  const { rows } = await sql<{ total: number; active: number }>`select ${total} as total, ${active} as active`.execute(
+    db,
+  );
   return rows[0] ?? { total: 0, active: 0 };
+}
+
+/** Up to this number rows are counted: in less than the time of a call. */
+const countedMax = 1_000;
+
+/**
+ * Returns SQL that counts the rows of a partial index; `rows` repeats its condition. More than 1,000 rows are estimated by the size
+ * of the index and the density that Postgres last saw in it.
+ */
+function countEntries(index: string, rows: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`(
+    select case when counted.count <= ${countedMax} then counted.count else greatest(counted.count, round(
+      reltuples::float8 / relpages * pg_relation_size(oid) / current_setting('block_size')::int8)) end::float8
+    from pg_class cross join (select count(*) from (select ${rows} limit ${countedMax + 1}) as first) as counted
+    where oid = ${index}::regclass)`;
 }
 
 function sessionsWithRun(db: Db | Transaction) {

@@ -99,8 +99,8 @@ export async function listApprovals(
     ...(runId === undefined ? [] : [sql`run_id = ${runId}`]),
     ...(before === undefined ? [] : [sql`approval.id < ${before}`]),
     ...(state === undefined ? [] : [sql`${approvalState} = ${state}`]),
-    // Repeated for the index of pending approvals.
-    ...(state === "pending" ? [sql`decision is null`] : []),
+    // Implied by the state, and repeated for the index of pending approvals.
+    ...(state === "pending" ? [sql`decision is null and expire_time > now()`] : []),
   ];
   const { rows } = await sql<ApprovalRow>`
     select ${approvalColumns} from ${approvals} where ${sql.join(wanted, sql` and `)}

@@ -11,10 +11,11 @@ import type { Transaction } from "../../platform/database/database.ts";
  */
 export async function expireSessions(trx: Transaction, args: { ageMs: number; limit: number }): Promise<string[]> {
   const cutoff = sql`now() - ${args.ageMs} * interval '1 millisecond'`;
+  // The condition for sessions that are not deleted repeats that of its index.
   const { rows } = await sql<{ id: string }>`
     with expired as materialized (
       select id from session
-      where delete_time is null and create_time < ${cutoff} and (
+      where coalesce(delete_time, 'infinity') = 'infinity' and create_time < ${cutoff} and (
         latest_run_id is null
         or exists (select from run where run.id = session.latest_run_id and run.end_time < ${cutoff}))
       order by create_time limit ${args.limit}

@@ -62,7 +62,7 @@ export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
       )
       select locked.id from (select id from due order by turn_of_client, wake_at) as first
       cross join lateral (
-        select id from run where id = first.id and status = 'queued' for update skip locked
+        select id from run where id = first.id and status = ${"queued"} for update skip locked
       ) as locked
       limit ${limit}`,
   );

@@ -117,7 +117,7 @@ export async function acceptOffer(
     owner,
     sql`
       select run.id from remote_run r cross join lateral (
-        select id from run where id = r.run_id and status = 'queued' for update
+        select id from run where id = r.run_id and status = ${"queued"} for update
       ) as run
       where r.run_id = ${runId} and r.client = ${client} and r.attempt = 0
         and r.offer_id = ${offerId} and r.offer_session = ${session} and r.offer_until > now()`,

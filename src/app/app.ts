@@ -21,6 +21,7 @@ import { invalidConfig } from "../platform/config/problem.ts";
 import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { secretsOf } from "../platform/config/secrets.ts";
 import type { AppContext } from "../platform/context.ts";
+import { GrowthWatch } from "../platform/database/growth.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
 import { mayLoseCommits, readReplication, shortestLeaseMs } from "../platform/database/replication.ts";
@@ -218,12 +219,16 @@ async function openProtocols(context: AppContext, core: Core): Promise<OpenProto
 
 async function openStore(options: AppOptions, events: Events, closers: AsyncDisposableStack): Promise<OpenDatabase> {
   const { config, onProgress, signal } = options;
+  let growth: GrowthWatch | undefined;
   const database = await openDatabase({
     url: config.databaseUrl,
     directory: config.databaseDir,
     poolSize: config.databasePoolSize,
     onConnectionError: (error) => events.databaseTroubled({ part: "connection", error }),
-    onStatement: (durationMs) => events.statementFinished({ durationMs }),
+    onStatement: (durationMs) => {
+      events.statementFinished({ durationMs });
+      growth?.countStatement();
+    },
     ...(onProgress && { onProgress }),
     ...(signal && { signal }),
   });
@@ -235,6 +240,11 @@ async function openStore(options: AppOptions, events: Events, closers: AsyncDisp
   if (applied.length > 0) {
     events.migrationsApplied({ names: applied });
   }
+  growth = new GrowthWatch({
+    db: database.connections.db,
+    onError: (error) => events.databaseTroubled({ part: "growth", error }),
+  });
+  closers.defer(() => growth?.close());
   const replication = await readReplication(database.connections.db);
   if (mayLoseCommits(replication)) {
     events.standbysAsynchronous({ standbys: replication.standbys });

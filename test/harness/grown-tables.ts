@@ -1,0 +1,62 @@
+// Fills a database with the rows of a service that has worked for long.
+
+import pg from "pg";
+
+/** What to add. */
+export interface Growth {
+  readonly client: string;
+  /** Each has one run, which has ended. */
+  readonly sessions: number;
+  readonly resultsPerRun: number;
+}
+
+/** Adds sessions of a client, with their runs, logs, and what runs leave. All are older than an hour. */
+export async function growTables(connection: pg.Client, growth: Growth): Promise<void> {
+  await connection.query(fillOf(growth));
+}
+
+function fillOf({ client, sessions, resultsPerRun }: Growth): string {
+  const owner = pg.escapeLiteral(client);
+  return `
+  -- Without triggers: foreign keys would read each row that another one refers to.
+  set session_replication_role = replica;
+  create temporary table made as
+    select number, ${owner} as client, ${idOf("time")} as session, ${idOf("time")} as run, time
+    from generate_series(1, ${sessions}) as number
+    cross join lateral (select now() - interval '1 hour' - number * interval '0.1 second' as time) as given;
+  insert into session (id, client, name, agent, latest_run_id, create_time)
+    select session, client, session::text, '\\x0a0161', run, time from made;
+  insert into run (id, client, session, driver, input, status, epoch, turn, deadline, create_time, start_time, end_time,
+    last_sequence, terminal, model, agent_name, prompt_tokens)
+    select run, client, session, 'llm-loop', '', 'completed', 1, 1, time, time, time, time, ${resultsPerRun}, '', 'demo',
+      'a', 7 from made;
+  insert into run_result (run_id, sequence, epoch, payload)
+    select run, sequence, 1, '\\x00' from made cross join generate_series(1, ${resultsPerRun}) as sequence;
+  insert into transcript (session, position, run_id, message)
+    select session, position, run, '\\x00' from made cross join generate_series(0, 1) as position;
+  insert into checkpoint (run_id, turn, sequence, state) select run, 1, 1, '' from made;
+  insert into tool_call (run_id, turn, position, call, outcome, log_sequence) select run, 1, 0, '', '', 1 from made;
+  insert into callback (client, session, run_id, sequence, status, base_url, state, end_time, create_time)
+    select client, session, run, 1, 'completed', 'https://host.example', 'delivered', time, time from made;
+  insert into idempotency (client, method, request_id, request_hash, response)
+    select client, 'SendMessage', run::text, '', '' from made;
+  insert into nonce (scope, nonce) select client, run::text from made;
+  insert into stream_ticket (hash, client, run) select uuid_send(run), client, run from made;
+  insert into api_key (id, client, display_name, hash) select run, client, '', uuid_send(run) from made;
+  insert into approval (id, client, run_id, action, request, digest, expire_time)
+    select run, client, run, '', '{}', '', time from made;
+  insert into schedule (id, client, name, spec, next_time)
+    select run, client || number, number::text, '', now() + interval '1 year' from made;
+  insert into job (id, client, document, client_job_id, jobspec_id, version, benchmark, signature_version, public_key, key_id,
+    canonical_sha256, canonical_len, total_regions, min_regions, min_success_rate, successes_min)
+    select run, client, '', '', '', '', '', 1, '', '', '', 0, 1, 1, 1, 1 from made;
+  insert into work_dir_claim (path, client) select '/work/' || run, client from made;
+  drop table made;
+  set session_replication_role = origin;`;
+}
+
+/** An id whose time is that of a column, as a uuidv7 has it. */
+function idOf(column: string): string {
+  const time = `substring(int8send((extract(epoch from ${column}) * 1000)::int8) from 3)`;
+  return `encode(overlay(uuid_send(gen_random_uuid()) placing ${time} from 1 for 6), 'hex')::uuid`;
+}

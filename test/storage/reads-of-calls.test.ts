@@ -1,0 +1,137 @@
+// What a call reads does not grow with the tables. When Postgres last looked at them does not matter.
+
+import { expect, onTestFinished, test } from "vitest";
+import { modelFlags } from "../conformance/stage.ts";
+import { startFakeProvider } from "../fakes/provider.ts";
+import { keyOf } from "../harness/credentials.ts";
+import { ownDatabase } from "../harness/database.ts";
+import { growTables } from "../harness/grown-tables.ts";
+import { startService } from "../harness/service.ts";
+import { openReadMeter, type ReadMeter } from "./read-meter.ts";
+
+const client = "key/local";
+const growth = { client, sessions: 5_000, resultsPerRun: 3 };
+/** The rows and index entries of all tables that one call may read. `/health` counts up to 1,000; small tables are read as a whole. */
+const readsMax = 1_500;
+/** A connection keeps a plan at the sixth execution. */
+const timesUntilKept = 6;
+
+test("calls read few rows in a new database, in one that has grown, and after an analysis", async () => {
+  const { meter, calls, makeCalls, grow } = await openCalls();
+  await expectFewReads(meter, calls);
+  await makeCalls(timesUntilKept);
+  await expectFewReads(meter, calls);
+  await grow();
+  await expectFewReads(meter, calls);
+  await meter.connection.query("analyze");
+  await expectFewReads(meter, calls);
+});
+
+test("calls read few rows of tables that were analysed while they were empty", async () => {
+  const { meter, calls, makeCalls, grow } = await openCalls();
+  await meter.connection.query("analyze");
+  await makeCalls(timesUntilKept);
+  await grow();
+  await expectFewReads(meter, calls);
+});
+
+type Calls = Readonly<Record<string, () => Promise<unknown>>>;
+
+interface Stage {
+  readonly meter: ReadMeter;
+  readonly calls: Calls;
+  readonly makeCalls: (times: number) => Promise<void>;
+  /** Adds rows, and makes calls until the service has noticed. */
+  readonly grow: () => Promise<void>;
+}
+
+async function openCalls(): Promise<Stage> {
+  const databaseUrl = await ownDatabase();
+  const meter = await openReadMeter(databaseUrl);
+  // Only the service itself notices that its tables grow.
+  await meter.connection.query(`
+    do $$ declare name text; begin
+      for name in select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('alter table %I set (autovacuum_enabled = false)', name);
+      end loop;
+    end $$`);
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const { url } = await startService({ databaseUrl, ...modelFlags(provider) });
+  const calls = callsOf(url);
+  const makeCalls: Stage["makeCalls"] = async (times) => {
+    for (let time = 0; time < times; time++) {
+      for (const call of Object.values(calls)) {
+        await call();
+      }
+    }
+  };
+  const isNoticed = async (): Promise<boolean> => {
+    const { rows } = await meter.connection.query(`
+      select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+        and pg_relation_size(oid) > 2 * relpages::int8 * current_setting('block_size')::int8`);
+    return rows.length === 0;
+  };
+  const grow: Stage["grow"] = async () => {
+    await growTables(meter.connection, growth);
+    while (!(await isNoticed())) {
+      await makeCalls(1);
+    }
+  };
+  return { meter, calls, makeCalls, grow };
+}
+
+function callsOf(url: string): Calls {
+  const headers = { authorization: `Bearer ${keyOf()}`, "content-type": "application/json" };
+  const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const text = await response.text();
+    expect([response.status, text], path).toEqual([expect.toBeOneOf([200, 201, 202, 204]), text]);
+    return text.startsWith("{") ? JSON.parse(text) : {};
+  };
+  let count = 0;
+  let session = "";
+  let run = "";
+  const list =
+    (path: string): (() => Promise<unknown>) =>
+    () =>
+      ask("GET", path);
+  return {
+    "create a session": async () => {
+      count += 1;
+      session = `s-${count}`;
+      await ask("POST", "/v1/sessions", { session_id: session, agent: { name: "a" } });
+    },
+    "send a message and follow the run": async () => {
+      const sent = await ask("POST", `/v1/sessions/${session}/messages`, { message: "hello" });
+      run = String(sent.run_id);
+      await ask("GET", `/v1/sessions/${session}/stream`);
+    },
+    "get a session": () => ask("GET", `/v1/sessions/${session}`),
+    "list sessions": list("/v1/sessions?page_size=5"),
+    "list messages": () => ask("GET", `/v1/sessions/${session}/transcript`),
+    "get a run": () => ask("GET", `/v1/runs/${run}`),
+    "list runs": list("/v1/runs?page_size=5"),
+    "list active runs": list("/v1/runs?states=STATE_RUNNING&page_size=5"),
+    "list runs of a session": () => ask("GET", `/v1/runs?session_id=${session}&page_size=5`),
+    "list results": () => ask("GET", `/v1/runs/${run}/results`),
+    "get a receipt": () => ask("GET", `/v1/runs/${run}/receipt`),
+    "list callbacks": list("/v1/callbacks?page_size=5"),
+    "list approvals": list("/v1/approvals?page_size=5"),
+    "list pending approvals": list("/v1/approvals?state=STATE_PENDING&page_size=5"),
+    "list schedules": list("/v1/schedules?page_size=5"),
+    "list exchanges": list("/v1/exchanges?page_size=5"),
+    "list bindings": list("/v1/bindings?page_size=5"),
+    "list runners": list("/v1/runners?page_size=5"),
+    "get the usage": list("/v1/usage"),
+    "ask for the health": list("/health"),
+  };
+}
+
+async function expectFewReads(meter: ReadMeter, calls: Calls): Promise<void> {
+  for (const [name, call] of Object.entries(calls)) {
+    const reads = Object.fromEntries(await meter.measure(call));
+    const sum = Object.values(reads).reduce((total, each) => total + each, 0);
+    expect([name, reads, sum]).toEqual([name, reads, expect.toSatisfy((rows) => rows <= readsMax)]);
+  }
+}

@@ -34,6 +34,7 @@ export async function openLog(
     clock,
     broadcaster,
     wakeup,
+    pieceWaitMs: config.runsPieceWaitMs,
     renewLease: (replicaId) => lease.renew(replicaId),
     onLeaseLost: (replicaId) => lease.lose(replicaId, "a write was refused"),
     onError: troubled("log"),

@@ -13,6 +13,8 @@ import { addReplica, connect, LocalWakeup, openStore, type Store } from "../runl
 /** Polls of the log are longer than this, retries of a failed write are shorter. */
 const longSleepMs = 1_000;
 const siteCount = 2;
+/** The default of the setting. */
+const pieceWaitMs = 15;
 
 export interface Site {
   readonly proxy: CuttingProxy;
@@ -47,7 +49,7 @@ async function openSite(store: Store, clock: PatientClock, wakeup: LocalWakeup):
   const { connections, db } = connect(proxy.url, { poolSize: 8 });
   const broadcaster = new Broadcaster();
   const shared = { clock, broadcaster, wakeup, onError: () => {} };
-  const log = new ResultLog({ ...shared, connections, onLeaseLost: () => {} });
+  const log = new ResultLog({ ...shared, connections, pieceWaitMs, onLeaseLost: () => {} });
   onTestFinished(() => log.close());
   const follower = new Follower({ ...shared, db });
   onTestFinished(() => follower.close());

@@ -64,10 +64,18 @@ export class BatchWriter {
     this.#options = options;
   }
 
-  /** Writes the waiting results of the queue with the next batch. */
+  /** Writes the waiting results of the queue, if it has any, with the next batch. */
   submit(queue: RunQueue): void {
+    if (queue.waitingRows === 0) {
+      return;
+    }
     this.#queues.add(queue);
     this.#writing ??= this.#writeAll();
+  }
+
+  /** Leaves the waiting results of the queue to the caller. */
+  withdraw(queue: RunQueue): void {
+    this.#queues.delete(queue);
   }
 
   /** Waits for the batch in flight and drops the connection. Flush the runs first: what still waits is lost. */

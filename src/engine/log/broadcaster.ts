@@ -47,6 +47,7 @@ export class Broadcaster {
   readonly #channels = new Map<string, Channel>();
   readonly #forgotten = new Set<string>();
   readonly #lag: LagGauge | undefined;
+  #onReader: ((runId: string) => void) | undefined;
   #lagTakenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(lag?: LagGauge) {
@@ -62,6 +63,11 @@ export class Broadcaster {
     return count;
   }
 
+  /** Calls the listener with the run of each new reader. There is one listener. */
+  onReader(listener: (runId: string) => void): void {
+    this.#onReader = listener;
+  }
+
   /** Registers a reader. Register before reading the log: otherwise the reader misses results committed in between. */
   watch(runId: string): Watch {
     let channel = this.#channels.get(runId);
@@ -71,6 +77,7 @@ export class Broadcaster {
     }
     const watch = new Watch(channel, { leave: () => this.#leave(channel, watch), lag: this.#lag });
     channel.watches.add(watch);
+    this.#onReader?.(runId);
     return watch;
   }
 

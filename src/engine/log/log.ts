@@ -12,6 +12,7 @@ import { AppendCount } from "./append-count.ts";
 import { BatchWriter, runLost } from "./batch-writer.ts";
 import type { Broadcaster } from "./broadcaster.ts";
 import { markLostResults } from "./lost-results.ts";
+import { PieceWait } from "./piece-wait.ts";
 import type { LogEntry } from "./result.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { Wakeup } from "./wakeup.ts";
@@ -28,6 +29,8 @@ export interface ResultLogOptions {
   readonly clock: Clock;
   readonly broadcaster: Broadcaster;
   readonly wakeup: Wakeup;
+  /** How long pieces of a text that flows wait for each other, in milliseconds; unset and 0 mean not at all. */
+  readonly pieceWaitMs?: number;
   /** See `BatchWriterOptions`. */
   readonly renewLease?: (replicaId: string) => Promise<boolean>;
   readonly onLeaseLost: (replicaId: string) => void;
@@ -49,6 +52,7 @@ export interface OpenRun {
 export class ResultLog {
   readonly #options: ResultLogOptions;
   readonly #batchWriters: readonly BatchWriter[];
+  readonly #pieceWait: PieceWait;
   readonly #appended = new AppendCount();
   /** The last sequences of the newest runs that ended. */
   readonly #ends = new Map<string, number>();
@@ -70,6 +74,12 @@ export class ResultLog {
           onError: options.onError,
         }),
     );
+    this.#pieceWait = new PieceWait({
+      waitMs: options.pieceWaitMs ?? 0,
+      clock: options.clock,
+      submit: (queue) => this.#batchWriterOf(queue.runId).submit(queue),
+    });
+    options.broadcaster.onReader((runId) => this.#pieceWait.release(runId));
   }
 
   /** Returns the writer of a run that this replica owns. */
@@ -78,6 +88,7 @@ export class ResultLog {
     return new RunWriter({
       queue: new RunQueue({ ...run, seen: broadcaster.heard(run.runId) ?? 0, clock }),
       batchWriter: this.#batchWriterOf(run.runId),
+      pieceWait: this.#pieceWait,
       connections,
       clock,
       onDurable: (runId, entries) => this.announce(runId, entries),
@@ -134,6 +145,7 @@ export class ResultLog {
   }
 
   async close(): Promise<void> {
+    this.#pieceWait.close();
     await Promise.all(this.#batchWriters.map((batchWriter) => batchWriter.close()));
   }
 

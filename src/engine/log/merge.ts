@@ -28,6 +28,15 @@ export function mergeResults(first: ResultInit, second: ResultInit): ResultInit 
   return undefined;
 }
 
+/** Returns whether a result is a piece of text or reasoning that may merge with its neighbours. */
+export function isPiece(result: ResultInit): boolean {
+  const { payload } = result;
+  if (isCounted(result)) {
+    return false;
+  }
+  return payload?.case === "reasoningDelta" || (payload?.case === "messageDelta" && isPlainText(payload.value.chunk));
+}
+
 /**
  * Returns whether a result has its own figures: a usage, or a sequence number of its runner. Such a result is never merged.
  */

@@ -9,12 +9,14 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
 import type { LogChain } from "../hash-chain/chain.ts";
 import { ResultEncoder } from "./encode.ts";
-import { mergeAgeMaxMs, mergeResults, textLength } from "./merge.ts";
+import { isPiece, mergeAgeMaxMs, mergeCharsMax, mergeResults, textLength } from "./merge.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 
 /** A driver this far ahead of the database has to wait: backpressure for many small results, or a few large ones. */
 const waitingRowsMax = 256;
 const waitingCharsMax = 1_048_576;
+/** Text that flows has no longer pauses than this, in milliseconds. People read what comes slower piece by piece, so it never waits. */
+export const flowGapMaxMs = 20;
 
 /** Options of the queue. */
 export interface RunQueueOptions {
@@ -49,6 +51,8 @@ export class RunQueue {
   readonly #seen: number;
   readonly #waiting: WaitingResult[] = [];
   #waitingChars = 0;
+  /** When the newest piece of text came, on the monotonic clock, if no other result came after it. */
+  #pieceAtMs = Number.NEGATIVE_INFINITY;
   #inFlight: readonly LogEntry[] = [];
   #chain: LogChain;
   #lastSequence: number;
@@ -93,13 +97,23 @@ export class RunQueue {
     return this.#lost === undefined && !this.#isFull;
   }
 
-  /** Adds a result, merged into the newest waiting one where possible. Throws when the run is lost. */
-  push(init: ResultInit): void {
+  /**
+   * Adds a result, merged into the newest waiting one where possible. Returns whether it may wait for more text: a piece of a text
+   * that flows, while one row has all that waits. Throws when the run is lost.
+   */
+  push(init: ResultInit): boolean {
     if (this.#lost !== undefined) {
       throw this.#lost;
     }
     this.#waitingChars += textLength(init);
     const nowMs = this.#clock.monotonicMs();
+    const isFlowing = isPiece(init) && nowMs - this.#pieceAtMs <= flowGapMaxMs;
+    this.#pieceAtMs = isPiece(init) ? nowMs : Number.NEGATIVE_INFINITY;
+    this.#add(init, nowMs);
+    return isFlowing && this.#waiting.length === 1 && this.#waitingChars < mergeCharsMax;
+  }
+
+  #add(init: ResultInit, nowMs: number): void {
     const newest = this.#waiting.at(-1);
     if (newest !== undefined && nowMs - newest.bornMs <= mergeAgeMaxMs) {
       const merged = mergeResults(newest.init, init);
@@ -115,12 +129,19 @@ export class RunQueue {
   take(rowsMax: number): readonly LogEntry[] {
     const taken = this.#waiting.splice(0, rowsMax).map((waiting) => waiting.init);
     this.#waitingChars -= taken.reduce((sum, init) => sum + textLength(init), 0);
-    this.#inFlight = this.number(taken);
+    this.#inFlight = this.#encode(taken);
     return this.#inFlight;
   }
 
-  /** Numbers results that are written without a batch. No result may be waiting or in flight. */
+  /**
+   * Numbers the waiting results, and these after them: they are written without a batch. No result may be in flight. The waiting
+   * ones stay until `advance`.
+   */
   number(results: readonly ResultInit[]): LogEntry[] {
+    return this.#encode([...this.#waiting.map((waiting) => waiting.init), ...results]);
+  }
+
+  #encode(results: readonly ResultInit[]): LogEntry[] {
     const entries = this.#encoder.encode(results, { after: this.#lastSequence, timeMs: this.#clock.nowMs() });
     this.#lastSequence += entries.length;
     return entries;
@@ -138,9 +159,10 @@ export class RunQueue {
     this.#notify();
   }
 
-  /** Sets the chain after a commit without a batch; it covers the committed entries too. */
+  /** Sets the chain after a commit without a batch; it covers the committed entries too. Nothing waits any more. */
   advance(chain: LogChain): void {
     this.#chain = chain;
+    this.#clearWaiting();
   }
 
   /** Drops everything and rejects waiting callers with the fault. Only the first call counts. */
@@ -149,8 +171,7 @@ export class RunQueue {
       return;
     }
     this.#lost = fault;
-    this.#waiting.length = 0;
-    this.#waitingChars = 0;
+    this.#clearWaiting();
     this.#inFlight = [];
     this.#notify();
     this.#onLost(fault);
@@ -166,12 +187,25 @@ export class RunQueue {
 
   /** Resolves when every pushed result is durable. Throws when the run is lost. */
   async flush(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#inFlight.length > 0) {
+    while (this.#waiting.length > 0) {
+      await this.#change();
+    }
+    await this.landed();
+  }
+
+  /** Resolves when nothing is in flight. Throws when the run is lost. */
+  async landed(): Promise<void> {
+    while (this.#inFlight.length > 0) {
       await this.#change();
     }
     if (this.#lost !== undefined) {
       throw this.#lost;
     }
+  }
+
+  #clearWaiting(): void {
+    this.#waiting.length = 0;
+    this.#waitingChars = 0;
   }
 
   get #isFull(): boolean {

@@ -1,6 +1,6 @@
 // Writes the log of one owned run. `append` is for results without side effects and uses a batch writer. `commit` writes results
 // and effects in one transaction. `tryLast` and `transact` end the run or hand it on. At most one of these is in flight, so a
-// reader never sees n + 1 before n.
+// reader never sees n + 1 before n. `commit` and `tryLast` write the results that wait for a batch with their own.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -10,6 +10,7 @@ import type { LogChain } from "../hash-chain/chain.ts";
 import { lockOwnRun, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
 import { type BatchWriter, leaseLost, runLost } from "./batch-writer.ts";
+import type { PieceWait } from "./piece-wait.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
@@ -27,6 +28,7 @@ export type Effects = (trx: Transaction, written: WrittenResults) => Promise<voi
 export interface WriterOptions {
   readonly queue: RunQueue;
   readonly batchWriter: BatchWriter;
+  readonly pieceWait: PieceWait;
   readonly connections: Connections;
   readonly clock: Clock;
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
@@ -68,16 +70,18 @@ export class RunWriter {
 
   /** Resolves when every appended result is durable. Throws when the run is lost. */
   async flush(): Promise<void> {
+    this.#submit();
     await this.#queue.flush();
   }
 
   /** Writes results and effects in one transaction. Resolves when they are durable. Throws when the run is lost. */
   async commit(results: readonly ResultInit[], effects: Effects): Promise<void> {
-    await this.flush();
+    await this.#withdraw();
     const entries = this.#queue.number(results);
     const chain = this.#queue.chain.with(entries);
+    const sequences = entries.slice(entries.length - results.length).map(({ sequence }) => sequence);
     try {
-      await this.#untilKnown(entries, () => this.#transact(entries, chain, effects));
+      await this.#untilKnown(entries, () => this.#transact(entries, (trx) => effects(trx, { sequences, chain })));
     } catch (error) {
       this.#queue.unnumber(entries.length);
       throw error;
@@ -108,10 +112,12 @@ export class RunWriter {
     results: readonly ResultInit[],
     write: (rows: readonly ResultRow[], logHash: Uint8Array) => Promise<boolean>,
   ): Promise<readonly LogEntry[] | undefined> {
-    await this.flush();
+    await this.#withdraw();
     const entries = this.#queue.number(results);
+    const chain = this.#queue.chain.with(entries);
     try {
-      if (await write(this.#rowsOf(entries), this.#queue.chain.with(entries).value)) {
+      if (await write(this.#rowsOf(entries), chain.value)) {
+        this.#queue.advance(chain);
         return entries;
       }
     } catch (error) {
@@ -127,15 +133,33 @@ export class RunWriter {
   }
 
   #put(result: ResultInit): void {
-    this.#queue.push(result);
-    this.#options.batchWriter.submit(this.#queue);
+    const { pieceWait } = this.#options;
+    if (this.#queue.push(result) && pieceWait.isOn) {
+      pieceWait.add(this.#queue);
+    } else {
+      this.#submit();
+    }
   }
 
-  async #transact(entries: readonly LogEntry[], chain: LogChain, effects: Effects): Promise<void> {
+  #submit(): void {
+    const { batchWriter, pieceWait } = this.#options;
+    pieceWait.withdraw(this.#queue);
+    batchWriter.submit(this.#queue);
+  }
+
+  /** Keeps what waits out of batches, so that the caller can write it. Resolves when nothing is in flight. */
+  async #withdraw(): Promise<void> {
+    const { batchWriter, pieceWait } = this.#options;
+    pieceWait.withdraw(this.#queue);
+    batchWriter.withdraw(this.#queue);
+    await this.#queue.landed();
+  }
+
+  async #transact(entries: readonly LogEntry[], effects: (trx: Transaction) => Promise<void>): Promise<void> {
     await this.#options.connections.db.transaction().execute(async (trx) => {
       await this.#lock(trx);
       await insertResults(trx, this.#rowsOf(entries));
-      await effects(trx, { sequences: entries.map((entry) => entry.sequence), chain });
+      await effects(trx);
     });
   }
 

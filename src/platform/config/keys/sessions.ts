@@ -77,6 +77,15 @@ export const sessionKeys = {
     max: 60_000,
     about: "Time without a sign of life after which a replica's runs are taken over.",
   }),
+  runsPieceWaitMs: integer({
+    path: "runs.piece_wait_ms",
+    fallback: 15,
+    min: 0,
+    max: 50,
+    about:
+      "Milliseconds for which pieces of a text that flows wait for each other, so that they share a row of the log; 0 means not at all. " +
+      "The first piece, and one after a pause of 20 ms, never waits.",
+  }),
   callbackBaseUrl: baseUrl({
     path: "callback.base_url",
     about: "Base URL for remote tool calls and status callbacks of sessions without a callback of their own.",

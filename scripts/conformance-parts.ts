@@ -54,8 +54,13 @@ export const parts = {
     needs: [],
   },
   "openai-clients": {
-    about: "nine Python programs for OpenAI's API, feature by feature",
+    about: "programs in Python and Node for OpenAI's API, feature by feature",
     files: ["test/external/openai/clients/clients.test.ts"],
+    needs: ["openai-clients"],
+  },
+  "anthropic-clients": {
+    about: "programs in Python and Node for Anthropic's API, feature by feature",
+    files: ["test/external/anthropic/clients/programs.test.ts"],
     needs: ["openai-clients"],
   },
   openapi: {

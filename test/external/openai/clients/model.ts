@@ -17,9 +17,21 @@ interface Body {
 /** What the model says when nothing else is asked. */
 export const greeting = "Hello there, friend.";
 
+/** The clients whose requests to this model the service has cut, because they had left or had cancelled. */
+export const cancelled: Set<string> = new Set();
+
 /** Answers as the request asks. */
 export const obey: Script = async (wire, request) => {
   const body = request.body as unknown as Body & RecordedRequest["body"];
+  const slow = /-slow-(.+)$/.exec(body.model)?.[1];
+  if (slow !== undefined) {
+    wire.text("This takes ");
+    wire.text("long.");
+    if (!(await request.closed)) {
+      cancelled.add(slow.replaceAll("_", " "));
+    }
+    return;
+  }
   const failure = failures[/fail-(\w+)$/.exec(body.model)?.[1] ?? ""];
   if (failure !== undefined) {
     wire.reply(failure.status, JSON.stringify({ error: failure.error }));
@@ -44,6 +56,7 @@ const failures: Readonly<Record<string, { readonly status: number; readonly erro
     status: 400,
     error: { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" },
   },
+  rate: { status: 429, error: { message: "slow down", type: "requests", code: "rate_limit_exceeded" } },
   quota: { status: 429, error: { message: "no credits", type: "insufficient_quota", code: "insufficient_quota" } },
 };
 

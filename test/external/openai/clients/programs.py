@@ -1,80 +1,17 @@
-# Programs for OpenAI's API against Runnel: each feature of each client. Only their base URL and their key are ours.
-# Prints a line of JSON for each: the client, the feature, and what went wrong. Further arguments name the clients to run.
+# Python programs for OpenAI's API against Runnel: each feature of each client.
 
-import asyncio, base64, json, os, pathlib, sys, tempfile, warnings
+import asyncio, base64, json, os, pathlib, tempfile
 
-warnings.filterwarnings("ignore")
-base_url, key, *only = sys.argv[1:]
-os.environ.update(LITELLM_LOCAL_MODEL_COST_MAP="True", OPENAI_API_KEY=key, OPENAI_BASE_URL=base_url, OPENAI_API_BASE=base_url, OPENAI_AGENTS_DISABLE_TRACING="1")
+from checks import City, GREETING, IMAGE, MODEL, PNG, SAW, WEATHER, base_url, case, errors_of, get_time, get_weather, key, run_cases, same, slow
 
-from pydantic import BaseModel
-
-MODEL = "gpt-4o-mini"
-GREETING = "Hello there, friend."
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-IMAGE = f"data:image/png;base64,{PNG}"
-SAW = "I see an image."
+os.environ.update(OPENAI_API_KEY=key, OPENAI_BASE_URL=base_url, OPENAI_API_BASE=base_url, OPENAI_AGENTS_DISABLE_TRACING="1")
 
 
-class City(BaseModel):
-    city: str
-    degrees: int
-
-
-def get_weather(city: str) -> str:
-    """Tells the weather of a city.
-
-    Args:
-        city: The name of the city.
-    """
-    return f"{city} is sunny"
-
-
-def get_time() -> str:
-    """Tells the time."""
-    return "noon"
-
-
-WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
-cases = []
-
-
-def case(client, feature):
-    def add(run):
-        cases.append((client, feature, run))
-        return run
-    return add
-
-
-def same(got, wanted):
-    assert got == wanted, f"{got!r} is not {wanted!r}"
-
-
-def raises(kinds, call):
-    try:
-        call()
-    except kinds as error:
-        return error
-    raise AssertionError(f"nothing was raised, not {kinds}")
-
-
-# The errors that a client has to tell apart: the model whose name asks for one, the key, and the class of the official client.
 def errors(client, call, wrap=lambda error: error, shows_codes=True):
     import openai
-    wanted = [
-        ("400", f"{MODEL}-fail-bad", key, openai.BadRequestError, None),
-        ("401", MODEL, "wrong", openai.AuthenticationError, None),
-        ("404", "no-such-model", key, openai.NotFoundError, "model_not_found"),
-        ("429", f"{MODEL}-fail-quota", key, openai.RateLimitError, "insufficient_quota"),
-        ("context length", f"{MODEL}-fail-context", key, openai.BadRequestError, "context_length_exceeded"),
-    ]
-
-    def run():
-        for status, model, own, kind, code in wanted:
-            error = wrap(raises(Exception, lambda: call(model, own)))
-            assert isinstance(error, kind), f"{status}: {type(error).__mro__} is no {kind.__name__}: {error}"
-            assert code is None or not shows_codes or code in str(error), f"{status}: {error}"
-    cases.append((client, "errors", run))
+    kinds = [openai.BadRequestError, openai.AuthenticationError, openai.NotFoundError, openai.RateLimitError, openai.BadRequestError]
+    codes = [None, None, "model_not_found", "insufficient_quota", "context_length_exceeded"] if shows_codes else ()
+    errors_of(client, call, kinds, codes, wrap)
 
 
 # openai, by both APIs.
@@ -134,6 +71,11 @@ def openai_cases():
         content = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": IMAGE}}]
         same(ask(model=MODEL, messages=[{"role": "user", "content": content}]).choices[0].message.content, SAW)
 
+    @case("openai chat", "cancel")
+    def _():
+        with ask(model=slow("openai chat"), messages=user, stream=True) as stream:
+            next(stream)
+
     make = client.responses.create
     weather = {"type": "function", "name": "get_weather", "parameters": WEATHER, "strict": True}
     time = {"type": "function", "name": "get_time", "parameters": {"type": "object", "properties": {}}, "strict": False}
@@ -181,6 +123,13 @@ def openai_cases():
     def _():
         content = [{"type": "input_text", "text": "What?"}, {"type": "input_image", "image_url": IMAGE, "detail": "auto"}]
         same(make(model=MODEL, input=[{"role": "user", "content": content}]).output_text, SAW)
+
+    @case("openai responses", "cancel")
+    def _():
+        with make(model=slow("openai responses"), input="Hi", stream=True) as stream:
+            ids = [event.response.id for event, _ in zip(stream, range(2))]
+            next(event for event in stream if event.type == "response.output_text.delta")
+        same(client.responses.cancel(ids[0]).status, "cancelled")
 
 
 def litellm_cases():
@@ -292,6 +241,13 @@ def langchain_cases():
         def _(make=make):
             content = [{"type": "text", "text": "What?"}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
             same(make().invoke([HumanMessage(content)]).text, SAW)
+
+        if name == "langchain chat":
+            @case(name, "cancel")
+            def _(make=make, name=name):
+                stream = make(model=slow(name)).stream("Hi")
+                next(stream)
+                stream.close()
 
 
 def instructor_cases():
@@ -587,15 +543,4 @@ def llm_cases():
         same(model().prompt("What?", attachments=[llm.Attachment(type="image/png", content=base64.b64decode(PNG))], key=key).text(), SAW)
 
 
-for add in (openai_cases, litellm_cases, langchain_cases, instructor_cases, pydantic_cases, agents_cases, llama_cases, smolagents_cases, llm_cases):
-    if only and not any(add.__name__.startswith(each) for each in only):
-        continue
-    add()
-
-for client, feature, run in cases:
-    problem = None
-    try:
-        run()
-    except BaseException as error:
-        problem = f"{type(error).__name__}: {error}"[:600]
-    print(json.dumps({"client": client, "feature": feature, "problem": problem}), flush=True)
+run_cases(openai_cases, litellm_cases, langchain_cases, instructor_cases, pydantic_cases, agents_cases, llama_cases, smolagents_cases, llm_cases)

@@ -7,7 +7,7 @@ import { readContent } from "./content.ts";
 import { ApiError, invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { callOf, endWithUser, messageOf, readRole, resultMessage, textMessage } from "./messages.ts";
-import { openState, type SealedCall } from "./sealed-state.ts";
+import { openState, openSummary, type SealedCall } from "./sealed-state.ts";
 
 /** The items that references name, by their ids. One of the conversation itself has no items. */
 export type References = ReadonlyMap<string, readonly unknown[]>;
@@ -19,7 +19,7 @@ export function readInput(request: Fields, references: References): readonly Mes
     return [textMessage("user", input)];
   }
   const messages = readItems(request, "input", references);
-  if (messages.length === 0) {
+  if (messages.length === 0 && request.find("previous_response_id") === undefined) {
     throw invalid("input", "give a text or a list of items");
   }
   return endWithUser(messages);
@@ -108,6 +108,9 @@ class InputReader {
         this.#addState(item.findText("encrypted_content") ?? "");
         item.ignore("summary", "content");
         return;
+      case "compaction":
+        this.#addSummary(item);
+        return;
       case "item_reference":
         this.#addReferred(item);
         return;
@@ -152,6 +155,15 @@ class InputReader {
     const answer = last?.providerSpecificFields === undefined ? this.#answer() : this.#begin();
     answer.providerSpecificFields = sealed.state;
     this.#stateCalls = Map.groupBy(sealed.calls.toReversed(), ({ name }) => name);
+  }
+
+  /** A summary that this service has made of an earlier conversation. */
+  #addSummary(item: Fields): void {
+    const summary = openSummary(item.requireText("encrypted_content"));
+    if (summary === undefined) {
+      throw invalid(item.at("encrypted_content"), "must be the one that POST /v1/responses/compact gave");
+    }
+    this.#messages.push(textMessage("user", `Summary of the conversation so far:\n${summary}`));
   }
 
   #addReferred(item: Fields): void {

@@ -9,16 +9,14 @@ import { SlowJson } from "../in-process/slow-json.ts";
 import type { Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
+import { readAsked, readWhole } from "./asked.ts";
 import { type Origin, originOf } from "./echo.ts";
 import { invalid, notFound } from "./errors.ts";
-import type { Fields } from "./fields.ts";
 import { ResponseFold } from "./fold.ts";
-import { type References, referredIds } from "./input.ts";
-import { type Asked, readConversation, readRequest } from "./response-request.ts";
 import { start } from "./start.ts";
-import { findOrigin, findReferences, foldNow, readInputItems, readSessionMessages } from "./stored.ts";
+import { findOrigin, foldNow, readInputItems } from "./stored.ts";
 import { streamResponse } from "./stream.ts";
-import { pageOf, readFields, readPage } from "./visit.ts";
+import { pageOf, readPage } from "./visit.ts";
 
 const runs = RunService.method;
 
@@ -39,28 +37,10 @@ export async function createResponse(visit: Visit): Promise<void> {
 /** `POST /v1/responses/input_tokens`: the service's estimate, with what the conversation has before. */
 export async function countInputTokens(visit: Visit): Promise<void> {
   const { calls, response } = visit;
-  const { agent, messages, conversation, previousRunId } = await readAsked(visit);
-  const previous = previousRunId === undefined ? undefined : await calls.call(runs.getRun, { runId: previousRunId });
-  const sessionId = conversation ?? previous?.run?.sessionId;
-  const known = sessionId === undefined ? [] : await readSessionMessages(calls, sessionId);
-  const { inputTokens } = await calls.call(ProviderService.method.countTokens, {
-    agent,
-    messages: [...known.flatMap(({ message }) => message ?? []), ...messages],
-  });
+  const asked = await readAsked(visit);
+  const messages = [...(await readWhole(calls, asked))];
+  const { inputTokens } = await calls.call(ProviderService.method.countTokens, { agent: asked.agent, messages });
   sendJson(response, 200, JSON.stringify({ object: "response.input_tokens", input_tokens: Number(inputTokens) }));
-}
-
-/** Reads a request, and the items that it refers to. */
-async function readAsked(visit: Visit): Promise<Asked> {
-  const request = readFields(visit);
-  const ids = referredIds(request);
-  return readRequest(request, ids.length === 0 ? new Map() : await findReferred(visit.calls, request, ids));
-}
-
-async function findReferred(calls: Calls, request: Fields, ids: readonly string[]): Promise<References> {
-  const previous = request.findText("previous_response_id");
-  const session = previous === undefined ? readConversation(request) : (await findOrigin(calls, previous))?.sessionId;
-  return await findReferences(calls, ids, session);
 }
 
 /** `GET /v1/responses/{id}`. */

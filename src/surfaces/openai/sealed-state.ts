@@ -34,6 +34,17 @@ export function openState(text: string): SealedState | undefined {
   return { state, calls: all.filter(isObject).map(({ id, name }) => ({ id: String(id), name: String(name) })) };
 }
 
+/** Returns the summary of a conversation as text. */
+export function sealSummary(summary: string): string {
+  return seal({ summary });
+}
+
+/** Returns the summary in a text; undefined for another text. */
+export function openSummary(text: string): string | undefined {
+  const { summary } = open(text) ?? {};
+  return typeof summary === "string" ? summary : undefined;
+}
+
 function seal(data: object): string {
   return prefix + Buffer.from(JSON.stringify(data)).toString("base64url");
 }

@@ -13,6 +13,7 @@ import {
 import type { RestRequest } from "../rest/respond.ts";
 import { splitRequestTarget } from "../rest/route.ts";
 import { createChatCompletion } from "./chat.ts";
+import { compactResponse } from "./compact.ts";
 import {
   addConversationItems,
   createConversation,
@@ -42,6 +43,7 @@ const { listModels: modelsMethod, getModel: modelMethod, countTokens } = Provide
 const routes: readonly Route[] = [
   route("POST", "/v1/responses", sendMessage, createResponse),
   route("POST", "/v1/responses/input_tokens", countTokens, countInputTokens),
+  route("POST", "/v1/responses/compact", sendMessage, compactResponse),
   route("GET", "/v1/responses/{id}", getRun, getResponse),
   route("DELETE", "/v1/responses/{id}", deleteRun, deleteResponse),
   route("POST", "/v1/responses/{id}/cancel", cancelRun, cancelResponse),

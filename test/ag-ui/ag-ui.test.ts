@@ -376,19 +376,6 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
     expect(errors).toMatchObject([{ code: "interrupt_unknown" }]);
     expect(await query(service.databaseUrl, "select from run")).toEqual([]);
   });
-
-  test("media are refused by RUN_ERROR", async () => {
-    const { service } = await setAgUiStage();
-    const agent = openAgent(Agent, service.url);
-    agent.addMessage({
-      id: "u1",
-      role: "user",
-      content: [{ type: "binary", mimeType: "image/png", data: "aGk=" }],
-    } as never);
-    const errors: unknown[] = [];
-    await agent.runAgent({}, { onRunErrorEvent: ({ event }) => void errors.push(event) }).catch(() => undefined);
-    expect(errors).toMatchObject([{ code: "unsupported_content" }]);
-  });
 });
 
 describe("the wire", () => {

@@ -18,7 +18,8 @@ export interface AgUiToolCall {
 export interface AgUiMessage {
   readonly id: string;
   readonly role: string;
-  readonly content?: string;
+  /** A text, or parts. */
+  readonly content?: string | readonly object[];
   readonly toolCalls?: readonly AgUiToolCall[];
   readonly toolCallId?: string;
 }

@@ -1,9 +1,15 @@
-// Reads RunAgentInput. Clients of 0.0.x may send null where 1.0 leaves a field out.
+// Reads RunAgentInput.
 
 import { Fault, invalidField } from "../../platform/base/fault.ts";
 import { parseExact } from "../../platform/base/json/exact.ts";
-import { expectedNouns, type JsonKind, ValueReader } from "../../platform/base/json/member-reader.ts";
-import { type AgUiMessage, type AgUiToolCall, RunRefused } from "./events.ts";
+import { type Content, readContent, readText } from "./content.ts";
+import type { AgUiMessage, AgUiToolCall } from "./events.ts";
+import { InputReader } from "./input-reader.ts";
+
+/** A message that a client sends. */
+export interface SentMessage extends Omit<AgUiMessage, "content"> {
+  readonly content?: Content;
+}
 
 /** The input of a run. */
 export interface RunInput {
@@ -13,7 +19,7 @@ export interface RunInput {
   readonly isV1: boolean;
   readonly parentRunId: string | undefined;
   readonly state: object;
-  readonly messages: readonly AgUiMessage[];
+  readonly messages: readonly SentMessage[];
   readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: string }[];
   /** What the client tells the model: its context, and its system messages. */
   readonly instructions: string;
@@ -52,36 +58,12 @@ export function readRunInput(text: string): RunInput {
     tools: (body.findItems("tools") ?? []).map((each, index) => readTool(new InputReader(each, `tools[${index}]`))),
     instructions: [
       ...context.map((each) => `${String(each.find("description") ?? "")}:\n${printValue(each.find("value"))}`),
-      ...messages.filter((each) => instructing.has(each.find("role"))).map(readContent),
+      ...messages.filter((each) => instructing.has(each.find("role"))).map(readText),
     ].join("\n\n"),
     resume: (body.findItems("resume") ?? []).map((each, index) =>
       readResume(new InputReader(each, `resume[${index}]`)),
     ),
   };
-}
-
-/** Reads an object of the input. */
-class InputReader extends ValueReader<InputReader> {
-  /** Returns undefined for a value that is not text: it is not worth a refusal. */
-  hint(name: string): string | undefined {
-    const value = this.find(name);
-    return typeof value === "string" ? value : undefined;
-  }
-
-  /** Throws also when the text is empty. */
-  override requireText(name: string): string {
-    return this.hint(name) || this.refuse(name, "string");
-  }
-
-  protected override open(value: unknown, path: string): InputReader {
-    return new InputReader(value, path);
-  }
-
-  protected override wrong(path: string, expected: JsonKind): Error {
-    const problem =
-      expected === "string" ? "is missing: give a text that is not empty" : `must be ${expectedNouns[expected]}`;
-    return invalidField(path || "the body", problem);
-  }
 }
 
 function readResume(entry: InputReader): ResumeEntry {
@@ -102,41 +84,20 @@ function readResume(entry: InputReader): ResumeEntry {
 const spoken: ReadonlySet<string> = new Set(["user", "assistant", "tool"]);
 const instructing: ReadonlySet<unknown> = new Set(["system", "developer"]);
 
-function readMessage(message: InputReader): AgUiMessage {
+function readMessage(message: InputReader): SentMessage {
   const id = message.requireText("id");
   const role = String(message.find("role"));
-  const content = message.find("content") === undefined ? undefined : readContent(message);
+  const content = readContent(message);
   if (role === "tool") {
-    return { id, role, content: content ?? "", toolCallId: message.requireText("toolCallId") };
+    return { id, role, ...(content && { content }), toolCallId: message.requireText("toolCallId") };
   }
   const toolCalls = (message.findItems("toolCalls") ?? []) as readonly AgUiToolCall[];
   return {
     id,
     role,
-    ...(content !== undefined && { content }),
+    ...(content && { content }),
     ...(toolCalls.length > 0 && { toolCalls }),
   };
-}
-
-function readContent(message: InputReader): string {
-  const content = message.find("content");
-  if (typeof content === "string") {
-    return content;
-  }
-  const parts = message.findItems("content") ?? [];
-  return parts
-    .map((each) => {
-      const part = new InputReader(each, message.at("content"));
-      const [type, text] = [part.get("type"), part.get("text")];
-      if (type !== "text" || typeof text !== "string") {
-        throw new RunRefused(
-          "unsupported_content",
-          `${message.path}: parts of type ${String(type)} are not supported: send text`,
-        );
-      }
-      return text;
-    })
-    .join("");
 }
 
 function readTool(tool: InputReader): RunInput["tools"][number] {

@@ -8,9 +8,10 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
 import { pageSizeMax, readPages } from "../in-process/lists.ts";
-import { textOf } from "../in-process/message-text.ts";
 import { isReason } from "../rest/failure.ts";
+import { type Content, contentOf, hasContent } from "./content.ts";
 import { type AgUiMessage, hexOf, ownIds, RunRefused } from "./events.ts";
+import type { SentMessage } from "./input.ts";
 
 const sessions = SessionService.method;
 const runs = RunService.method;
@@ -108,7 +109,7 @@ export interface NewInput {
  * Compares the client's messages with the thread's. Only those after the last common one are new.
  * @throws RunRefused when nothing is new, or when the new messages are not of a user or a tool.
  */
-export function findNewInput(known: readonly SessionMessage[], sent: readonly AgUiMessage[]): NewInput {
+export function findNewInput(known: readonly SessionMessage[], sent: readonly SentMessage[]): NewInput {
   let common = 0;
   let next = 0;
   for (const message of sent) {
@@ -141,7 +142,7 @@ function numberBefore(known: readonly SessionMessage[], index: number): number {
   return known[index - 1]?.number ?? 0;
 }
 
-function isSame({ message, runId, number }: SessionMessage, sent: AgUiMessage): boolean {
+function isSame({ message, runId, number }: SessionMessage, sent: SentMessage): boolean {
   if (message?.role !== sent.role) {
     return false;
   }
@@ -151,15 +152,15 @@ function isSame({ message, runId, number }: SessionMessage, sent: AgUiMessage): 
     case "tool":
       return sent.toolCallId === message.toolCallId;
     default:
-      return sent.id === (message.id ?? `usr_${number}`) && sent.content === textOf(message);
+      return sent.id === (message.id ?? `usr_${number}`) && hasContent(message, sent.content);
   }
 }
 
-function toMessage({ id, role, content = "", toolCalls = [], toolCallId }: AgUiMessage) {
+function toMessage({ id, role, content = noText, toolCalls = [], toolCallId }: SentMessage) {
   return {
     id,
     role,
-    content: { case: "text" as const, value: content },
+    content,
     toolCalls: toolCalls.map((call) => ({
       id: call.id,
       name: call.function.name,
@@ -169,12 +170,14 @@ function toMessage({ id, role, content = "", toolCalls = [], toolCallId }: AgUiM
   };
 }
 
+const noText: Content = { case: "text", value: "" };
+
 /** Returns a message of the thread as clients keep it. */
 export function fromMessage({ message, runId, number }: SessionMessage): AgUiMessage[] {
   if (message === undefined) {
     return [];
   }
-  const content = textOf(message);
+  const content = contentOf(message);
   const { role, toolCallId = "", toolCalls } = message;
   switch (role) {
     case "assistant": {

@@ -222,7 +222,11 @@ export const surfaceCases: readonly GrowthCase[] = [
         runId,
         message: create(MessageSchema, { id: `m${number}`, role: "user", content: { case: "text", value: "a" } }),
       })) as unknown as SessionMessage[];
-      const sent = numbers(size).map((at) => ({ id: `m${at}`, role: "user", content: "a" }));
+      const sent = numbers(size).map((at) => ({
+        id: `m${at}`,
+        role: "user",
+        content: { case: "text" as const, value: "a" },
+      }));
       return () => findNewInput(known, sent);
     },
   },

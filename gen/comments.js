@@ -6314,6 +6314,10 @@ export const comments = new Map(
   "Request of StartRun."
  ],
  [
+  "runnel.runner.v1.StartRunRequest.annotations",
+  "A JSON object of the caller's own, at most 1 MiB. RunService.GetRunInput returns it; unset means none."
+ ],
+ [
   "runnel.runner.v1.StartRunRequest.event",
   "The event to handle."
  ],

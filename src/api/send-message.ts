@@ -24,10 +24,10 @@ import { findSession, lockSession, type SessionRow } from "../engine/storage/ses
 import { readTranscript } from "../engine/storage/transcript.ts";
 import { dayMs } from "../platform/base/clock.ts";
 import { Fault, invalidField } from "../platform/base/fault.ts";
-import { parseObject } from "../platform/base/json/parse-object.ts";
 import type { Transaction } from "../platform/database/database.ts";
 import { inTransaction } from "../platform/database/in-transaction.ts";
 import { replaceSettings } from "./agent-settings.ts";
+import { readAnnotations } from "./annotations.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { beginsWithResult, checkMessages, openCallsOf, userMessage } from "./run-input.ts";
@@ -165,14 +165,6 @@ function readStartTime({ startTime }: SendMessageRequest, nowMs: number): number
 }
 
 const startAheadMaxMs = 30 * dayMs;
-
-/** Returns the annotations; undefined for none. Throws Fault INVALID_ARGUMENT when they are no JSON object. */
-export function readAnnotations(json: string): string | undefined {
-  if (json !== "" && parseObject(json) === undefined) {
-    throw invalidField("annotations", "must be a JSON object");
-  }
-  return json || undefined;
-}
 
 /**
  * Checks what the document checks when a message is sent, in its order and with its wording. Returns the names of the tools.

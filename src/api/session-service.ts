@@ -35,12 +35,13 @@ import type { Db, Transaction } from "../platform/database/database.ts";
 import { afterCommit, inTransaction } from "../platform/database/in-transaction.ts";
 import { pageBytesMax } from "../platform/database/page-keys.ts";
 import { replaceSettings } from "./agent-settings.ts";
+import { readAnnotations } from "./annotations.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
 import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
 import { type Presets, readPresets, requirePreset } from "./presets.ts";
-import { readAnnotations, requireFound, sendMessage } from "./send-message.ts";
+import { requireFound, sendMessage } from "./send-message.ts";
 import { addMessages, deleteMessage } from "./session-messages.ts";
 import { findInputFault } from "./validation.ts";
 

@@ -340,3 +340,12 @@ test("reports have a higher rate limit than other calls of a client", async () =
   expect(asked).toContain("RATE_LIMITED");
   expect((await worker.report(run, { 51: done })).ended).toBe(true);
 });
+
+test("the annotations of an event's run come back with its input", async ({ stage: { client } }) => {
+  const annotations = '{"ticket":7}';
+  const { run } = await client.call(RunnerService.method.startRun, { event: newEvent(), annotations });
+  const input = await client.call(RunService.method.getRunInput, { runId: run?.runId ?? "" });
+  expect(input.annotations).toBe(annotations);
+  const wrong = client.call(RunnerService.method.startRun, { event: newEvent(), annotations: "[]" });
+  await expect(wrong).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+});

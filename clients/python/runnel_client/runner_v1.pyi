@@ -1063,7 +1063,9 @@ class StartRunRequest(_Message):
     """Idempotency key: the same id with the same event gives the same answer, so that a retry is safe."""
     event: AgentEvent
     """The event to handle."""
-    def __init__(self, *, request_id: _str | None = ..., event: AgentEvent | _Mapping[_str, _Any] | None = ...) -> None: ...
+    annotations: _str
+    """A JSON object of the caller's own, at most 1 MiB. RunService.GetRunInput returns it; unset means none."""
+    def __init__(self, *, request_id: _str | None = ..., event: AgentEvent | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["event"]) -> _bool: ...
 
 class StartRunResponse(_Message):

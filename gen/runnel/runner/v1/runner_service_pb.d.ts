@@ -309,6 +309,13 @@ export declare type StartRunRequest = Message<"runnel.runner.v1.StartRunRequest"
    * @generated from field: runnel.runner.v1.AgentEvent event = 2;
    */
   event?: AgentEvent | undefined;
+
+  /**
+   * A JSON object of the caller's own, at most 1 MiB. RunService.GetRunInput returns it; unset means none.
+   *
+   * @generated from field: string annotations = 3;
+   */
+  annotations: string;
 };
 
 /**

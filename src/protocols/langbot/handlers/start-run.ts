@@ -8,6 +8,7 @@ import {
   type StartRunResponse,
   StartRunResponseSchema,
 } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { readAnnotations } from "../../../api/annotations.ts";
 import { claimCall, keepAnswer, recallAnswer, repeatable } from "../../../api/idempotency.ts";
 import { admit } from "../../../engine/runs/admission.ts";
 import { runToProto } from "../../../engine/runs/to-proto.ts";
@@ -34,7 +35,8 @@ export async function startRunOfEvent(
   if (earlier !== undefined) {
     return earlier;
   }
-  const prepared = await prepareStart(services, { client, event, traceParent });
+  const annotations = readAnnotations(request.annotations);
+  const prepared = await prepareStart(services, { client, event, annotations, traceParent });
   const response = await services.db.transaction().execute(async (trx) => {
     const known = await claimCall(trx, call);
     if (known !== undefined) {

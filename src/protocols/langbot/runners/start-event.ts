@@ -68,6 +68,8 @@ const historyCharsMax = 4_000;
 export interface PreparedStart {
   readonly client: string;
   readonly event: AgentEvent;
+  /** The caller's own; undefined for none. */
+  readonly annotations: string | undefined;
   /** The message of the event; undefined for an event without a message. */
   readonly message: EventMessage | undefined;
   readonly binding: Binding;
@@ -87,7 +89,7 @@ export interface PreparedStart {
  */
 export async function prepareStart(
   deps: StartEventDeps,
-  { client, event, traceParent }: Pick<PreparedStart, "client" | "event" | "traceParent">,
+  { client, event, annotations, traceParent }: Pick<PreparedStart, "client" | "event" | "annotations" | "traceParent">,
 ): Promise<PreparedStart> {
   assertStorable(AgentEventSchema, event, "event");
   const message = inputMessage(event.input, () => newUuid(deps.clock.nowMs()));
@@ -107,6 +109,7 @@ export async function prepareStart(
   return {
     client,
     event,
+    annotations,
     message,
     binding,
     era: runner.era,
@@ -121,7 +124,7 @@ export async function prepareStart(
 
 /** Queues the run and returns its id. Throws Fault PAYLOAD_TOO_LARGE when its context is too large. */
 export async function writeStart(trx: Transaction, deps: StartEventDeps, start: PreparedStart): Promise<string> {
-  const { client, event, scope, binding, era, address, authorized, timeoutMs, traceParent } = start;
+  const { client, event, annotations, scope, binding, era, address, authorized, timeoutMs, traceParent } = start;
   const nowMs = deps.clock.nowMs();
   const runId = newUuid(nowMs);
   const text = inputText(event.input);
@@ -134,6 +137,7 @@ export async function writeStart(trx: Transaction, deps: StartEventDeps, start: 
     sessionAgent: toBinary(AgentSchema, create(AgentSchema, { name: runnerId })),
     agentName: runnerId,
     runnerId,
+    annotations,
     input: toBinary(MessageSchema, create(MessageSchema, { role: "user", content: { case: "text", value: text } })),
     timeoutMs,
     unclaimedForMs: address === undefined ? offeredForMs : 0,

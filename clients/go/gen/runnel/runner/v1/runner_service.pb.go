@@ -638,7 +638,9 @@ type StartRunRequest struct {
 	// Idempotency key: the same id with the same event gives the same answer, so that a retry is safe.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The event to handle.
-	Event         *AgentEvent `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"`
+	Event *AgentEvent `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"`
+	// A JSON object of the caller's own, at most 1 MiB. RunService.GetRunInput returns it; unset means none.
+	Annotations   string `protobuf:"bytes,3,opt,name=annotations,proto3" json:"annotations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -685,6 +687,13 @@ func (x *StartRunRequest) GetEvent() *AgentEvent {
 		return x.Event
 	}
 	return nil
+}
+
+func (x *StartRunRequest) GetAnnotations() string {
+	if x != nil {
+		return x.Annotations
+	}
+	return ""
 }
 
 // Response of StartRun.
@@ -2323,11 +2332,12 @@ const file_runnel_runner_v1_runner_service_proto_rawDesc = "" +
 	"\x06author\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x06author\x12\x1b\n" +
 	"\x04name\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12\x1f\n" +
 	"\x06runner\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x06runner\"\x16\n" +
-	"\x14DeleteRunnerResponse\"\x8d\x01\n" +
+	"\x14DeleteRunnerResponse\"\xc1\x01\n" +
 	"\x0fStartRunRequest\x12;\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\x1c\xbaH\x05r\x03(\x80\x01\xe2\xd9\xf4\a\x0fIdempotency-KeyR\trequestId\x12=\n" +
-	"\x05event\x18\x02 \x01(\v2\x1c.runnel.runner.v1.AgentEventB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05event\"4\n" +
+	"\x05event\x18\x02 \x01(\v2\x1c.runnel.runner.v1.AgentEventB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05event\x122\n" +
+	"\vannotations\x18\x03 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80@\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"4\n" +
 	"\x10StartRunResponse\x12 \n" +
 	"\x03run\x18\x01 \x01(\v2\x0e.runnel.v1.RunR\x03run\"S\n" +
 	"\x11PutBindingRequest\x12>\n" +

@@ -4,8 +4,8 @@
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { pageSizeMax } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
-import { pageSizeMax } from "../in-process/lists.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
 import { RunRefused } from "./events.ts";
 import type { ResumeEntry } from "./input.ts";

@@ -6,6 +6,7 @@ import type { Driver } from "../engine/runs/driver.ts";
 import type { Retention } from "../engine/storage/retention.ts";
 import type { ErrorForm } from "../platform/base/error-form.ts";
 import type { Feed } from "../platform/base/feed.ts";
+import type { OfferedAgents } from "../platform/base/offered-agents.ts";
 import type { Reason } from "../platform/base/reasons.ts";
 import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
@@ -53,6 +54,8 @@ export interface OpenProtocol {
 export interface ServedProtocol {
   readonly services: readonly ServicePart[];
   readonly feeds?: readonly Feed[];
+  /** The agents that callers of other surfaces may call by name. */
+  readonly agents?: OfferedAgents;
   /** Starts the work that creates runs without a caller. Called once this replica can be reached. */
   readonly start?: () => void;
 }

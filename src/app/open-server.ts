@@ -1,5 +1,6 @@
 // Opens the ports and connects them: admission first, then the surfaces, then the handlers behind the router.
 
+import type { ContextValues } from "@connectrpc/connect";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Core } from "../api/core.ts";
@@ -12,10 +13,12 @@ import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
+import { requireClient } from "../platform/auth/caller.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
 import { FairTurns } from "../platform/auth/fair-turns.ts";
 import { RateLimit } from "../platform/auth/rate-limit.ts";
 import { loadSecret } from "../platform/auth/storage/secret.ts";
+import { dayMs } from "../platform/base/clock.ts";
 import { joined } from "../platform/base/joined.ts";
 import { version } from "../platform/base/version.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
@@ -28,6 +31,7 @@ import type { AdmissionOptions } from "../surfaces/http/admission.ts";
 import { isKnownCaller } from "../surfaces/http/known-caller.ts";
 import { Bodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
+import { createMcpSurface } from "../surfaces/mcp/surface.ts";
 import { createOpenAiSurface } from "../surfaces/openai/surface.ts";
 import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
@@ -153,6 +157,16 @@ export async function openServer(
         methods,
         reportError: (error) => events.requestFailed({ method: "AG-UI", error }),
       }),
+      createMcpSurface({
+        methods,
+        clock,
+        reportError: (error) => events.requestFailed({ method: "MCP", error }),
+        version,
+        agents: served.flatMap(({ agents = [] }) => agents),
+        retentionMs: config.retentionDays * dayMs,
+        sealsOf: (values) => sealsOf(deps.cursors, values),
+        corsOrigins: config.serverCorsOrigins,
+      }),
     ],
     // Clients without credentials may ask too, and one answer counts all sessions.
     probes: {
@@ -190,6 +204,21 @@ export async function openServer(
   }
   void compileRules([SessionService, RunService]);
   return { ...ports, metricsPort, leave: () => leaving.abort() };
+}
+
+/** Returns the seals of the caller: tokens that open for no other client. */
+function sealsOf(cursors: Cursors, values: ContextValues) {
+  const { client } = requireClient(values);
+  return {
+    seal: (purpose: string, text: string): string => cursors.encode([purpose, client], text),
+    open: (purpose: string, sealed: string): string | undefined => {
+      try {
+        return cursors.decode([purpose, client], sealed);
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 /** Prints when the first client asks: printing takes 200 ms of CPU, which every start would pay otherwise. */

@@ -9,6 +9,7 @@ import { type Protocol, part } from "../../api/protocol.ts";
 import { failpoints } from "./failpoints.ts";
 import { createHostServices, hostServices } from "./handlers/host-services.ts";
 import { createKnowledgeService } from "./handlers/knowledge-service.ts";
+import { offerAgents } from "./handlers/offered-agents.ts";
 import { createResourceFinder } from "./handlers/resource-finder.ts";
 import { createRunnerService } from "./handlers/runner-service.ts";
 import { createRunnerWorkerService } from "./handlers/runner-worker-service.ts";
@@ -68,6 +69,7 @@ export const langbot: Protocol = {
         const hostRate = openHostRate(clock);
         const deps = { ...services, mailboxes, forwarding, hostRate, runnerRunsMax: config.runnersMaxConcurrent };
         return {
+          agents: offerAgents(services),
           services: [
             part(RunnerService, createRunnerService({ ...deps, resources })),
             part(RunnerWorkerService, createRunnerWorkerService(deps)),

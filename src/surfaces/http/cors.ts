@@ -17,6 +17,10 @@ const allowedHeaders = [
   "Idempotency-Key",
   "If-None-Match",
   "Last-Event-ID",
+  "MCP-Protocol-Version",
+  "Mcp-Method",
+  "Mcp-Name",
+  "Mcp-Session-Id",
   "OpenAI-Beta",
   "OpenAI-Organization",
   "OpenAI-Project",
@@ -51,6 +55,7 @@ const allowedHeaders = [
 const exposedHeaders = [
   ...cors.exposedHeaders,
   "ETag",
+  "Mcp-Session-Id",
   "Request-Id",
   "Retry-After",
   "Stream-Closed",
@@ -89,12 +94,18 @@ export function answerCors(request: Request, response: Response, origins: readon
  * visits could call it. A page whose own host name resolves to loopback could even read the answers.
  */
 export function isForeignPage(request: Request, origins: readonly string[]): boolean {
+  const host = hostOf(request);
+  return (host !== undefined && !isLocalName(host)) || isForeignOrigin(request, origins);
+}
+
+/** Whether a request comes from a page of another origin that is not listed. */
+export function isForeignOrigin(request: Request, origins: readonly string[]): boolean {
   const { origin } = request.headers;
-  const host = "authority" in request ? request.authority : request.headers.host;
-  if (host !== undefined && !isLocalName(host)) {
-    return true;
-  }
-  return origin !== undefined && !isListed(origin, origins) && origin.replace(/^https?:\/\//, "") !== host;
+  return origin !== undefined && !isListed(origin, origins) && origin.replace(/^https?:\/\//, "") !== hostOf(request);
+}
+
+function hostOf(request: Request): string | undefined {
+  return "authority" in request ? request.authority : request.headers.host;
 }
 
 function isListed(origin: string, origins: readonly string[]): boolean {

@@ -153,6 +153,20 @@ export async function listArtifactsOfRuns(
   return rows;
 }
 
+/** Returns the content of an artifact of a run; undefined without one, and for a run of another client. */
+export async function readRunArtifact(
+  db: Db,
+  { client, runId, artifactId }: { client: string; runId: string; artifactId: string },
+): Promise<Uint8Array | undefined> {
+  if (!isStorableText(artifactId)) {
+    return undefined;
+  }
+  const { rows } = await sql<{ readonly content: Uint8Array }>`
+    select content from artifact where client = ${client} and artifact_id = ${artifactId} and run_id = ${runId}::uuid
+      and content is not null and ${isKept}`.execute(db);
+  return rows[0]?.content;
+}
+
 /** Deletes expired artifacts, and ids without an artifact after a day. Returns the number of deleted rows. */
 export async function deleteExpiredArtifacts(db: Db, args: { limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`

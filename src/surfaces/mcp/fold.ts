@@ -1,0 +1,135 @@
+// Folds the log of a run into the result of a call: the same log gives the same result on every replica.
+
+import type { ArtifactCreated, RunResult } from "#gen/runnel/v1/result_pb.js";
+import { textOf } from "../in-process/message-text.ts";
+import { internalError, RpcError } from "./rpc.ts";
+import type { StartedRun } from "./start.ts";
+
+/** The result of a call, as the protocol has it. */
+export interface CallResult {
+  readonly content: readonly object[];
+  readonly structuredContent?: object;
+  readonly isError?: boolean;
+}
+
+/** The end of a run: its result, or the error of a run whose agent gave none. */
+export type CallEnd = { readonly result: CallResult } | { readonly error: RpcError };
+
+interface Made {
+  readonly sequence: bigint;
+  readonly artifact: ArtifactCreated;
+}
+
+type Terminal = Extract<RunResult["payload"], { case: "runCompleted" | "runFailed" }>;
+
+/** The log of a run, as far as it was read. */
+export class CallFold {
+  readonly #run: StartedRun;
+  #made: Made[] = [];
+  #terminal: Terminal | undefined;
+  /** True while the log ends with a wait. */
+  isWaiting = false;
+  /** The sequence of the last entry. */
+  sequence = 0;
+  /** What the run does, for people; empty when there is nothing to say. */
+  doing = "";
+
+  constructor(run: StartedRun) {
+    this.#run = run;
+  }
+
+  get hasEnded(): boolean {
+    return this.#terminal !== undefined;
+  }
+
+  take({ sequence, payload }: RunResult): void {
+    this.sequence = Number(sequence);
+    this.isWaiting = payload.case === "runWaiting";
+    switch (payload.case) {
+      case "toolCallStarted":
+        this.doing = `calls ${payload.value.toolName}`;
+        break;
+      case "turnRestarted":
+        this.#made = this.#made.filter((each) => each.sequence < payload.value.fromSequence);
+        break;
+      case "artifactCreated":
+        this.#made.push({ sequence, artifact: payload.value });
+        break;
+      case "runCompleted":
+      case "runFailed":
+        this.#terminal = payload;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Returns the end of an ended run. `readContent` reads the artifacts whose content is not in the log. */
+  async end(readContent: (artifactId: string) => Promise<string | undefined>): Promise<CallEnd> {
+    const blocks: object[] = [];
+    for (const { sequence, artifact } of this.#made) {
+      const content = artifact.contentBase64 ?? (await readContent(artifactIdOf(sequence, artifact)));
+      blocks.push(blockOf(this.#run.runId, sequence, artifact, content));
+    }
+    if (this.#terminal?.case !== "runFailed") {
+      const { message, output = "" } = this.#terminal?.value ?? {};
+      return { result: this.#result(blocks, textOf(message) || output, "completed") };
+    }
+    const { code, error, output } = this.#terminal.value;
+    if (isLost(code)) {
+      return { error: new RpcError(internalError, error, { status: 200, data: { run_id: this.#run.runId, code } }) };
+    }
+    const text = [output, `The run failed: ${error} (${code})`].filter((each) => each !== "").join("\n\n");
+    return { result: { ...this.#result(blocks, text, code === "cancelled" ? "cancelled" : "failed"), isError: true } };
+  }
+
+  #result(blocks: readonly object[], text: string, state: string): CallResult {
+    const { runId, note } = this.#run;
+    const said = text === "" && blocks.length > 0 ? [] : [{ type: "text", text }];
+    const structuredContent = { run_id: runId, session_id: note.session_id, state };
+    return { content: [...said, ...blocks], structuredContent };
+  }
+}
+
+/** Whether a run ended without a word of its agent: the caller's request was right, and nothing answered it. */
+function isLost(code: string): boolean {
+  return code.startsWith("host.") || lostCodes.has(code);
+}
+
+const lostCodes: ReadonlySet<string> = new Set(["runner.no_terminal", "runner.disconnected", "runner.unavailable"]);
+
+/** Returns the URI of an artifact. */
+function artifactUri(runId: string, artifactId: string): string {
+  return `runnel://runs/${runId}/artifacts/${encodeURIComponent(artifactId)}`;
+}
+
+/** Returns the id of an artifact. The host chooses one for its storage; in the log the sequence is one. */
+export function artifactIdOf(sequence: bigint, { artifactId }: ArtifactCreated): string {
+  return artifactId === undefined || artifactId === "" ? String(sequence) : artifactId;
+}
+
+function blockOf(runId: string, sequence: bigint, artifact: ArtifactCreated, content: string | undefined): object {
+  const { mimeType = defaultType, name, sizeBytes } = artifact;
+  const uri = artifactUri(runId, artifactIdOf(sequence, artifact));
+  const [kind = ""] = mimeType.split("/", 1);
+  if (content !== undefined && (kind === "image" || kind === "audio")) {
+    return { type: kind, data: content, mimeType };
+  }
+  if (content !== undefined && content.length <= embeddedCharsMax) {
+    return { type: "resource", resource: contentsOf(uri, artifact, content) };
+  }
+  const size = sizeBytes === undefined ? {} : { size: Number(sizeBytes) };
+  return { type: "resource_link", uri, name: name ?? artifactIdOf(sequence, artifact), mimeType, ...size };
+}
+
+const defaultType = "application/octet-stream";
+
+/** A larger artifact is a link: few models read as much. */
+const embeddedCharsMax = 65_536;
+
+/** Returns the content of an artifact, in base64, as a resource has it. */
+export function contentsOf(uri: string, { mimeType = defaultType }: ArtifactCreated, content: string): object {
+  return mimeType.startsWith("text/") || mimeType === "application/json"
+    ? { uri, mimeType, text: Buffer.from(content, "base64").toString() }
+    : { uri, mimeType, blob: content };
+}

@@ -1,0 +1,160 @@
+// The revisions before 2026-07-28: sessions, streams that resume on any replica, and a client that may leave.
+
+import { expect, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { completed, delta, failed, type Run } from "../../clients/typescript/src/worker/runner.ts";
+import { answer, callTools } from "../fakes/provider.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { eventsOf, LegacyClient, messagesOf, offer, setMcpStage } from "./stage.ts";
+
+test("a client initializes, lists, pings and calls", async () => {
+  const { service, provider } = await setMcpStage();
+  const client = new LegacyClient(service.url);
+  const { result } = await client.open();
+  expect(result).toMatchObject({ protocolVersion: "2025-11-25", serverInfo: { name: "runnel" } });
+  expect((await new LegacyClient(service.url).open({}, "1999-01-01")).result.protocolVersion).toBe("2025-11-25");
+  expect((await client.request("ping")).at(-1)?.result).toEqual({});
+  const [list] = await client.request("tools/list");
+  expect(list?.result.tools).toMatchObject([{ name: "default" }]);
+  expect(list?.result).not.toHaveProperty("resultType");
+  provider.respond(answer("hello"));
+  const [called] = await client.request("tools/call", { name: "default", arguments: { message: "hi" } });
+  expect(called?.result.content).toEqual([{ type: "text", text: "hello" }]);
+  expect((await client.request("prompts/list")).at(-1)?.error?.code).toBe(-32601);
+});
+
+test("a session of another client is unknown", async () => {
+  const { service } = await setMcpStage();
+  const client = new LegacyClient(service.url);
+  await client.open();
+  const thief = new LegacyClient(service.url, "stranger");
+  thief.session = client.session;
+  expect((await thief.post({ id: 1, method: "tools/list" })).status).toBe(404);
+  expect((await thief.get(undefined)).status).toBe(404);
+  const nobody = new LegacyClient(service.url);
+  expect((await nobody.post({ id: 1, method: "tools/list", params: {} })).status).toBe(400);
+});
+
+/** A runner whose steps the test takes. */
+function steppedTool() {
+  const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  return {
+    steps,
+    run: async function* ({ signal }: Run) {
+      signal.addEventListener("abort", () => steps.forEach(({ resolve }) => void resolve()));
+      yield delta("one");
+      await steps[0].promise;
+      yield delta("two");
+      await steps[1].promise;
+      yield signal.aborted ? failed("cancelled", { code: "cancelled" }) : completed("one two");
+    },
+  };
+}
+
+const call = {
+  id: "call-7",
+  method: "tools/call",
+  params: { name: "stepper", arguments: { message: "go" }, _meta: { progressToken: "p" } },
+};
+
+test("a cut stream goes on at another replica: every event once, then the response", async () => {
+  const { service } = await setMcpStage({}, { own: true });
+  const other = await startService({ databaseUrl: service.databaseUrl });
+  const { run, steps } = steppedTool();
+  await offer(service, { stepper: run });
+  const client = new LegacyClient(service.url);
+  await client.open();
+  const leaving = new AbortController();
+  const first = eventsOf(await client.post(call, { signal: leaving.signal }));
+  const opening = (await first.next()).value;
+  expect([opening?.id, opening?.data]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.0$/), ""]);
+  const begun = (await first.next()).value;
+  expect(JSON.parse(begun?.data ?? "")).toMatchObject({
+    method: "notifications/progress",
+    params: { progressToken: "p" },
+  });
+  leaving.abort();
+  await first.return(undefined).catch(() => undefined);
+  steps[0].resolve();
+  steps[1].resolve();
+  const rest = await messagesOf(await client.get(begun?.id, { url: other.url }));
+  const numbers = [JSON.parse(begun?.data ?? ""), ...rest.slice(0, -1)].map(({ params }) => params.progress);
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((one, two) => one - two));
+  expect(rest.at(-1)).toMatchObject({ id: "call-7", result: { content: [{ text: "one two" }] } });
+  const whole = await messagesOf(await client.get(opening?.id));
+  expect(whole.at(-1)).toEqual(rest.at(-1));
+  const another = new LegacyClient(service.url);
+  await another.open();
+  expect((await another.get(begun?.id)).status).toBe(404);
+});
+
+test("a client that leaves cancels nothing; notifications/cancelled does, at any replica", async () => {
+  const { service } = await setMcpStage({}, { own: true });
+  const other = await startService({ databaseUrl: service.databaseUrl });
+  const { run } = steppedTool();
+  await offer(service, { stepper: run });
+  const grpc = new GrpcClient(service.target);
+  const stateOf = async () => (await grpc.call(RunService.method.listRuns, {})).runs[0]?.state;
+  const client = new LegacyClient(service.url);
+  await client.open();
+  const leaving = new AbortController();
+  const events = eventsOf(await client.post(call, { signal: leaving.signal }));
+  await events.next();
+  await events.next();
+  leaving.abort();
+  await events.return(undefined).catch(() => undefined);
+  expect((await client.request("ping")).at(-1)?.result).toEqual({});
+  expect(await stateOf()).toBe(Run_State.RUNNING);
+  for (const requestId of ["call-8", 7]) {
+    await client.post({ method: "notifications/cancelled", params: { requestId } });
+  }
+  expect(await stateOf()).toBe(Run_State.RUNNING);
+  const accepted = await client.post(
+    { method: "notifications/cancelled", params: { requestId: "call-7" } },
+    { url: other.url },
+  );
+  expect([accepted.status, await accepted.text()]).toEqual([202, ""]);
+  await until("the end", async () => (await stateOf()) === Run_State.CANCELLED);
+});
+
+test("an approval is a request on the stream, and its answer a POST", async () => {
+  const agent = { tools: { builtin: ["list_dir"], approve: ["list_dir"] } };
+  const { service, provider } = await setMcpStage({ agentPresets: [`careful=${JSON.stringify(agent)}`] });
+  provider.respond(callTools({ id: "c1", name: "list_dir", arguments: "{}" }), answer("It is empty."));
+  const client = new LegacyClient(service.url);
+  await client.open({ elicitation: {} });
+  const response = await client.post({
+    id: 1,
+    method: "tools/call",
+    params: { name: "careful", arguments: { message: "List." } },
+  });
+  let end: unknown;
+  for await (const { data } of eventsOf(response)) {
+    const message = data === "" ? {} : JSON.parse(data);
+    if (message.method === "elicitation/create") {
+      const answered = await client.post({ id: message.id, result: { action: "accept", content: { confirm: true } } });
+      expect(answered.status).toBe(202);
+    } else if (message.id === 1) {
+      end = message.result;
+    }
+  }
+  expect(end).toMatchObject({ content: [{ text: "It is empty." }] });
+});
+
+test("the stream of a session tells of new agents", async () => {
+  const { service } = await setMcpStage();
+  const client = new LegacyClient(service.url);
+  await client.open();
+  const leaving = new AbortController();
+  const events = eventsOf(await client.get(undefined, { signal: leaving.signal }));
+  await offer(service, { fresh: steppedTool().run });
+  expect(JSON.parse((await events.next()).value?.data ?? "")).toEqual({
+    jsonrpc: "2.0",
+    method: "notifications/tools/list_changed",
+    params: {},
+  });
+  leaving.abort();
+});

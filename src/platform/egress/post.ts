@@ -1,12 +1,12 @@
 // Calls to hosts that clients name. A call is one POST or GET with one bounded answer, over a connection that may serve several
-// calls in a row. Or it opens a connection for HTTP/2.
+// calls in a row. Or it opens a connection for HTTP/2, or an answer that its caller reads piece by piece and bounds itself.
 //
 // E1  The dialer allows every connection, and no redirect is followed: a redirect is the answer. Each call resolves the name
 //     and checks all its addresses, even when a connection is kept.
 // E2  Regardless of the host's behaviour, a call ends within its timeout and stores at most `responseBytesMax` of the answer.
 // E3  An abort closes the connection at once.
 
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import type { Socket } from "node:net";
 import { over } from "../base/clock.ts";
 import { version } from "../base/version.ts";
@@ -24,6 +24,11 @@ export interface Egress {
   post(request: EgressPost): Promise<EgressAnswer>;
   /** Loads a file. Throws an EgressFailure without an answer, or the signal's reason. */
   get(request: EgressGet): Promise<EgressFile>;
+  /**
+   * Sends a request and resolves with the head of its answer; the caller reads and bounds the body. The timeout ends with the head,
+   * the signal counts until the end of the body. Throws an EgressFailure without an answer, or the signal's reason.
+   */
+  open(request: EgressOpen): Promise<EgressStream>;
   /**
    * Opens a connection for HTTP/2, which the caller uses and closes. Throws an EgressFailure when it fails, or the signal's
    * reason; the signal only counts until the connection is open.
@@ -48,6 +53,21 @@ export interface EgressPost {
 /** A GET request. */
 export interface EgressGet extends Omit<EgressPost, "headers" | "body"> {
   readonly what: Called;
+}
+
+/** A request whose answer the caller reads. */
+export interface EgressOpen extends Omit<EgressPost, "body" | "responseBytesMax"> {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly what: Called;
+  readonly body: string | undefined;
+}
+
+/** An answer whose body the caller reads. */
+export interface EgressStream {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Throws an EgressFailure when the connection breaks, or the signal's reason. Breaking off closes the connection. */
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** A request for a connection. */
@@ -126,6 +146,17 @@ export function createEgress(options: EgressOptions): Egress {
         exchange(await openCall(url, stop), { method: "GET", ...request }),
       );
     },
+    open: async ({ what, timeoutMs, signal, ...request }) => {
+      const url = parse(request.url, what);
+      const life = AbortSignal.any([signal, closing.signal]);
+      const response = await withinTime({ ...options, timeoutMs, signals: [life] }, async (stop) => {
+        const call = await openCall(url, stop);
+        // After the head only `life` aborts: `stop` belongs to the time of the head.
+        return await send({ ...call, stop: AbortSignal.any([life, stop]) }, request);
+      });
+      const { statusCode = 0, headers } = response;
+      return { status: statusCode, headers, body: readPieces(response, life) };
+    },
     connect: async ({ url: text, what, timeoutMs, signal }) => {
       const url = parse(text, what);
       return await withinTime(
@@ -201,17 +232,20 @@ interface Call {
   readonly stop: AbortSignal;
 }
 
-type Exchange = Pick<EgressPost, "responseBytesMax"> &
-  Partial<Pick<EgressPost, "headers" | "body">> & { method: string };
+interface Outgoing {
+  readonly method: string;
+  readonly headers?: EgressPost["headers"];
+  readonly body?: string | undefined;
+}
 
-async function exchange(call: Call, request: Exchange): Promise<EgressFile> {
+async function exchange(call: Call, request: Outgoing & Pick<EgressPost, "responseBytesMax">): Promise<EgressFile> {
   const response = await send(call, request);
   return { status: response.statusCode ?? 0, ...(await readBody(response, request.responseBytesMax)) };
 }
 
 const userAgent = `Runnel/${version}`;
 
-function send({ url, route, connections, stop }: Call, exchange: Exchange): Promise<IncomingMessage> {
+function send({ url, route, connections, stop }: Call, exchange: Outgoing): Promise<IncomingMessage> {
   const { method, headers, body } = exchange;
   return new Promise((resolve, reject) => {
     const options = { agent: connections, route, signal: stop };
@@ -235,6 +269,14 @@ function send({ url, route, connections, stop }: Call, exchange: Exchange): Prom
     request.once("response", resolve);
     request.end(body);
   });
+}
+
+async function* readPieces(response: IncomingMessage, life: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw life.aborted ? life.reason : describeTrouble(error);
+  }
 }
 
 async function readBody(response: IncomingMessage, bytesMax: number): Promise<Omit<EgressFile, "status">> {

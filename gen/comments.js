@@ -6566,6 +6566,10 @@ export const comments = new Map(
   "Tools that the caller runs itself. A response that calls one ends the run with the finish reason `tool-calls`, after the other tools of that response have run. `RunCompleted.pending_tool_calls` has the calls; the caller sends their results as the next `messages` of SendMessage."
  ],
  [
+  "runnel.v1.AgentTools.mcp",
+  "Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent."
+ ],
+ [
   "runnel.v1.AgentTools.provider",
   "Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and `tool.call.completed` with `run_by_provider`. Checked when a message is sent."
  ],
@@ -7942,6 +7946,78 @@ export const comments = new Map(
   "Token of the next page; empty on the last page."
  ],
  [
+  "runnel.v1.McpHeader",
+  "A header of the requests to a server."
+ ],
+ [
+  "runnel.v1.McpHeader.name",
+  "Name of the header."
+ ],
+ [
+  "runnel.v1.McpHeader.value",
+  "Value of the header: visible ASCII characters and spaces. Empty in every answer of the service."
+ ],
+ [
+  "runnel.v1.McpServer",
+  "A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it."
+ ],
+ [
+  "runnel.v1.McpServer.Transport",
+  "How the service talks to a server with a URL."
+ ],
+ [
+  "runnel.v1.McpServer.Transport.TRANSPORT_HTTP",
+  "Streamable HTTP, of every revision of the protocol."
+ ],
+ [
+  "runnel.v1.McpServer.Transport.TRANSPORT_SSE",
+  "Server-sent events of the revision 2024-11-05, for old servers."
+ ],
+ [
+  "runnel.v1.McpServer.Transport.TRANSPORT_UNSPECIFIED",
+  "Unspecified: streamable HTTP."
+ ],
+ [
+  "runnel.v1.McpServer.allowed_tools",
+  "Names of the server's tools that the agent has, as the server writes them; unset means all, at most 128."
+ ],
+ [
+  "runnel.v1.McpServer.approve",
+  "Names of the server's tools whose calls wait for a person, as with `AgentTools.approve`; `*` means all of them."
+ ],
+ [
+  "runnel.v1.McpServer.headers",
+  "Headers of every request to the server, such as `authorization`. They go to the origin of `url` alone, and no answer of the service has their values."
+ ],
+ [
+  "runnel.v1.McpServer.idle_sec",
+  "Maximum time of one call without progress, in seconds, 1 to 3,600; 0 means 60."
+ ],
+ [
+  "runnel.v1.McpServer.name",
+  "Name of the server, unique in the agent: a letter, then letters, digits, `_` and `-`, at most 32."
+ ],
+ [
+  "runnel.v1.McpServer.prefix",
+  "What the model sees before the name of each tool; unset means the name of the server and `_`. Characters that providers do not accept become `_`."
+ ],
+ [
+  "runnel.v1.McpServer.repeatable",
+  "Names of the server's tools whose calls have no effect that matters twice; `*` means all of them. A call that the death of a replica interrupts is made again; every other call is reported to the model as interrupted."
+ ],
+ [
+  "runnel.v1.McpServer.timeout_sec",
+  "Maximum duration of one call, in seconds, 1 to 3,600; 0 means 120."
+ ],
+ [
+  "runnel.v1.McpServer.transport",
+  "How the service talks to the server."
+ ],
+ [
+  "runnel.v1.McpServer.url",
+  "URL, http or https, of a public host or of a host that the service's settings allow; unset means the server of this name in the setting `mcp.servers`. No redirect is followed."
+ ],
+ [
   "runnel.v1.Message",
   "A message of a conversation (LangBot AgentRunner Protocol v1, §7.2 `Message`)."
  ],
@@ -8600,6 +8676,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunResult.tool_call_completed",
   "A tool call ended."
+ ],
+ [
+  "runnel.v1.RunResult.tool_call_progress",
+  "A call of a tool has got further."
  ],
  [
   "runnel.v1.RunResult.tool_call_started",
@@ -9275,7 +9355,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ToolCallCompleted.result",
-  "Result of the tool, as a JSON object; unset on failure. Built-in tools return `{\"content\": text}`."
+  "Result of the tool, as a JSON object; unset on failure. Built-in tools return `{\"content\": text}`. Tools of MCP servers add `media`, a list of `{\"type\", \"mime_type\", \"data\"}` with base64, and `structured_content`, where the server returns them."
  ],
  [
   "runnel.v1.ToolCallCompleted.run_by_provider",
@@ -9300,6 +9380,30 @@ export const comments = new Map(
  [
   "runnel.v1.ToolCallEvent.tool",
   "Name of the tool."
+ ],
+ [
+  "runnel.v1.ToolCallProgress",
+  "`tool.call.progress`, in no other document: how far a call of an MCP server has got, as the server says. At most one a second for each call, between the call's start and its end. A reader may leave it out."
+ ],
+ [
+  "runnel.v1.ToolCallProgress.message",
+  "What the call does now, for people; at most 1,024 characters."
+ ],
+ [
+  "runnel.v1.ToolCallProgress.progress",
+  "How far the call has got, in units of the server; it rises with each report."
+ ],
+ [
+  "runnel.v1.ToolCallProgress.tool_call_id",
+  "Id of the call."
+ ],
+ [
+  "runnel.v1.ToolCallProgress.tool_name",
+  "Name of the tool."
+ ],
+ [
+  "runnel.v1.ToolCallProgress.total",
+  "Where `progress` ends; unset when the server does not know."
  ],
  [
   "runnel.v1.ToolCallStarted",

@@ -855,7 +855,79 @@ class AgentTools(_Message):
     Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and
     `tool.call.completed` with `run_by_provider`. Checked when a message is sent.
     """
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    mcp: _Messages[McpServer]
+    """
+    Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its
+    end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent.
+    """
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class McpServer(_Message):
+    """A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it."""
+    class Transport(_int):
+        """How the service talks to a server with a URL."""
+        TRANSPORT_UNSPECIFIED: _ClassVar[McpServer.Transport]
+        """Unspecified: streamable HTTP."""
+        TRANSPORT_HTTP: _ClassVar[McpServer.Transport]
+        """Streamable HTTP, of every revision of the protocol."""
+        TRANSPORT_SSE: _ClassVar[McpServer.Transport]
+        """Server-sent events of the revision 2024-11-05, for old servers."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> McpServer.Transport: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[McpServer.Transport]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, McpServer.Transport]]: ...
+    TRANSPORT_UNSPECIFIED: _ClassVar[McpServer.Transport]
+    TRANSPORT_HTTP: _ClassVar[McpServer.Transport]
+    TRANSPORT_SSE: _ClassVar[McpServer.Transport]
+
+    name: _str
+    """Name of the server, unique in the agent: a letter, then letters, digits, `_` and `-`, at most 32."""
+    url: _str
+    """
+    URL, http or https, of a public host or of a host that the service's settings allow; unset means the server of this name in the
+    setting `mcp.servers`. No redirect is followed.
+    """
+    transport: McpServer.Transport
+    """How the service talks to the server."""
+    headers: _Messages[McpHeader]
+    """
+    Headers of every request to the server, such as `authorization`. They go to the origin of `url` alone, and no answer of the
+    service has their values.
+    """
+    allowed_tools: _Scalars[_str]
+    """Names of the server's tools that the agent has, as the server writes them; unset means all, at most 128."""
+    prefix: _str
+    """
+    What the model sees before the name of each tool; unset means the name of the server and `_`. Characters that providers do not
+    accept become `_`.
+    """
+    approve: _Scalars[_str]
+    """Names of the server's tools whose calls wait for a person, as with `AgentTools.approve`; `*` means all of them."""
+    repeatable: _Scalars[_str]
+    """
+    Names of the server's tools whose calls have no effect that matters twice; `*` means all of them. A call that the death of a
+    replica interrupts is made again; every other call is reported to the model as interrupted.
+    """
+    timeout_sec: _int
+    """Maximum duration of one call, in seconds, 1 to 3,600; 0 means 120."""
+    idle_sec: _int
+    """Maximum time of one call without progress, in seconds, 1 to 3,600; 0 means 60."""
+    def __init__(self, *, name: _str | None = ..., url: _str | None = ..., transport: McpServer.Transport | _str | None = ..., headers: _Iterable[McpHeader | _Mapping[_str, _Any]] | None = ..., allowed_tools: _Iterable[_str] | None = ..., prefix: _str | None = ..., approve: _Iterable[_str] | None = ..., repeatable: _Iterable[_str] | None = ..., timeout_sec: _int | None = ..., idle_sec: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["prefix"]) -> _bool: ...
+
+class McpHeader(_Message):
+    """A header of the requests to a server."""
+    name: _str
+    """Name of the header."""
+    value: _str
+    """Value of the header: visible ASCII characters and spaces. Empty in every answer of the service."""
+    def __init__(self, *, name: _str | None = ..., value: _str | None = ...) -> None: ...
 
 class ProviderTool(_Message):
     """A tool that a provider runs itself."""
@@ -1445,11 +1517,13 @@ class RunResult(_Message):
     """The run asks for the approval of an action."""
     result_lost: ResultLost
     """The database has lost an entry that the service had acknowledged."""
+    tool_call_progress: ToolCallProgress
+    """A call of a tool has got further."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -1484,13 +1558,34 @@ class ToolCallCompleted(_Message):
     tool_name: _str
     """Name of the tool."""
     result: _str
-    """Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`."""
+    """
+    Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`. Tools of MCP servers add
+    `media`, a list of `{"type", "mime_type", "data"}` with base64, and `structured_content`, where the server returns them.
+    """
     error: _str
     """Why the call failed; unset on success. `interrupted: …` when a crash or a cancellation interrupted it."""
     run_by_provider: _bool
     """True when the provider of the model ran the tool itself. `result` is then `{"content": …}` with the provider's own JSON."""
     def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., result: _str | None = ..., error: _str | None = ..., run_by_provider: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["result", "error"]) -> _bool: ...
+
+class ToolCallProgress(_Message):
+    """
+    `tool.call.progress`, in no other document: how far a call of an MCP server has got, as the server says. At most one a second for
+    each call, between the call's start and its end. A reader may leave it out.
+    """
+    tool_call_id: _str
+    """Id of the call."""
+    tool_name: _str
+    """Name of the tool."""
+    progress: _float
+    """How far the call has got, in units of the server; it rises with each report."""
+    total: _float
+    """Where `progress` ends; unset when the server does not know."""
+    message: _str
+    """What the call does now, for people; at most 1,024 characters."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., progress: _float | None = ..., total: _float | None = ..., message: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["total"]) -> _bool: ...
 
 class ArtifactCreated(_Message):
     """`artifact.created` (LangBot AgentRunner Protocol v1, §7.2)."""

@@ -113,6 +113,9 @@ export class Transcript {
       case "runFailed":
         this.#push(entry, { kind: "failed", value: payload.value });
         break;
+      case "toolCallProgress":
+        // The raw tab has it; the row of the call shows that it runs.
+        break;
       case undefined:
         // A type that is newer than this page: the raw tab has its bytes.
         break;

@@ -189,6 +189,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "resultLost";
   } | {
     /**
+     * A call of a tool has got further.
+     *
+     * @generated from field: runnel.v1.ToolCallProgress tool_call_progress = 36;
+     */
+    value: ToolCallProgress;
+    case: "toolCallProgress";
+  } | {
+    /**
      * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
@@ -306,7 +314,8 @@ export declare type ToolCallCompleted = Message<"runnel.v1.ToolCallCompleted"> &
   toolName: string;
 
   /**
-   * Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`.
+   * Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`. Tools of MCP servers add
+   * `media`, a list of `{"type", "mime_type", "data"}` with base64, and `structured_content`, where the server returns them.
    *
    * @generated from field: optional string result = 3;
    */
@@ -332,6 +341,55 @@ export declare type ToolCallCompleted = Message<"runnel.v1.ToolCallCompleted"> &
  * Use `create(ToolCallCompletedSchema)` to create a new message.
  */
 export declare const ToolCallCompletedSchema: GenMessage<ToolCallCompleted>;
+
+/**
+ * `tool.call.progress`, in no other document: how far a call of an MCP server has got, as the server says. At most one a second for
+ * each call, between the call's start and its end. A reader may leave it out.
+ *
+ * @generated from message runnel.v1.ToolCallProgress
+ */
+export declare type ToolCallProgress = Message<"runnel.v1.ToolCallProgress"> & {
+  /**
+   * Id of the call.
+   *
+   * @generated from field: string tool_call_id = 1;
+   */
+  toolCallId: string;
+
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string tool_name = 2;
+   */
+  toolName: string;
+
+  /**
+   * How far the call has got, in units of the server; it rises with each report.
+   *
+   * @generated from field: double progress = 3;
+   */
+  progress: number;
+
+  /**
+   * Where `progress` ends; unset when the server does not know.
+   *
+   * @generated from field: optional double total = 4;
+   */
+  total?: number | undefined;
+
+  /**
+   * What the call does now, for people; at most 1,024 characters.
+   *
+   * @generated from field: string message = 5;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message runnel.v1.ToolCallProgress.
+ * Use `create(ToolCallProgressSchema)` to create a new message.
+ */
+export declare const ToolCallProgressSchema: GenMessage<ToolCallProgress>;
 
 /**
  * `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).

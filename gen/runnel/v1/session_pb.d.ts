@@ -604,6 +604,14 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: repeated runnel.v1.ProviderTool provider = 7;
    */
   provider: ProviderTool[];
+
+  /**
+   * Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its
+   * end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent.
+   *
+   * @generated from field: repeated runnel.v1.McpServer mcp = 8;
+   */
+  mcp: McpServer[];
 };
 
 /**
@@ -611,6 +619,153 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
  * Use `create(AgentToolsSchema)` to create a new message.
  */
 export declare const AgentToolsSchema: GenMessage<AgentTools>;
+
+/**
+ * A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it.
+ *
+ * @generated from message runnel.v1.McpServer
+ */
+export declare type McpServer = Message<"runnel.v1.McpServer"> & {
+  /**
+   * Name of the server, unique in the agent: a letter, then letters, digits, `_` and `-`, at most 32.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * URL, http or https, of a public host or of a host that the service's settings allow; unset means the server of this name in the
+   * setting `mcp.servers`. No redirect is followed.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * How the service talks to the server.
+   *
+   * @generated from field: runnel.v1.McpServer.Transport transport = 3;
+   */
+  transport: McpServer_Transport;
+
+  /**
+   * Headers of every request to the server, such as `authorization`. They go to the origin of `url` alone, and no answer of the
+   * service has their values.
+   *
+   * @generated from field: repeated runnel.v1.McpHeader headers = 4;
+   */
+  headers: McpHeader[];
+
+  /**
+   * Names of the server's tools that the agent has, as the server writes them; unset means all, at most 128.
+   *
+   * @generated from field: repeated string allowed_tools = 5;
+   */
+  allowedTools: string[];
+
+  /**
+   * What the model sees before the name of each tool; unset means the name of the server and `_`. Characters that providers do not
+   * accept become `_`.
+   *
+   * @generated from field: optional string prefix = 6;
+   */
+  prefix?: string | undefined;
+
+  /**
+   * Names of the server's tools whose calls wait for a person, as with `AgentTools.approve`; `*` means all of them.
+   *
+   * @generated from field: repeated string approve = 7;
+   */
+  approve: string[];
+
+  /**
+   * Names of the server's tools whose calls have no effect that matters twice; `*` means all of them. A call that the death of a
+   * replica interrupts is made again; every other call is reported to the model as interrupted.
+   *
+   * @generated from field: repeated string repeatable = 8;
+   */
+  repeatable: string[];
+
+  /**
+   * Maximum duration of one call, in seconds, 1 to 3,600; 0 means 120.
+   *
+   * @generated from field: int32 timeout_sec = 9;
+   */
+  timeoutSec: number;
+
+  /**
+   * Maximum time of one call without progress, in seconds, 1 to 3,600; 0 means 60.
+   *
+   * @generated from field: int32 idle_sec = 10;
+   */
+  idleSec: number;
+};
+
+/**
+ * Describes the message runnel.v1.McpServer.
+ * Use `create(McpServerSchema)` to create a new message.
+ */
+export declare const McpServerSchema: GenMessage<McpServer>;
+
+/**
+ * How the service talks to a server with a URL.
+ *
+ * @generated from enum runnel.v1.McpServer.Transport
+ */
+export enum McpServer_Transport {
+  /**
+   * Unspecified: streamable HTTP.
+   *
+   * @generated from enum value: TRANSPORT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Streamable HTTP, of every revision of the protocol.
+   *
+   * @generated from enum value: TRANSPORT_HTTP = 1;
+   */
+  HTTP = 1,
+
+  /**
+   * Server-sent events of the revision 2024-11-05, for old servers.
+   *
+   * @generated from enum value: TRANSPORT_SSE = 2;
+   */
+  SSE = 2,
+}
+
+/**
+ * Describes the enum runnel.v1.McpServer.Transport.
+ */
+export declare const McpServer_TransportSchema: GenEnum<McpServer_Transport>;
+
+/**
+ * A header of the requests to a server.
+ *
+ * @generated from message runnel.v1.McpHeader
+ */
+export declare type McpHeader = Message<"runnel.v1.McpHeader"> & {
+  /**
+   * Name of the header.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value of the header: visible ASCII characters and spaces. Empty in every answer of the service.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message runnel.v1.McpHeader.
+ * Use `create(McpHeaderSchema)` to create a new message.
+ */
+export declare const McpHeaderSchema: GenMessage<McpHeader>;
 
 /**
  * A tool that a provider runs itself.

@@ -81,7 +81,7 @@ func (x StateUpdated_Scope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StateUpdated_Scope.Descriptor instead.
 func (StateUpdated_Scope) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{6, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{7, 0}
 }
 
 // Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats
@@ -167,7 +167,7 @@ func (x ModelError_Cause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelError_Cause.Descriptor instead.
 func (ModelError_Cause) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11, 0}
 }
 
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
@@ -205,6 +205,7 @@ type RunResult struct {
 	//	*RunResult_RunWaiting
 	//	*RunResult_ApprovalRequested
 	//	*RunResult_ResultLost
+	//	*RunResult_ToolCallProgress
 	//	*RunResult_Extension
 	Payload       isRunResult_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
@@ -425,6 +426,15 @@ func (x *RunResult) GetResultLost() *ResultLost {
 	return nil
 }
 
+func (x *RunResult) GetToolCallProgress() *ToolCallProgress {
+	if x != nil {
+		if x, ok := x.Payload.(*RunResult_ToolCallProgress); ok {
+			return x.ToolCallProgress
+		}
+	}
+	return nil
+}
+
 func (x *RunResult) GetExtension() *Extension {
 	if x != nil {
 		if x, ok := x.Payload.(*RunResult_Extension); ok {
@@ -513,6 +523,11 @@ type RunResult_ResultLost struct {
 	ResultLost *ResultLost `protobuf:"bytes,35,opt,name=result_lost,json=resultLost,proto3,oneof"`
 }
 
+type RunResult_ToolCallProgress struct {
+	// A call of a tool has got further.
+	ToolCallProgress *ToolCallProgress `protobuf:"bytes,36,opt,name=tool_call_progress,json=toolCallProgress,proto3,oneof"`
+}
+
 type RunResult_Extension struct {
 	// A result of a type that this version does not know, kept as it arrived.
 	Extension *Extension `protobuf:"bytes,50,opt,name=extension,proto3,oneof"`
@@ -547,6 +562,8 @@ func (*RunResult_RunWaiting) isRunResult_Payload() {}
 func (*RunResult_ApprovalRequested) isRunResult_Payload() {}
 
 func (*RunResult_ResultLost) isRunResult_Payload() {}
+
+func (*RunResult_ToolCallProgress) isRunResult_Payload() {}
 
 func (*RunResult_Extension) isRunResult_Payload() {}
 
@@ -722,7 +739,8 @@ type ToolCallCompleted struct {
 	ToolCallId string `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
 	// Name of the tool.
 	ToolName string `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
-	// Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`.
+	// Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`. Tools of MCP servers add
+	// `media`, a list of `{"type", "mime_type", "data"}` with base64, and `structured_content`, where the server returns them.
 	Result *string `protobuf:"bytes,3,opt,name=result,proto3,oneof" json:"result,omitempty"`
 	// Why the call failed; unset on success. `interrupted: …` when a crash or a cancellation interrupted it.
 	Error *string `protobuf:"bytes,4,opt,name=error,proto3,oneof" json:"error,omitempty"`
@@ -797,6 +815,89 @@ func (x *ToolCallCompleted) GetRunByProvider() bool {
 	return false
 }
 
+// `tool.call.progress`, in no other document: how far a call of an MCP server has got, as the server says. At most one a second for
+// each call, between the call's start and its end. A reader may leave it out.
+type ToolCallProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the call.
+	ToolCallId string `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// Name of the tool.
+	ToolName string `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	// How far the call has got, in units of the server; it rises with each report.
+	Progress float64 `protobuf:"fixed64,3,opt,name=progress,proto3" json:"progress,omitempty"`
+	// Where `progress` ends; unset when the server does not know.
+	Total *float64 `protobuf:"fixed64,4,opt,name=total,proto3,oneof" json:"total,omitempty"`
+	// What the call does now, for people; at most 1,024 characters.
+	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCallProgress) Reset() {
+	*x = ToolCallProgress{}
+	mi := &file_runnel_v1_result_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCallProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCallProgress) ProtoMessage() {}
+
+func (x *ToolCallProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCallProgress.ProtoReflect.Descriptor instead.
+func (*ToolCallProgress) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ToolCallProgress) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ToolCallProgress) GetToolName() string {
+	if x != nil {
+		return x.ToolName
+	}
+	return ""
+}
+
+func (x *ToolCallProgress) GetProgress() float64 {
+	if x != nil {
+		return x.Progress
+	}
+	return 0
+}
+
+func (x *ToolCallProgress) GetTotal() float64 {
+	if x != nil && x.Total != nil {
+		return *x.Total
+	}
+	return 0
+}
+
+func (x *ToolCallProgress) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).
 type ArtifactCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -822,7 +923,7 @@ type ArtifactCreated struct {
 
 func (x *ArtifactCreated) Reset() {
 	*x = ArtifactCreated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[5]
+	mi := &file_runnel_v1_result_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +935,7 @@ func (x *ArtifactCreated) String() string {
 func (*ArtifactCreated) ProtoMessage() {}
 
 func (x *ArtifactCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[5]
+	mi := &file_runnel_v1_result_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +948,7 @@ func (x *ArtifactCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArtifactCreated.ProtoReflect.Descriptor instead.
 func (*ArtifactCreated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ArtifactCreated) GetArtifactType() string {
@@ -921,7 +1022,7 @@ type StateUpdated struct {
 
 func (x *StateUpdated) Reset() {
 	*x = StateUpdated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[6]
+	mi := &file_runnel_v1_result_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1034,7 @@ func (x *StateUpdated) String() string {
 func (*StateUpdated) ProtoMessage() {}
 
 func (x *StateUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[6]
+	mi := &file_runnel_v1_result_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1047,7 @@ func (x *StateUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateUpdated.ProtoReflect.Descriptor instead.
 func (*StateUpdated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StateUpdated) GetScope() StateUpdated_Scope {
@@ -985,7 +1086,7 @@ type ActionRequested struct {
 
 func (x *ActionRequested) Reset() {
 	*x = ActionRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[7]
+	mi := &file_runnel_v1_result_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +1098,7 @@ func (x *ActionRequested) String() string {
 func (*ActionRequested) ProtoMessage() {}
 
 func (x *ActionRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[7]
+	mi := &file_runnel_v1_result_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1111,7 @@ func (x *ActionRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRequested.ProtoReflect.Descriptor instead.
 func (*ActionRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ActionRequested) GetAction() string {
@@ -1056,7 +1157,7 @@ type RunCompleted struct {
 
 func (x *RunCompleted) Reset() {
 	*x = RunCompleted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	mi := &file_runnel_v1_result_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1169,7 @@ func (x *RunCompleted) String() string {
 func (*RunCompleted) ProtoMessage() {}
 
 func (x *RunCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	mi := &file_runnel_v1_result_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1182,7 @@ func (x *RunCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompleted.ProtoReflect.Descriptor instead.
 func (*RunCompleted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RunCompleted) GetFinishReason() string {
@@ -1149,7 +1250,7 @@ type RunFailed struct {
 
 func (x *RunFailed) Reset() {
 	*x = RunFailed{}
-	mi := &file_runnel_v1_result_proto_msgTypes[9]
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1161,7 +1262,7 @@ func (x *RunFailed) String() string {
 func (*RunFailed) ProtoMessage() {}
 
 func (x *RunFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[9]
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1174,7 +1275,7 @@ func (x *RunFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFailed.ProtoReflect.Descriptor instead.
 func (*RunFailed) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RunFailed) GetCode() string {
@@ -1243,7 +1344,7 @@ type ModelError struct {
 
 func (x *ModelError) Reset() {
 	*x = ModelError{}
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1356,7 @@ func (x *ModelError) String() string {
 func (*ModelError) ProtoMessage() {}
 
 func (x *ModelError) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1369,7 @@ func (x *ModelError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelError.ProtoReflect.Descriptor instead.
 func (*ModelError) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ModelError) GetCause() ModelError_Cause {
@@ -1310,7 +1411,7 @@ type ReasoningDelta struct {
 
 func (x *ReasoningDelta) Reset() {
 	*x = ReasoningDelta{}
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1322,7 +1423,7 @@ func (x *ReasoningDelta) String() string {
 func (*ReasoningDelta) ProtoMessage() {}
 
 func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1335,7 +1436,7 @@ func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReasoningDelta.ProtoReflect.Descriptor instead.
 func (*ReasoningDelta) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReasoningDelta) GetContent() string {
@@ -1356,7 +1457,7 @@ type TurnStarted struct {
 
 func (x *TurnStarted) Reset() {
 	*x = TurnStarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1469,7 @@ func (x *TurnStarted) String() string {
 func (*TurnStarted) ProtoMessage() {}
 
 func (x *TurnStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1482,7 @@ func (x *TurnStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStarted.ProtoReflect.Descriptor instead.
 func (*TurnStarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TurnStarted) GetTurn() int32 {
@@ -1406,7 +1507,7 @@ type TurnRestarted struct {
 
 func (x *TurnRestarted) Reset() {
 	*x = TurnRestarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1519,7 @@ func (x *TurnRestarted) String() string {
 func (*TurnRestarted) ProtoMessage() {}
 
 func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1431,7 +1532,7 @@ func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnRestarted.ProtoReflect.Descriptor instead.
 func (*TurnRestarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TurnRestarted) GetTurn() int32 {
@@ -1459,7 +1560,7 @@ type ResultLost struct {
 
 func (x *ResultLost) Reset() {
 	*x = ResultLost{}
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1572,7 @@ func (x *ResultLost) String() string {
 func (*ResultLost) ProtoMessage() {}
 
 func (x *ResultLost) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1585,7 @@ func (x *ResultLost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultLost.ProtoReflect.Descriptor instead.
 func (*ResultLost) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 // `run.waiting`: the run is parked.
@@ -1500,7 +1601,7 @@ type RunWaiting struct {
 
 func (x *RunWaiting) Reset() {
 	*x = RunWaiting{}
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1613,7 @@ func (x *RunWaiting) String() string {
 func (*RunWaiting) ProtoMessage() {}
 
 func (x *RunWaiting) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1626,7 @@ func (x *RunWaiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunWaiting.ProtoReflect.Descriptor instead.
 func (*RunWaiting) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RunWaiting) GetReason() string {
@@ -1570,7 +1671,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1683,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1696,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ApprovalRequested) GetToolCallId() string {
@@ -1674,7 +1775,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[17]
+	mi := &file_runnel_v1_result_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +1787,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[17]
+	mi := &file_runnel_v1_result_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +1800,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Extension) GetType() string {
@@ -1720,7 +1821,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xcf\r\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xb9\x0e\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -1763,7 +1864,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x12approval.requested\x10\x01H\x00R\x11approvalRequested\x12N\n" +
 	"\vresult_lost\x18# \x01(\v2\x15.runnel.v1.ResultLostB\x14\xaa\xd9\xf4\a\x0f\n" +
 	"\vresult.lost\x10\x02H\x00R\n" +
-	"resultLost\x12H\n" +
+	"resultLost\x12h\n" +
+	"\x12tool_call_progress\x18$ \x01(\v2\x1b.runnel.v1.ToolCallProgressB\x1b\xaa\xd9\xf4\a\x16\n" +
+	"\x12tool.call.progress\x10\x02H\x00R\x10toolCallProgress\x12H\n" +
 	"\textension\x182 \x01(\v2\x14.runnel.v1.ExtensionB\x12\xaa\xd9\xf4\a\r\n" +
 	"\textension\x10\x02H\x00R\textension:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
@@ -1789,7 +1892,15 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x05error\x18\x04 \x01(\tH\x01R\x05error\x88\x01\x01\x12&\n" +
 	"\x0frun_by_provider\x18\x05 \x01(\bR\rrunByProviderB\t\n" +
 	"\a_resultB\b\n" +
-	"\x06_error\"\x8f\x03\n" +
+	"\x06_error\"\xac\x01\n" +
+	"\x10ToolCallProgress\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x1b\n" +
+	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12\x1a\n" +
+	"\bprogress\x18\x03 \x01(\x01R\bprogress\x12\x19\n" +
+	"\x05total\x18\x04 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
+	"\amessage\x18\x05 \x01(\tR\amessageB\b\n" +
+	"\x06_total\"\x8f\x03\n" +
 	"\x0fArtifactCreated\x12#\n" +
 	"\rartifact_type\x18\x01 \x01(\tR\fartifactType\x12$\n" +
 	"\vartifact_id\x18\x02 \x01(\tH\x00R\n" +
@@ -1914,7 +2025,7 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
 	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
@@ -1923,58 +2034,60 @@ var file_runnel_v1_result_proto_goTypes = []any{
 	(*MessageCompleted)(nil),      // 4: runnel.v1.MessageCompleted
 	(*ToolCallStarted)(nil),       // 5: runnel.v1.ToolCallStarted
 	(*ToolCallCompleted)(nil),     // 6: runnel.v1.ToolCallCompleted
-	(*ArtifactCreated)(nil),       // 7: runnel.v1.ArtifactCreated
-	(*StateUpdated)(nil),          // 8: runnel.v1.StateUpdated
-	(*ActionRequested)(nil),       // 9: runnel.v1.ActionRequested
-	(*RunCompleted)(nil),          // 10: runnel.v1.RunCompleted
-	(*RunFailed)(nil),             // 11: runnel.v1.RunFailed
-	(*ModelError)(nil),            // 12: runnel.v1.ModelError
-	(*ReasoningDelta)(nil),        // 13: runnel.v1.ReasoningDelta
-	(*TurnStarted)(nil),           // 14: runnel.v1.TurnStarted
-	(*TurnRestarted)(nil),         // 15: runnel.v1.TurnRestarted
-	(*ResultLost)(nil),            // 16: runnel.v1.ResultLost
-	(*RunWaiting)(nil),            // 17: runnel.v1.RunWaiting
-	(*ApprovalRequested)(nil),     // 18: runnel.v1.ApprovalRequested
-	(*Extension)(nil),             // 19: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 21: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 22: runnel.v1.MessageChunk
-	(*Message)(nil),               // 23: runnel.v1.Message
-	(*ToolCall)(nil),              // 24: runnel.v1.ToolCall
+	(*ToolCallProgress)(nil),      // 7: runnel.v1.ToolCallProgress
+	(*ArtifactCreated)(nil),       // 8: runnel.v1.ArtifactCreated
+	(*StateUpdated)(nil),          // 9: runnel.v1.StateUpdated
+	(*ActionRequested)(nil),       // 10: runnel.v1.ActionRequested
+	(*RunCompleted)(nil),          // 11: runnel.v1.RunCompleted
+	(*RunFailed)(nil),             // 12: runnel.v1.RunFailed
+	(*ModelError)(nil),            // 13: runnel.v1.ModelError
+	(*ReasoningDelta)(nil),        // 14: runnel.v1.ReasoningDelta
+	(*TurnStarted)(nil),           // 15: runnel.v1.TurnStarted
+	(*TurnRestarted)(nil),         // 16: runnel.v1.TurnRestarted
+	(*ResultLost)(nil),            // 17: runnel.v1.ResultLost
+	(*RunWaiting)(nil),            // 18: runnel.v1.RunWaiting
+	(*ApprovalRequested)(nil),     // 19: runnel.v1.ApprovalRequested
+	(*Extension)(nil),             // 20: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 22: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 23: runnel.v1.MessageChunk
+	(*Message)(nil),               // 24: runnel.v1.Message
+	(*ToolCall)(nil),              // 25: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	20, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	21, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	21, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	22, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
 	3,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
 	4,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
 	5,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
 	6,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
-	7,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
-	8,  // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
-	9,  // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
-	10, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
-	11, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
-	13, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
-	14, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
-	15, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
-	17, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
-	18, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
-	16, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
-	19, // 17: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	22, // 18: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	23, // 19: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
-	0,  // 20: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	23, // 21: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	24, // 22: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	12, // 23: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
-	1,  // 24: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
-	20, // 25: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	20, // 26: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	8,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
+	9,  // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
+	10, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
+	11, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
+	12, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
+	14, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
+	15, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
+	16, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
+	18, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
+	19, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
+	17, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
+	7,  // 17: runnel.v1.RunResult.tool_call_progress:type_name -> runnel.v1.ToolCallProgress
+	20, // 18: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	23, // 19: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	24, // 20: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	0,  // 21: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
+	24, // 22: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	25, // 23: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	13, // 24: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 25: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	21, // 26: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	21, // 27: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -2000,18 +2113,20 @@ func file_runnel_v1_result_proto_init() {
 		(*RunResult_RunWaiting)(nil),
 		(*RunResult_ApprovalRequested)(nil),
 		(*RunResult_ResultLost)(nil),
+		(*RunResult_ToolCallProgress)(nil),
 		(*RunResult_Extension)(nil),
 	}
 	file_runnel_v1_result_proto_msgTypes[4].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[5].OneofWrappers = []any{}
-	file_runnel_v1_result_proto_msgTypes[7].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[6].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -265,6 +265,59 @@ func (ToolChoice_Mode) EnumDescriptor() ([]byte, []int) {
 	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3, 0}
 }
 
+// How the service talks to a server with a URL.
+type McpServer_Transport int32
+
+const (
+	// Unspecified: streamable HTTP.
+	McpServer_TRANSPORT_UNSPECIFIED McpServer_Transport = 0
+	// Streamable HTTP, of every revision of the protocol.
+	McpServer_TRANSPORT_HTTP McpServer_Transport = 1
+	// Server-sent events of the revision 2024-11-05, for old servers.
+	McpServer_TRANSPORT_SSE McpServer_Transport = 2
+)
+
+// Enum value maps for McpServer_Transport.
+var (
+	McpServer_Transport_name = map[int32]string{
+		0: "TRANSPORT_UNSPECIFIED",
+		1: "TRANSPORT_HTTP",
+		2: "TRANSPORT_SSE",
+	}
+	McpServer_Transport_value = map[string]int32{
+		"TRANSPORT_UNSPECIFIED": 0,
+		"TRANSPORT_HTTP":        1,
+		"TRANSPORT_SSE":         2,
+	}
+)
+
+func (x McpServer_Transport) Enum() *McpServer_Transport {
+	p := new(McpServer_Transport)
+	*p = x
+	return p
+}
+
+func (x McpServer_Transport) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (McpServer_Transport) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_session_proto_enumTypes[4].Descriptor()
+}
+
+func (McpServer_Transport) Type() protoreflect.EnumType {
+	return &file_runnel_v1_session_proto_enumTypes[4]
+}
+
+func (x McpServer_Transport) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use McpServer_Transport.Descriptor instead.
+func (McpServer_Transport) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7, 0}
+}
+
 // A conversation with one agent configuration. It has many runs, at most one of them active at a time. The first nine fields
 // are the body that the Agent Runner document gives for `GET /v1/sessions/{id}`, in its order.
 type Session struct {
@@ -967,7 +1020,10 @@ type AgentTools struct {
 	UnknownCallsToCaller bool `protobuf:"varint,6,opt,name=unknown_calls_to_caller,json=unknownCallsToCaller,proto3" json:"unknown_calls_to_caller,omitempty"`
 	// Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and
 	// `tool.call.completed` with `run_by_provider`. Checked when a message is sent.
-	Provider      []*ProviderTool `protobuf:"bytes,7,rep,name=provider,proto3" json:"provider,omitempty"`
+	Provider []*ProviderTool `protobuf:"bytes,7,rep,name=provider,proto3" json:"provider,omitempty"`
+	// Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its
+	// end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent.
+	Mcp           []*McpServer `protobuf:"bytes,8,rep,name=mcp,proto3" json:"mcp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1051,6 +1107,199 @@ func (x *AgentTools) GetProvider() []*ProviderTool {
 	return nil
 }
 
+func (x *AgentTools) GetMcp() []*McpServer {
+	if x != nil {
+		return x.Mcp
+	}
+	return nil
+}
+
+// A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it.
+type McpServer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server, unique in the agent: a letter, then letters, digits, `_` and `-`, at most 32.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// URL, http or https, of a public host or of a host that the service's settings allow; unset means the server of this name in the
+	// setting `mcp.servers`. No redirect is followed.
+	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// How the service talks to the server.
+	Transport McpServer_Transport `protobuf:"varint,3,opt,name=transport,proto3,enum=runnel.v1.McpServer_Transport" json:"transport,omitempty"`
+	// Headers of every request to the server, such as `authorization`. They go to the origin of `url` alone, and no answer of the
+	// service has their values.
+	Headers []*McpHeader `protobuf:"bytes,4,rep,name=headers,proto3" json:"headers,omitempty"`
+	// Names of the server's tools that the agent has, as the server writes them; unset means all, at most 128.
+	AllowedTools []string `protobuf:"bytes,5,rep,name=allowed_tools,json=allowedTools,proto3" json:"allowed_tools,omitempty"`
+	// What the model sees before the name of each tool; unset means the name of the server and `_`. Characters that providers do not
+	// accept become `_`.
+	Prefix *string `protobuf:"bytes,6,opt,name=prefix,proto3,oneof" json:"prefix,omitempty"`
+	// Names of the server's tools whose calls wait for a person, as with `AgentTools.approve`; `*` means all of them.
+	Approve []string `protobuf:"bytes,7,rep,name=approve,proto3" json:"approve,omitempty"`
+	// Names of the server's tools whose calls have no effect that matters twice; `*` means all of them. A call that the death of a
+	// replica interrupts is made again; every other call is reported to the model as interrupted.
+	Repeatable []string `protobuf:"bytes,8,rep,name=repeatable,proto3" json:"repeatable,omitempty"`
+	// Maximum duration of one call, in seconds, 1 to 3,600; 0 means 120.
+	TimeoutSec int32 `protobuf:"varint,9,opt,name=timeout_sec,json=timeoutSec,proto3" json:"timeout_sec,omitempty"`
+	// Maximum time of one call without progress, in seconds, 1 to 3,600; 0 means 60.
+	IdleSec       int32 `protobuf:"varint,10,opt,name=idle_sec,json=idleSec,proto3" json:"idle_sec,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpServer) Reset() {
+	*x = McpServer{}
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpServer) ProtoMessage() {}
+
+func (x *McpServer) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
+func (*McpServer) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *McpServer) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *McpServer) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *McpServer) GetTransport() McpServer_Transport {
+	if x != nil {
+		return x.Transport
+	}
+	return McpServer_TRANSPORT_UNSPECIFIED
+}
+
+func (x *McpServer) GetHeaders() []*McpHeader {
+	if x != nil {
+		return x.Headers
+	}
+	return nil
+}
+
+func (x *McpServer) GetAllowedTools() []string {
+	if x != nil {
+		return x.AllowedTools
+	}
+	return nil
+}
+
+func (x *McpServer) GetPrefix() string {
+	if x != nil && x.Prefix != nil {
+		return *x.Prefix
+	}
+	return ""
+}
+
+func (x *McpServer) GetApprove() []string {
+	if x != nil {
+		return x.Approve
+	}
+	return nil
+}
+
+func (x *McpServer) GetRepeatable() []string {
+	if x != nil {
+		return x.Repeatable
+	}
+	return nil
+}
+
+func (x *McpServer) GetTimeoutSec() int32 {
+	if x != nil {
+		return x.TimeoutSec
+	}
+	return 0
+}
+
+func (x *McpServer) GetIdleSec() int32 {
+	if x != nil {
+		return x.IdleSec
+	}
+	return 0
+}
+
+// A header of the requests to a server.
+type McpHeader struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the header.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Value of the header: visible ASCII characters and spaces. Empty in every answer of the service.
+	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpHeader) Reset() {
+	*x = McpHeader{}
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpHeader) ProtoMessage() {}
+
+func (x *McpHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpHeader.ProtoReflect.Descriptor instead.
+func (*McpHeader) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *McpHeader) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *McpHeader) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 // A tool that a provider runs itself.
 type ProviderTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1065,7 +1314,7 @@ type ProviderTool struct {
 
 func (x *ProviderTool) Reset() {
 	*x = ProviderTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1077,7 +1326,7 @@ func (x *ProviderTool) String() string {
 func (*ProviderTool) ProtoMessage() {}
 
 func (x *ProviderTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1090,7 +1339,7 @@ func (x *ProviderTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProviderTool.ProtoReflect.Descriptor instead.
 func (*ProviderTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ProviderTool) GetProvider() string {
@@ -1122,7 +1371,7 @@ type FunctionTool struct {
 
 func (x *FunctionTool) Reset() {
 	*x = FunctionTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1383,7 @@ func (x *FunctionTool) String() string {
 func (*FunctionTool) ProtoMessage() {}
 
 func (x *FunctionTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1396,7 @@ func (x *FunctionTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionTool.ProtoReflect.Descriptor instead.
 func (*FunctionTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FunctionTool) GetName() string {
@@ -1186,7 +1435,7 @@ type RemoteTool struct {
 
 func (x *RemoteTool) Reset() {
 	*x = RemoteTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[9]
+	mi := &file_runnel_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1447,7 @@ func (x *RemoteTool) String() string {
 func (*RemoteTool) ProtoMessage() {}
 
 func (x *RemoteTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[9]
+	mi := &file_runnel_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1460,7 @@ func (x *RemoteTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoteTool.ProtoReflect.Descriptor instead.
 func (*RemoteTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RemoteTool) GetName() string {
@@ -1249,7 +1498,7 @@ type Callback struct {
 
 func (x *Callback) Reset() {
 	*x = Callback{}
-	mi := &file_runnel_v1_session_proto_msgTypes[10]
+	mi := &file_runnel_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1510,7 @@ func (x *Callback) String() string {
 func (*Callback) ProtoMessage() {}
 
 func (x *Callback) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[10]
+	mi := &file_runnel_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1523,7 @@ func (x *Callback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Callback.ProtoReflect.Descriptor instead.
 func (*Callback) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Callback) GetBaseUrl() string {
@@ -1387,7 +1636,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06strict\x18\x04 \x01(\bR\x06strict\"X\n" +
 	"\x06Budget\x12\x1f\n" +
 	"\x06tokens\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06tokens\x12-\n" +
-	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\x8d\x03\n" +
+	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xbf\x03\n" +
 	"\n" +
 	"AgentTools\x12)\n" +
 	"\abuiltin\x18\x01 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10@\"\x05r\x03(\x80\x01R\abuiltin\x128\n" +
@@ -1397,7 +1646,37 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x10\xc0\x01\"\x05r\x03(\x80\x01R\aapprove\x126\n" +
 	"\x10approval_seconds\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xf5$(\x00R\x0fapprovalSeconds\x125\n" +
 	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\x12=\n" +
-	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\"Y\n" +
+	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\x120\n" +
+	"\x03mcp\x18\b \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\x03mcp\"\xd5\a\n" +
+	"\tMcpServer\x12\xd6\x01\n" +
+	"\x04name\x18\x01 \x01(\tB\xc1\x01\xbaH\xb6\x01\xba\x01\xb2\x01\n" +
+	"\x17mcp_server.name.pattern\x12hinvalid name of an mcp server: must be a letter, then at most 31 letters, digits, dashes and underscores\x1a-this.matches('^[A-Za-z][A-Za-z0-9_-]{0,31}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12\x1a\n" +
+	"\x03url\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fR\x03url\x12F\n" +
+	"\ttransport\x18\x03 \x01(\x0e2\x1e.runnel.v1.McpServer.TransportB\b\xbaH\x05\x82\x01\x02\x10\x01R\ttransport\x128\n" +
+	"\aheaders\x18\x04 \x03(\v2\x14.runnel.v1.McpHeaderB\b\xbaH\x05\x92\x01\x02\x10\x10R\aheaders\x127\n" +
+	"\rallowed_tools\x18\x05 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10\x80\x01\"\ar\x05\x10\x01(\x80\x04R\fallowedTools\x129\n" +
+	"\x06prefix\x18\x06 \x01(\tB\x1c\xbaH\x19r\x172\x15^[A-Za-z0-9_-]{0,40}$H\x00R\x06prefix\x88\x01\x01\x12,\n" +
+	"\aapprove\x18\a \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10\x80\x01\"\ar\x05\x10\x01(\x80\x04R\aapprove\x122\n" +
+	"\n" +
+	"repeatable\x18\b \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10\x80\x01\"\ar\x05\x10\x01(\x80\x04R\n" +
+	"repeatable\x12+\n" +
+	"\vtimeout_sec\x18\t \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\x90\x1c(\x00R\n" +
+	"timeoutSec\x12%\n" +
+	"\bidle_sec\x18\n" +
+	" \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\x90\x1c(\x00R\aidleSec\"b\n" +
+	"\tTransport\x12\x19\n" +
+	"\x15TRANSPORT_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x0eTRANSPORT_HTTP\x10\x01\x1a\t\xc2\xd9\xf4\a\x04http\x12\x1b\n" +
+	"\rTRANSPORT_SSE\x10\x02\x1a\b\xc2\xd9\xf4\a\x03sse:\xb7\x01\xbaH\xb3\x01\x1a\xb0\x01\n" +
+	"\x0emcp_server.url\x12Zinvalid mcp server: headers and transport need a url; a server of the settings has its own\x1aBthis.url != '' || (size(this.headers) == 0 && this.transport == 0)B\t\n" +
+	"\a_prefix\"\xc7\x02\n" +
+	"\tMcpHeader\x12v\n" +
+	"\x04name\x18\x01 \x01(\tBb\xbaH_\xba\x01\\\n" +
+	"\x17mcp_header.name.pattern\x12\x18invalid name of a header\x1a'this.matches('^[A-Za-z0-9_.-]{1,128}$')R\x04name\x12\xc1\x01\n" +
+	"\x05value\x18\x02 \x01(\tB\xaa\x01\xbaH\xa3\x01\xba\x01\x9f\x01\n" +
+	"\x18mcp_header.value.pattern\x12Sinvalid value of a header: must be at most 8192 visible ASCII characters and spaces\x1a.this.matches('^[ -~]*$') && size(this) <= 8192\x80\x01\x01R\x05value\"Y\n" +
 	"\fProviderTool\x12#\n" +
 	"\bprovider\x18\x01 \x01(\tB\a\xbaH\x04r\x02(@R\bprovider\x12$\n" +
 	"\x04tool\x18\x02 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01R\x04tool\"\xa4\x02\n" +
@@ -1445,47 +1724,53 @@ func file_runnel_v1_session_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_session_proto_rawDescData
 }
 
-var file_runnel_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_runnel_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_runnel_v1_session_proto_goTypes = []any{
 	(Verbosity)(0),                // 0: runnel.v1.Verbosity
 	(ReasoningEffort)(0),          // 1: runnel.v1.ReasoningEffort
 	(Session_State)(0),            // 2: runnel.v1.Session.State
 	(ToolChoice_Mode)(0),          // 3: runnel.v1.ToolChoice.Mode
-	(*Session)(nil),               // 4: runnel.v1.Session
-	(*Fork)(nil),                  // 5: runnel.v1.Fork
-	(*Agent)(nil),                 // 6: runnel.v1.Agent
-	(*ToolChoice)(nil),            // 7: runnel.v1.ToolChoice
-	(*ResponseFormat)(nil),        // 8: runnel.v1.ResponseFormat
-	(*Budget)(nil),                // 9: runnel.v1.Budget
-	(*AgentTools)(nil),            // 10: runnel.v1.AgentTools
-	(*ProviderTool)(nil),          // 11: runnel.v1.ProviderTool
-	(*FunctionTool)(nil),          // 12: runnel.v1.FunctionTool
-	(*RemoteTool)(nil),            // 13: runnel.v1.RemoteTool
-	(*Callback)(nil),              // 14: runnel.v1.Callback
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 16: runnel.v1.Usage
+	(McpServer_Transport)(0),      // 4: runnel.v1.McpServer.Transport
+	(*Session)(nil),               // 5: runnel.v1.Session
+	(*Fork)(nil),                  // 6: runnel.v1.Fork
+	(*Agent)(nil),                 // 7: runnel.v1.Agent
+	(*ToolChoice)(nil),            // 8: runnel.v1.ToolChoice
+	(*ResponseFormat)(nil),        // 9: runnel.v1.ResponseFormat
+	(*Budget)(nil),                // 10: runnel.v1.Budget
+	(*AgentTools)(nil),            // 11: runnel.v1.AgentTools
+	(*McpServer)(nil),             // 12: runnel.v1.McpServer
+	(*McpHeader)(nil),             // 13: runnel.v1.McpHeader
+	(*ProviderTool)(nil),          // 14: runnel.v1.ProviderTool
+	(*FunctionTool)(nil),          // 15: runnel.v1.FunctionTool
+	(*RemoteTool)(nil),            // 16: runnel.v1.RemoteTool
+	(*Callback)(nil),              // 17: runnel.v1.Callback
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 19: runnel.v1.Usage
 }
 var file_runnel_v1_session_proto_depIdxs = []int32{
 	2,  // 0: runnel.v1.Session.status:type_name -> runnel.v1.Session.State
-	15, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	16, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
-	5,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
-	10, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
-	9,  // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
-	8,  // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
+	18, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	19, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
+	6,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
+	11, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
+	10, // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
+	9,  // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
 	1,  // 7: runnel.v1.Agent.reasoning_effort:type_name -> runnel.v1.ReasoningEffort
-	7,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
+	8,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
 	0,  // 9: runnel.v1.Agent.verbosity:type_name -> runnel.v1.Verbosity
 	3,  // 10: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
-	13, // 11: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
-	12, // 12: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
-	11, // 13: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	16, // 11: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
+	15, // 12: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
+	14, // 13: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
+	12, // 14: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
+	4,  // 15: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
+	13, // 16: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_proto_init() }
@@ -1495,13 +1780,14 @@ func file_runnel_v1_session_proto_init() {
 	}
 	file_runnel_v1_usage_proto_init()
 	file_runnel_v1_session_proto_msgTypes[2].OneofWrappers = []any{}
+	file_runnel_v1_session_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_session_proto_rawDesc), len(file_runnel_v1_session_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   11,
+			NumEnums:      5,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

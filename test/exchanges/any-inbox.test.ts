@@ -86,7 +86,7 @@ function expectFrom(text: string, model: WorkspaceModel): unknown[] {
   });
 }
 
-const nobody: Commands = {
+const nobody: Pick<Commands, "run"> = {
   run: () => expect.unreachable("a command was run"),
 };
 

@@ -14,5 +14,9 @@ function textsOfSecret(value: unknown): readonly string[] {
   if (typeof value === "string") {
     return [value];
   }
-  return Array.isArray(value) ? value.flatMap((each) => (typeof each === "string" ? [each] : [each.key])) : [];
+  return Array.isArray(value) ? value.flatMap(textsOfItem) : [];
+}
+
+function textsOfItem(item: string | { readonly key: string } | { readonly secrets: readonly string[] }) {
+  return typeof item === "string" ? [item] : "secrets" in item ? item.secrets : [item.key];
 }

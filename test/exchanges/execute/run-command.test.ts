@@ -29,7 +29,7 @@ function refused(text: string, reason: string): CommandResult {
 }
 
 /** Commands that end as given without running anything, to test how results describe them. */
-function endsWith(end: Partial<Awaited<ReturnType<Commands["run"]>>>): Commands {
+function endsWith(end: Partial<Awaited<ReturnType<Commands["run"]>>>): Pick<Commands, "run"> {
   const nothing = { text: "", isCut: false };
   const whole = "words" in end ? end : { stdout: nothing, stderr: nothing, exit: { status: 0 }, ...end };
   return { run: async () => whole as Awaited<ReturnType<Commands["run"]>> };

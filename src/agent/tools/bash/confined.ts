@@ -1,5 +1,6 @@
 // Runs one command in a jail, in its work directory.
 
+import type { ChildProcess } from "node:child_process";
 import { constants } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -10,7 +11,7 @@ import { isRoot } from "../../../platform/base/owner.ts";
 import type { ToolContext } from "../tool.ts";
 import { coversWithin } from "./find-bubblewrap.ts";
 import type { Growth } from "./growth.ts";
-import { refuseWorkDir, type Shell } from "./jail.ts";
+import { refuseWorkDir, type ServedView, type Shell } from "./jail.ts";
 import { type Bubblewrap, launchJailed, launchProcesses } from "./launch.ts";
 import { processesMax } from "./limits.ts";
 import type { CommandEnd, NotRun } from "./outcome.ts";
@@ -25,9 +26,15 @@ export interface Confinement {
   readonly clock: Clock;
 }
 
+/** A program that serves, and its user. */
+export interface Served extends ServedView {
+  /** Called once with the started process; its pipes are open. */
+  readonly onLaunched: (child: ChildProcess) => void;
+}
+
 /** Runs the command in a jail. The text of the command is not checked here. */
 export async function runConfined(
-  { command, shell }: { readonly command: string; readonly shell: Shell },
+  { command, shell, served }: { readonly command: string; readonly shell: Shell; readonly served?: Served | undefined },
   context: ToolContext,
   { jail, growth, clock }: Confinement,
   options: CommandOptions,
@@ -52,11 +59,12 @@ export async function runConfined(
     coversWithin(real, shownAs, hidden),
     Watch.open(path),
   ]);
-  const view = { command, shell, sessionId, workDir: shownAs, covered };
+  const view = { command, shell, sessionId, workDir: shownAs, covered, served };
   const worker = workerOf(real, await directory.stat());
   const isOfRoot = isRoot() && worker === undefined;
   await using group = isOfRoot ? await openPidsGroup(processesMax + launchProcesses) : undefined;
   const launched = launchJailed(jail, view, { workDirFd: directory.fd, worker, group });
+  served?.onLaunched(launched.child);
   // Before the jail is set up, its first process still sees this system, and all of the system's processes would be counted.
   const jailPid = (): number | undefined => (launched.hasStarted() ? launched.jailPid() : undefined);
   const end = await followCommand(launched, {

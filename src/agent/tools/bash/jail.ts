@@ -9,7 +9,7 @@
 import { join } from "node:path";
 import { isWithin } from "../../../engine/sessions/within.ts";
 import { environmentOf, tempDirectoryOf } from "./environment.ts";
-import { processesMax, sharedMemoryBytes, shellLimits, tempBytes } from "./limits.ts";
+import { processesMax, servedLimits, sharedMemoryBytes, shellLimits, tempBytes } from "./limits.ts";
 
 /** The file descriptors that the launcher gets beside those of the command. The shell closes the ones that remain. */
 export const launchDescriptors = { filter: 3, info: 4, workDir: 5, status: 6 } as const;
@@ -40,6 +40,16 @@ export interface CommandView {
   readonly workDir: string;
   /** The service's own paths below the work directory. */
   readonly covered: readonly Cover[];
+  /** What a program that serves sees and may do; undefined for a command. */
+  readonly served?: ServedView | undefined;
+}
+
+/** A program that serves: the operator has named it. */
+export interface ServedView {
+  /** Added to the environment of every command. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Directories that it may read. */
+  readonly folders: readonly string[];
 }
 
 const jailTemp = "/tmp";
@@ -66,10 +76,14 @@ export function jailArguments(system: SystemView, view: CommandView): string[] {
     // Mounted by its descriptor, so that the jail shows the directory that was checked, even if its path leads elsewhere now.
     // `--bind` with a path in /proc/self/fd is not equivalent: bubblewrap resolves it to a name first.
     ...["--bind-fd", String(launchDescriptors.workDir), view.workDir],
+    ...(view.served?.folders ?? []).flatMap((path) => ["--ro-bind", path, path]),
     ...[...system.covered, ...view.covered].flatMap(coverArguments),
     ...["--remount-ro", "/", "--chdir", view.workDir, "--clearenv"],
-    ...Object.entries(environmentOf(home)).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...["--", "/bin/bash", "-c", firstShell, "bash", view.command, view.shell],
+    ...Object.entries({ ...environmentOf(home), ...view.served?.environment }).flatMap(([name, value]) => [
+      ...["--setenv", name, value],
+    ]),
+    ...["--", "/bin/bash", "-c", firstShell(view.served === undefined ? shellLimits : servedLimits), "bash"],
+    ...[view.command, view.shell],
   ];
 }
 
@@ -81,17 +95,19 @@ export const runInShell = '"$2" -c -- "$1"';
  * kills it first when memory runs out. Its own messages go to descriptor 6: a byte once the jail is ready, and a line when a
  * signal ends the command's shell. Output after that byte is the command's own.
  */
-const firstShell = [
-  "echo 1000 >/proc/self/oom_score_adj",
-  `${shellLimits} -u ${processesMax}`,
-  // The service itself may have inherited descriptors from its own parent, which does not always close them.
-  `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < 3 || fd == ${launchDescriptors.status})) || eval "exec $fd>&-"; done`,
-  `printf . >&${launchDescriptors.status}`,
-  `exec 9>&2 2>&${launchDescriptors.status} ${launchDescriptors.status}>&-`,
-  `${runInShell} 2>&9 9>&-`,
-  // `exit` comes last so that bash does not exec the command: the first process of a namespace ignores most signals.
-  "exit",
-].join("; ");
+function firstShell(limits: string): string {
+  return [
+    "echo 1000 >/proc/self/oom_score_adj",
+    `${limits} -u ${processesMax}`,
+    // The service itself may have inherited descriptors from its own parent, which does not always close them.
+    `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < 3 || fd == ${launchDescriptors.status})) || eval "exec $fd>&-"; done`,
+    `printf . >&${launchDescriptors.status}`,
+    `exec 9>&2 2>&${launchDescriptors.status} ${launchDescriptors.status}>&-`,
+    `${runInShell} 2>&9 9>&-`,
+    // `exit` comes last so that bash does not exec the command: the first process of a namespace ignores most signals.
+    "exit",
+  ].join("; ");
+}
 
 /** Returns the arguments that replace a path with something empty and read-only. */
 function coverArguments({ path, kind }: Cover): string[] {

@@ -5,7 +5,7 @@ import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { isRoot, type Owner } from "../../../platform/base/owner.ts";
 import { type CommandView, jailArguments, launchDescriptors, runInShell, type Shell, type SystemView } from "./jail.ts";
-import { shellLimits } from "./limits.ts";
+import { servedLimits, shellLimits } from "./limits.ts";
 import type { PidsGroup } from "./pids-group.ts";
 
 const { PRIORITY_LOW, PRIORITY_HIGHEST } = constants.priority;
@@ -59,7 +59,7 @@ export function launchJailed(
     // The launcher's environment would be readable inside, as that of the jail's first process.
     env: {},
     cwd: "/",
-    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", workDirFd, "pipe"],
+    stdio: [view.served === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe", "pipe", workDirFd, "pipe"],
   });
   prioritise(child.pid, PRIORITY_LOW);
   // A launcher that ends early does not read the filter; its own message gives the reason.
@@ -96,17 +96,27 @@ function prioritise(pid: number | undefined, priority: number): void {
   }
 }
 
+/** How to start a command without a jail. */
+export interface UnconfinedOptions {
+  readonly shell: Shell;
+  readonly workDir: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** True for a program that serves. */
+  readonly isServed?: boolean;
+}
+
 /** Starts a command with the documented limits and environment, but without isolation. */
 export function launchUnconfined(
   command: string,
-  { shell, workDir, environment }: { shell: Shell; workDir: string; environment: Readonly<Record<string, string>> },
+  { shell, workDir, environment, isServed = false }: UnconfinedOptions,
 ): Launched {
-  const child = spawn("/bin/bash", ["-c", `${shellLimits}; exec ${runInShell}`, "bash", command, shell], {
+  const limits = isServed ? servedLimits : shellLimits;
+  const child = spawn("/bin/bash", ["-c", `${limits}; exec ${runInShell}`, "bash", command, shell], {
     env: environment,
     cwd: workDir,
     // Its own process group, so that it can be killed as one.
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [isServed ? "pipe" : "ignore", "pipe", "pipe"],
   });
   const kill = (): void => {
     killProcess(child.pid === undefined ? undefined : -child.pid);

@@ -6,6 +6,12 @@ const mebibyte = 1_048_576;
 export const shellLimits = "ulimit -c 0 -n 256 -f 10240 -v 524288";
 
 /**
+ * The limits of a program that serves. Node reserves gigabytes of addresses that it never uses; the watch limits the memory that it
+ * does use.
+ */
+export const servedLimits = "ulimit -c 0 -n 1024 -f 10240 -v 16777216";
+
+/**
  * The maximum number of processes in a jail. Without a jail, the kernel also counts the user's other processes and threads,
  * such as the service and its Postgres.
  */

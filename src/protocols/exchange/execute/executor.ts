@@ -15,7 +15,7 @@ import { type RunOptions, runCommand } from "./run-command.ts";
 
 /** Options of the executor. */
 export interface ExecutorOptions {
-  readonly commands: Commands;
+  readonly commands: Pick<Commands, "run">;
   /** Whether inboxes may run commands. */
   readonly mayRun: boolean;
   /** The timeout of a command. The contract's default is 30 seconds. */

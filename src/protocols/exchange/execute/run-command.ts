@@ -8,7 +8,7 @@ import { cutText, fail, shorten, succeed } from "./result.ts";
 
 /** Options of commands. */
 export interface RunOptions {
-  readonly commands: Commands;
+  readonly commands: Pick<Commands, "run">;
   /** The timeout of a command; undefined when inboxes may not run commands. */
   readonly timeoutMs: number | undefined;
 }

@@ -28,6 +28,7 @@ import type { Sink } from "../platform/base/sink.ts";
 import type { Db } from "../platform/database/database.ts";
 import { inTransaction } from "../platform/database/in-transaction.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 import { readListFilter, readRunFilter } from "./run-filter.ts";
@@ -48,7 +49,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       if (input === undefined) {
         throw new Fault("RUN_NOT_FOUND", "run not found");
       }
-      const agent = fromBinary(AgentSchema, input.agent);
+      const agent = hideSecrets(fromBinary(AgentSchema, input.agent));
       return {
         runId,
         messages: input.messages.map((message) => fromBinary(MessageSchema, message)),

@@ -183,7 +183,8 @@ function checkAgent(deps: ServiceDeps, agent: Agent, { model, session, callback,
   providerOptionsOf(agent);
   const { tools, functions } = deps.selectTools(agent.tools, { client, name, callback }, tell);
   const names = [...tools, ...functions].map((tool) => tool.name);
-  assertSettings(agent, model, { names, providerTools: providerToolsOf(agent, model, omit) });
+  const isOpen = (agent.tools?.mcp ?? []).length > 0;
+  assertSettings(agent, model, { names, isOpen, providerTools: providerToolsOf(agent, model, omit) });
   return names;
 }
 

@@ -38,6 +38,7 @@ import { replaceSettings } from "./agent-settings.ts";
 import { readAnnotations } from "./annotations.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
 import { type Presets, readPresets, requirePreset } from "./presets.ts";
@@ -50,7 +51,7 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
   const presets = presetsOf(deps.config);
   return {
     createSession: (request, context) => createSession(deps, clientOf(context), request),
-    listPresets: () => ({ presets: [...presets.values()] }),
+    listPresets: () => ({ presets: [...presets.values()].map(hideSecrets) }),
     getSession: async ({ sessionId }, context) => ({
       session: sessionToProto(await requireSession(deps.db, clientOf(context), sessionId)),
     }),

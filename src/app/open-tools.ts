@@ -4,6 +4,8 @@ import { createBash } from "../agent/tools/bash/bash.ts";
 import { type Commands, createCommands, refuseCommands } from "../agent/tools/bash/commands.ts";
 import { type Bubblewrap, findBubblewrap } from "../agent/tools/bash/find-bubblewrap.ts";
 import { createSelectBuiltin, type Withheld } from "../agent/tools/builtin.ts";
+import { McpPrograms } from "../agent/tools/mcp/programs.ts";
+import { createMcpServers } from "../agent/tools/mcp/run-servers.ts";
 import { createSelectTools } from "../agent/tools/select-tools.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
@@ -16,8 +18,17 @@ const mebibyte = 1_048_576;
 /** Opens bash and returns the toolbox. */
 export async function openTools(context: AppContext, workDirs: WorkDirs): Promise<Toolbox> {
   const { tool, commands, words } = await openBash(context, workDirs);
-  const { config, clock, keyRing, egress, signRequest } = context;
+  const { config, clock, closers, keyRing, egress, signRequest } = context;
+  const programs = new McpPrograms({
+    commands,
+    clock,
+    idleMs: config.mcpIdleSecs * 1_000,
+    programsMax: config.mcpProgramsMax,
+  });
+  closers.defer(() => programs.close());
+  const mcp = createMcpServers({ egress, clock, programs, settings: config.mcpServers });
   const select = createSelectTools({
+    mcp,
     selectBuiltin: createSelectBuiltin([tool]),
     egress,
     clock,
@@ -28,7 +39,7 @@ export async function openTools(context: AppContext, workDirs: WorkDirs): Promis
     callbackBaseUrl: config.callbackBaseUrl,
     callbackTimeoutMs: config.callbackTimeoutSec * 1_000,
   });
-  return { select, commands, bash: words };
+  return { select, mcp, commands, bash: words };
 }
 
 interface OpenedBash {

@@ -126,6 +126,7 @@ async function openTools(egress: Egress) {
           }),
         );
   return createSelectTools({
+    mcp: { check: () => {} },
     selectBuiltin: createSelectBuiltin([bash]),
     egress,
     clock: systemClock,

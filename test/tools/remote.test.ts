@@ -55,6 +55,7 @@ function setWork({ baseUrl, random = () => 0.5, timeoutSec = 0, parameters = "[]
   const clock = { ...systemClock, sleep };
   const keyRing = new KeyRing(loadConfig({}, { authHmacSecret: secret }));
   const selectTools = createSelectTools({
+    mcp: { check: () => {} },
     selectBuiltin: () => [],
     egress: openEgress({ clock, exceptions: ["127.0.0.1@127.0.0.1/32"], ...egress }),
     clock,

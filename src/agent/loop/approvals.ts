@@ -38,11 +38,12 @@ export function askForCalls(calls: readonly ToolCall[], asking: Asking): CallToM
 }
 
 function needsApproval(call: ToolCall, position: number, { agentTools, tools, isIntervened }: Asking): boolean {
+  const tool = tools.find(({ name }) => name === call.name);
   return (
-    agentTools?.approve.includes(call.name) === true &&
+    (agentTools?.approve.includes(call.name) === true || tool?.needsApproval === true) &&
     !isIntervened &&
     position < callsPerTurnMax &&
-    tools.some(({ name }) => name === call.name) &&
+    tool !== undefined &&
     "args" in parseArguments(call.arguments)
   );
 }

@@ -1,7 +1,7 @@
 // Turns the session's transcript into messages for a model. A call without a result gets an error result, which says that the
 // run ended before the call did.
 
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { messageText } from "../../engine/sessions/message-text.ts";
@@ -114,15 +114,32 @@ export function toolMessage(outcome: ToolCallCompleted): Message {
     role: "tool",
     toolCallId: outcome.toolCallId,
     name: outcome.toolName,
-    content: { case: "text", value: outcomeText(outcome) },
+    content: outcomeContent(outcome),
     ...(outcome.error !== undefined && { isError: true }),
   });
 }
 
-function outcomeText({ error, result }: ToolCallCompleted): string {
+/** A result as a tool of this service writes it. */
+interface LoggedResult {
+  readonly content: string;
+  readonly media?: readonly { readonly type: string; readonly mime_type: string; readonly data: string }[];
+}
+
+function outcomeContent({
+  error,
+  result,
+}: ToolCallCompleted): MessageInitShape<typeof MessageSchema>["content"] & object {
   if (error !== undefined) {
-    return `Error: ${error}`;
+    return { case: "text", value: `Error: ${error}` };
   }
-  const { content }: { content: string } = JSON.parse(result ?? '{"content":""}');
-  return content === "" ? emptyContent : content;
+  const { content, media = [] }: LoggedResult = JSON.parse(result ?? '{"content":""}');
+  if (media.length === 0) {
+    return { case: "text", value: content === "" ? emptyContent : content };
+  }
+  const shown = media.map(({ type, mime_type: mediaType, data }) => {
+    const url = `data:${mediaType};base64,${data}`;
+    return type === "image" ? { type: "image_base64", imageBase64: url } : { type: "file_base64", fileBase64: url };
+  });
+  const words = content === "" ? [] : [{ type: "text", text: content }];
+  return { case: "parts", value: { elements: [...words, ...shown] } };
 }

@@ -35,8 +35,9 @@ import { providerToolsOf } from "../response/provider-tools.ts";
 import { type Response, respond } from "../response/respond.ts";
 import { responseFormatOf } from "../response/response-format.ts";
 import { laterSettings, settingsOf } from "../response/settings.ts";
+import type { McpTools } from "../tools/mcp/run-servers.ts";
 import type { CallerTool } from "../tools/select-tools.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ToolProgress } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { approvalsToUse, askedCalls, askedResults, askForCalls, isUndecided, parkForCalls } from "./approvals.ts";
 import { changesOf, commitOutcomes, startedResults, type TurnOutcomes } from "./calls.ts";
@@ -90,11 +91,24 @@ interface Next {
 }
 
 async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerator<DriverStep, DriverEnd> {
-  const loop = prepare(context, options);
-  if ("kind" in loop) {
-    return loop;
+  const prepared = prepare(context, options);
+  if ("kind" in prepared) {
+    return prepared;
   }
-  let next: Next = { progress: readProgress(context), calls: context.openToolCalls };
+  const begun = readProgress(context);
+  const opened = await openServers(prepared, begun);
+  if (opened !== undefined && "kind" in opened) {
+    return opened;
+  }
+  await using servers = opened;
+  const loop = servers === undefined ? prepared : { ...prepared, tools: [...prepared.tools, ...servers.tools] };
+  let next: Next = {
+    progress: servers === undefined ? begun : { ...begun, mcp: servers.kept },
+    calls: context.openToolCalls,
+  };
+  if (servers !== undefined && begun.mcp === undefined) {
+    yield { kind: "commit", results: [], effects: { checkpoint: checkpointOf(next.progress) } };
+  }
   for (let resumed = true; ; resumed = false) {
     if (next.progress.phase === "model") {
       if (next.progress.pending.length > 0) {
@@ -158,6 +172,42 @@ const maxTokensDefault = 4_096;
 function firstPositive(...counts: readonly number[]): number | undefined {
   return counts.find((count) => count > 0);
 }
+
+/** Opens the MCP servers of the agent; undefined without any. Returns a failed end when one of them gives no tools. */
+async function openServers(
+  { context, toolbox, events, tools, functions }: Loop,
+  { mcp: kept, usage }: Progress,
+): Promise<McpTools | DriverEnd | undefined> {
+  const servers = context.agent.tools?.mcp ?? [];
+  if (servers.length === 0) {
+    return undefined;
+  }
+  const { client, session, signal } = context;
+  const problems: string[] = [];
+  try {
+    const opened = await toolbox.mcp.open(servers, {
+      openContext: async () => ({ ...(await context.openWorkPlace()), sessionId: session.name, signal }),
+      ...{ client, signal, kept },
+      taken: [...tools, ...functions].map(({ name }) => name),
+      tell: (problem) => problems.push(problem),
+    });
+    if (problems.length > 0 && kept === undefined) {
+      events.toolsMended({ client, session: session.name, problems: problems.slice(0, problemsLoggedMax) });
+    }
+    return opened;
+  } catch (error) {
+    if (signal.aborted) {
+      return { ...stopped, usage: usageMessage(usage) };
+    }
+    if (error instanceof Fault) {
+      return { ...failed(error.message), usage: usageMessage(usage) };
+    }
+    throw error;
+  }
+}
+
+/** The lists of foreign servers must not flood the log. */
+const problemsLoggedMax = 10;
 
 /** Takes one response of the model. Returns the end of the run, or the calls to make; none when the model goes on by itself. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
@@ -275,7 +325,8 @@ async function* takeCalls(
     yield { kind: "commit", results: [], effects: { usedApprovals } };
     failpoint("approval.used");
   }
-  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
+  const report = (call: ToolCall, progress: ToolProgress): void => reportProgress(context, call, progress);
+  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events, report });
   if (outcomes !== undefined && calls.some(isUndecided)) {
     return parkForCalls(progress, calls, clock.nowMs());
   }
@@ -284,6 +335,16 @@ async function* takeCalls(
   }
   const changes = changesOf(calls, outcomes, tools);
   return yield* answerCalls(loop, { ...progress, callCounts: counts, invalid }, { outcomes, changes });
+}
+
+/** Adds how far a call has got to the log, where there is room: nothing depends on it. */
+function reportProgress(
+  { tryAppend }: RunContext,
+  { id: toolCallId, name: toolName }: ToolCall,
+  { progress, total, message }: ToolProgress,
+): void {
+  const value = { toolCallId, toolName, progress, message, ...(total !== undefined && { total }) };
+  tryAppend({ payload: { case: "toolCallProgress", value } });
 }
 
 /** Returns the error for each call of a response that its token limit has cut. */

@@ -3,6 +3,7 @@
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { RunContext } from "../../engine/runs/driver.ts";
 import type { UsageTotals } from "../budget/usage.ts";
+import type { KeptTool } from "../tools/mcp/catalogue.ts";
 import { type InvalidCalls, noInvalidCalls } from "./invalid-calls.ts";
 import type { CallCounts } from "./repetition.ts";
 
@@ -28,6 +29,8 @@ export interface Progress {
   readonly wasCut: boolean;
   /** The calls that no tool could take. */
   readonly invalid: InvalidCalls;
+  /** The tools of the agent's MCP servers, as they were at the start of the run; unset for an agent without servers. */
+  readonly mcp?: readonly KeptTool[];
 }
 
 const noTrouble = { isCut: false, wasCut: false, invalid: noInvalidCalls };

@@ -8,7 +8,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { callTimeoutMs, runCall } from "../tools/call.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../tools/tool.ts";
+import type { Tool, ToolContext, ToolOutcome, ToolProgress, ToolResult } from "../tools/tool.ts";
 import { isUndecided, outcomeOfRefusal } from "./approvals.ts";
 import { callsPerTurnMax } from "./calls.ts";
 import { describeTools } from "./invalid-calls.ts";
@@ -28,6 +28,8 @@ export interface ToolBatch {
   readonly work: ToolContext & Pick<RunContext, "span" | "isHeld">;
   readonly clock: Clock;
   readonly events: Events;
+  /** Takes how far a call has got. */
+  readonly report: (call: ToolCall, progress: ToolProgress) => void;
 }
 
 /**
@@ -110,15 +112,29 @@ async function outcomeOf(
   if (hasBegun && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
-  const context = { ...batch.work, call: { id: call.id, written: call.arguments, traceParent } };
-  return await runCall(tool, call.arguments, context, { timeoutMs: callTimeoutMs, clock: batch.clock });
+  const context = {
+    ...batch.work,
+    call: { id: call.id, written: call.arguments, traceParent },
+    report: (progress: ToolProgress) => batch.report(call, progress),
+  };
+  const timeoutMs = tool.timeoutMs ?? callTimeoutMs;
+  return await runCall(tool, call.arguments, context, { timeoutMs, clock: batch.clock });
 }
 
 /** Returns the outcome for the log. Lone surrogates, which a client's host may send, are replaced: they are invalid text. */
 function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {
   const ending =
-    "error" in outcome
-      ? { error: outcome.error.toWellFormed() }
-      : { result: JSON.stringify({ content: outcome.content.toWellFormed() }) };
+    "error" in outcome ? { error: outcome.error.toWellFormed() } : { result: JSON.stringify(resultOf(outcome)) };
   return create(ToolCallCompletedSchema, { toolCallId: call.id, toolName: call.name, ...ending });
+}
+
+/** Returns the result as the log has it. */
+function resultOf({ content, media, structured }: ToolResult): object {
+  return {
+    content: content.toWellFormed(),
+    ...(media !== undefined && {
+      media: media.map(({ type, mediaType, data }) => ({ type, mime_type: mediaType, data })),
+    }),
+    ...(structured !== undefined && { structured_content: structured }),
+  };
 }

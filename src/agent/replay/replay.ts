@@ -71,6 +71,8 @@ async function* run(recording: Recording, entries: readonly RecordedEntry[]): As
     resolveModel: (name) => recordedModel(name, entries),
     toolbox: {
       select: () => ({ tools: recordedTools(entries), functions: functionsOf(recording) }),
+      // The recorded agent has no servers: its tools are those of the recording.
+      mcp: unused(),
       commands: unused(),
       bash: "",
     },

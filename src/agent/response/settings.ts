@@ -33,15 +33,19 @@ export function laterSettings({ toolChoice, ...settings }: ModelSettings): Model
   return toolChoice === "none" ? { ...settings, toolChoice } : settings;
 }
 
+/** The tools of an agent, by name. */
+export interface ToolNames {
+  readonly names: readonly string[];
+  /** True when a run of the agent may have more: only it lists the tools of MCP servers. */
+  readonly isOpen?: boolean;
+  readonly providerTools: readonly string[];
+}
+
 /**
  * Checks that a model has the settings of an agent, and that the agent has the tools that the model has to call.
  * @throws Fault INVALID_ARGUMENT that names the field, and the providers that have the setting.
  */
-export function assertSettings(
-  agent: Agent,
-  model: Model,
-  { names, providerTools }: { readonly names: readonly string[]; readonly providerTools: readonly string[] },
-): void {
+export function assertSettings(agent: Agent, model: Model, { names, isOpen = false, providerTools }: ToolNames): void {
   const { maxProviderCalls, ...others } = settingsOf(agent);
   // Without a tool that the provider runs, the maximum changes nothing.
   const settings: ModelSettings = { ...others, ...(providerTools.length > 0 && { maxProviderCalls }) };
@@ -55,10 +59,10 @@ export function assertSettings(
     throw invalidField(`agent.${AgentSchema.field[refused].name}`, problem);
   }
   const { toolChoice } = settings;
-  if (toolChoice === "required" && toolNames.length === 0) {
+  if (toolChoice === "required" && toolNames.length === 0 && !isOpen) {
     throw invalidField("agent.tool_choice", "the agent has no tool to call: give it some, or leave the choice out");
   }
-  if (typeof toolChoice === "object" && !toolNames.includes(toolChoice.name)) {
+  if (typeof toolChoice === "object" && !toolNames.includes(toolChoice.name) && !isOpen) {
     const problem = `the agent has no tool ${JSON.stringify(toolChoice.name)}: name one of ${toolNames.join(", ")}`;
     throw invalidField("agent.tool_choice.name", problem);
   }

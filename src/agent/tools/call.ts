@@ -61,7 +61,7 @@ const stopGraceMs = 5_000;
 async function attempt(tool: Tool, args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
   try {
     const outcome = await tool.run(args, context);
-    return "content" in outcome ? { content: capContent(outcome.content) } : outcome;
+    return "content" in outcome ? { ...outcome, content: capContent(outcome.content) } : outcome;
   } catch (error) {
     return { error: context.signal.aborted ? textOf(context.signal.reason) : `panic: ${textOf(error)}` };
   }

@@ -7,6 +7,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Egress } from "../../platform/egress/post.ts";
 import { callTimeoutMs } from "./call.ts";
+import type { McpServers } from "./mcp/run-servers.ts";
 import { createRemoteTool, type RemoteHost } from "./remote.ts";
 import { readSchema } from "./schema.ts";
 import type { Tool } from "./tool.ts";
@@ -53,6 +54,8 @@ export interface SelectToolsOptions {
   readonly canSign: (client: string) => boolean;
   /** The default for sessions without a base URL; empty means no default. */
   readonly callbackBaseUrl: string;
+  /** Checks the MCP servers of an agent, whose tools only a run lists. */
+  readonly mcp: Pick<McpServers, "check">;
   /** The default for sessions without a timeout; 0 means only the timeout of a call. */
   readonly callbackTimeoutMs: number;
 }
@@ -84,6 +87,7 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
       return openFunction(each, leftMs, (problem) => tell(`${each.name}: ${problem}`));
     });
     assertApprovable(tools);
+    options.mcp.check(tools?.mcp ?? [], session.client);
     return { tools: [...selected.values()], functions };
   };
 }

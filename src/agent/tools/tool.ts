@@ -10,6 +10,15 @@ export interface ToolContext extends WorkPlace {
   readonly signal: AbortSignal;
   /** Identifies the call, for tools that send requests to others. */
   readonly call?: ToolCallReference;
+  /** Takes how far the call has got. Unset where no log has it. */
+  readonly report?: (progress: ToolProgress) => void;
+}
+
+/** How far a call has got. */
+export interface ToolProgress {
+  readonly progress: number;
+  readonly total: number | undefined;
+  readonly message: string;
 }
 
 /** Identifies one call of a tool. */
@@ -23,7 +32,24 @@ export interface ToolCallReference {
 }
 
 /** The end of a call. A failure that the model should read is an outcome, not a throw. */
-export type ToolOutcome = { readonly content: string } | { readonly error: string };
+export type ToolOutcome = ToolResult | { readonly error: string };
+
+/** What a call returned. */
+export interface ToolResult {
+  readonly content: string;
+  /** Images and recordings, for models that take them. */
+  readonly media?: readonly ToolMedia[];
+  /** The same as JSON, for programs that read the log. */
+  readonly structured?: object;
+}
+
+/** An image or a recording. */
+export interface ToolMedia {
+  readonly type: "image" | "audio";
+  readonly mediaType: string;
+  /** Base64. */
+  readonly data: string;
+}
 
 /** A tool that a model may call. */
 export interface Tool {
@@ -36,6 +62,10 @@ export interface Tool {
    * without side effects. `report` reports to the model that the call was interrupted.
    */
   readonly afterCrash: "again" | "report";
+  /** True when each call waits for a person, whether or not the agent names the tool. */
+  readonly needsApproval?: boolean;
+  /** The timeout of one call; unset means that of all tools. */
+  readonly timeoutMs?: number;
   /**
    * Returns the log entries that a successful call with these arguments adds: they commit with the result of the call. Pure, so that
    * another process adds the same ones. Unset for a tool that adds none.

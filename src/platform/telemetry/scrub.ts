@@ -35,6 +35,12 @@ export function createScrubber(secrets: readonly string[] = []): Scrubber {
   };
 }
 
+/** Returns a function that removes these secrets, and nothing else, from a text. */
+export function createHider(secrets: readonly string[]): (text: string) => string {
+  const finder = createValueFinder(new Set(secrets.flatMap(formsOf)));
+  return (text) => replaceValues(text, finder, false);
+}
+
 function replaceValues(text: string, finder: ValueFinder, isJson: boolean): string {
   let scrubbed = "";
   let copied = 0;

@@ -1,0 +1,49 @@
+// Reads where the MCP servers of an agent are.
+
+import { type McpServer, McpServer_Transport } from "#gen/runnel/v1/session_pb.js";
+import type { HttpAddress, McpAddress, McpServerSetting } from "../../../platform/config/mcp-servers.ts";
+
+/** Returns the address of a server that a client names by its URL, or of one of the settings; undefined for an unknown name. */
+export function findAddress(
+  server: McpServer,
+  client: string,
+  settings: readonly McpServerSetting[],
+): McpAddress | undefined {
+  return server.url === ""
+    ? settingsOf(client, settings).find(({ name }) => name === server.name)?.address
+    : read(server);
+}
+
+/** Returns the servers of the settings that a client's agents may name. */
+export function settingsOf(client: string, settings: readonly McpServerSetting[]): readonly McpServerSetting[] {
+  return settings.filter(({ clients }) => clients === undefined || clients.includes(client));
+}
+
+function read({ url, transport, headers }: McpServer): HttpAddress {
+  return {
+    kind: transport === McpServer_Transport.SSE ? "sse" : "http",
+    url,
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value])),
+  };
+}
+
+/** Headers that the service sets itself, or that say how a message is read. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  ...[
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+  ],
+  ...["keep-alive", "last-event-id", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
+]);
+
+/** Returns the first header that a client may not set; undefined when all are permitted. */
+export function findOwnHeader({ headers }: McpServer): string | undefined {
+  const names = headers.map(({ name }) => name.toLowerCase());
+  return names.find((name) => ownHeaders.has(name) || name.startsWith("mcp-"));
+}

@@ -1,0 +1,100 @@
+// Lists the tools of a server, as a run keeps them: bounded, and with names that models can call.
+
+import { Fault } from "../../../platform/base/fault.ts";
+import { isDeeper } from "../depth.ts";
+import type { ListedTool, McpConnection } from "./connection.ts";
+import { descriptionCharsMax, listTimeoutMs, pagesMax, schemaBytesMax, toolsMax } from "./limits.ts";
+import { modelNameOf } from "./names.ts";
+import { findHeaderProblem } from "./param-headers.ts";
+
+/** A tool of a server, as a checkpoint holds it. */
+export interface KeptTool {
+  /** The name of the server in the agent. */
+  readonly server: string;
+  /** The tool's name, as the server writes it. */
+  readonly tool: string;
+  /** The name that the model sees. */
+  readonly name: string;
+  readonly description: string;
+  /** The JSON Schema of the arguments, as the server writes it. */
+  readonly schema: string;
+}
+
+/** How a list is made. */
+export interface ListOptions {
+  /** The name of the server in the agent. */
+  readonly server: string;
+  readonly prefix: string;
+  /** Empty means all. */
+  readonly allowedTools: readonly string[];
+  readonly signal: AbortSignal;
+  /** Takes a problem of a tool that is left out. */
+  readonly tell: (problem: string) => void;
+  /** Hides the secrets of the server. */
+  readonly hide: (text: string) => string;
+}
+
+/** Returns the tools. Throws a Fault when there are too many, or when one that the agent names is missing. */
+export async function listTools(connection: McpConnection, options: ListOptions): Promise<KeptTool[]> {
+  const { server, allowedTools } = options;
+  const allowed = new Set(allowedTools);
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(listTimeoutMs)]);
+  const listed = new Map<string, ListedTool>();
+  let cursor: string | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const { tools, nextCursor } = await connection.listTools(cursor, signal);
+    for (const tool of tools.filter(({ name }) => allowed.size === 0 || allowed.has(name))) {
+      listed.set(tool.name, tool);
+    }
+    if (listed.size > toolsMax) {
+      throw refuse(`it lists more than ${toolsMax} tools: name those that the agent needs in allowed_tools`);
+    }
+    cursor = nextCursor;
+    if (cursor === undefined || (allowed.size > 0 && listed.size === allowed.size)) {
+      break;
+    }
+  }
+  const missing = allowedTools.filter((name) => !listed.has(name));
+  if (missing.length > 0) {
+    throw refuse(`it has no tool ${missing.map((name) => JSON.stringify(name)).join(", ")}`);
+  }
+  return [...listed.values()].flatMap((tool) => {
+    const kept = keep(tool, options);
+    if (typeof kept === "string") {
+      options.tell(`${server}: ${tool.name.slice(0, nameShownMax).toWellFormed()}: the tool was left out: ${kept}`);
+      return [];
+    }
+    return [kept];
+  });
+}
+
+const nameShownMax = 128;
+const nameCharsMax = 512;
+/** As for the schemas of other tools. */
+const depthMax = 64;
+
+function refuse(problem: string): Fault {
+  return new Fault("INVALID_ARGUMENT", problem);
+}
+
+/** Returns the tool as it is kept, or why it is left out. */
+function keep(tool: ListedTool, { server, prefix, hide }: ListOptions): KeptTool | string {
+  const { name, title = "", description = title, inputSchema } = tool;
+  if (name.length > nameCharsMax) {
+    return `its name is longer than ${nameCharsMax} characters`;
+  }
+  if (isDeeper(inputSchema, depthMax)) {
+    return `its schema is nested more than ${depthMax} levels deep`;
+  }
+  const schema = hide(JSON.stringify(inputSchema));
+  const bytes = Buffer.byteLength(schema);
+  if (bytes > schemaBytesMax) {
+    return `its schema has ${bytes} bytes (max ${schemaBytesMax})`;
+  }
+  const problem = findHeaderProblem(inputSchema);
+  if (problem !== undefined) {
+    return problem;
+  }
+  const words = hide(description).slice(0, descriptionCharsMax).toWellFormed();
+  return { server, tool: name, name: modelNameOf(prefix, name), description: words, schema };
+}

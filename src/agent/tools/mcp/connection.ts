@@ -1,0 +1,190 @@
+// One connection with an MCP server, over the official client. It declares nothing that a server could ask of it: no sampling, no
+// roots, no elicitation.
+//
+// N1  Every request ends within its time, even when the server is silent, or with the signal. Its end reaches the server.
+// N2  What breaks the connection, such as an answer that is too long, fails all its requests at once.
+
+import {
+  type CallToolResult,
+  Client,
+  type ClientOptions,
+  type Tool as ListedTool,
+  type Progress,
+  type RequestOptions,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { version } from "../../../platform/base/version.ts";
+import type { HttpAddress } from "../../../platform/config/mcp-servers.ts";
+import type { Egress } from "../../../platform/egress/post.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+import {
+  answerBytesMax,
+  callTimes,
+  closeTimeoutMs,
+  connectTimeoutMs,
+  listTimeoutMs,
+  streamBytesMax,
+} from "./limits.ts";
+
+export type { CallToolResult, ListedTool, Progress };
+
+/** A page of a server's tools. */
+export interface ToolPage {
+  readonly tools: readonly ListedTool[];
+  readonly nextCursor: string | undefined;
+}
+
+/** The time of a call, and who follows it. */
+export interface CallTimes {
+  readonly totalMs: number;
+  /** The maximum time without progress. */
+  readonly idleMs: number;
+}
+
+/** A call of a tool. */
+export interface McpCall extends CallTimes {
+  /** The tool as the server has listed it. */
+  readonly tool: Pick<ListedTool, "name" | "inputSchema">;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+/** A connection that is open. */
+export interface McpConnection {
+  /** What the server calls itself, such as `files 1.2.0`. */
+  readonly about: string;
+  /** True for a server of the revision 2026-07-28 or later. */
+  readonly isModern: boolean;
+  /** True until it breaks or is closed. */
+  readonly isOpen: () => boolean;
+  /** Returns a page of the tools. */
+  listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
+  /** Returns the result of a call. */
+  callTool(call: McpCall): Promise<CallToolResult>;
+  /** Ends the session. Never throws. */
+  close(): Promise<void>;
+}
+
+/** A transport that may break: what its caller has to learn of it. */
+export interface BreakableTransport {
+  readonly transport: Transport;
+  readonly broken: AbortSignal;
+}
+
+/** Opens a connection over HTTP. Throws when the server does not answer as one. */
+export async function connectHttp(
+  address: HttpAddress,
+  { egress, signal }: { readonly egress: Pick<Egress, "open">; readonly signal: AbortSignal },
+): Promise<McpConnection> {
+  const broken = new AbortController();
+  let headTimeoutMs: number = connectTimeoutMs;
+  const options = {
+    fetch: createGuardedFetch({
+      address,
+      egress,
+      headTimeoutMs: () => headTimeoutMs,
+      answerBytesMax: address.kind === "http" ? answerBytesMax : streamBytesMax,
+      onBroken: (failure) => broken.abort(failure),
+    }),
+  };
+  const url = new URL(address.url);
+  const streamable = address.kind === "http" ? new StreamableHTTPClientTransport(url, options) : undefined;
+  const transport = streamable ?? new SSEClientTransport(url, options);
+  const connection = await connect({ transport, broken: broken.signal }, signal);
+  // A call may be answered only at its end, and has its own limits.
+  headTimeoutMs = callHeadTimeoutMs;
+  return {
+    ...connection,
+    close: async () => {
+      if (streamable?.sessionId !== undefined) {
+        await within(closeTimeoutMs, streamable.terminateSession());
+      }
+      await connection.close();
+    },
+  };
+}
+
+/** No call lasts longer: the contract permits an hour. */
+const callHeadTimeoutMs = 3_600_000;
+
+/** Opens a connection over any transport. */
+export async function connect(
+  { transport, broken }: BreakableTransport,
+  signal: AbortSignal,
+  mode: "auto" | "legacy" = "auto",
+): Promise<McpConnection> {
+  const options = { ...clientOptions, versionNegotiation: { mode, probe: { timeoutMs: probeTimeoutMs } } };
+  const client = new Client({ name: "runnel", version }, options);
+  const breaker = new AbortController();
+  client.onclose = () => breaker.abort(new Error("the server has ended the connection"));
+  const run = <T>(outer: AbortSignal, start: (options: RequestOptions) => Promise<T>, options: RequestOptions) => {
+    const ends = AbortSignal.any([outer, broken, breaker.signal]);
+    return Promise.race([start({ ...options, signal: ends }), rejectOn(ends)]);
+  };
+  try {
+    await run(signal, (options) => client.connect(transport, options), { timeout: connectTimeoutMs });
+  } catch (error) {
+    await within(closeTimeoutMs, client.close());
+    throw error;
+  }
+  const { name = "", version: release = "" } = client.getServerVersion() ?? {};
+  return {
+    about: `${name} ${release}`.trim(),
+    isModern: client.getProtocolEra() === "modern",
+    isOpen: () => !broken.aborted && !breaker.signal.aborted,
+    listTools: async (cursor, outer) => {
+      const params = cursor === undefined ? {} : { params: { cursor } };
+      // Not the method of the client that lists all pages: it has no limit of size.
+      const list = (options: RequestOptions) => client.request({ method: "tools/list", ...params }, options);
+      const { tools, nextCursor } = await run(outer, list, { timeout: listTimeoutMs });
+      return { tools, nextCursor };
+    },
+    callTool: async ({ tool, args, signal: outer, onProgress, totalMs, idleMs }) => {
+      const times = { timeout: Math.min(idleMs, totalMs), maxTotalTimeout: totalMs, resetTimeoutOnProgress: true };
+      const call = (options: RequestOptions) =>
+        client.callTool(
+          { name: tool.name, arguments: { ...args } },
+          { ...options, toolDefinition: tool as ListedTool },
+        );
+      return await run(outer, call, { ...times, onprogress: onProgress });
+    },
+    close: async () => void (await within(closeTimeoutMs, client.close())),
+  };
+}
+
+/** Shorter than the time to connect, so that an old program that ignores the first question gets the second one. */
+const probeTimeoutMs = 7_000;
+
+const clientOptions: ClientOptions = {
+  capabilities: {},
+  // What a server asks of its caller becomes the error of the call.
+  inputRequired: { autoFulfill: false },
+  // A server's schema of its results is foreign code for the checker, and the model reads any result.
+  jsonSchemaValidator: {
+    getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+  },
+};
+
+function rejectOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+    }
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+/** Waits for an end that does not matter. */
+async function within(timeoutMs: number, job: Promise<unknown>): Promise<void> {
+  const over = AbortSignal.timeout(timeoutMs);
+  await Promise.race([job, rejectOn(over)]).catch(() => {});
+}
+
+/** The default times of a call, for a server whose agent sets none. */
+export function timesOf({ timeoutSec, idleSec }: { readonly timeoutSec: number; readonly idleSec: number }): CallTimes {
+  const totalMs = timeoutSec * 1_000 || Math.max(callTimes.totalMs, idleSec * 1_000);
+  return { totalMs, idleMs: Math.min(totalMs, idleSec * 1_000 || callTimes.idleMs) };
+}

@@ -1,0 +1,32 @@
+// The limits of MCP servers. A server is foreign: each of its answers is bounded before anything reads it.
+
+/** The maximum number of tools of one server. A model chooses badly among more, and providers refuse them. */
+export const toolsMax = 128;
+/** The maximum number of pages of one list. */
+export const pagesMax = 64;
+/** The maximum size of a tool's schema, as for other tools. */
+export const schemaBytesMax = 262_144;
+/** The maximum length of a description. Every request to the model repeats it. */
+export const descriptionCharsMax = 16_384;
+/** The maximum size of all lists of a run: its checkpoint holds them. */
+export const listsBytesMax = 1_048_576;
+/** The maximum size of one answer on the wire, such as a result with images. */
+export const answerBytesMax = 10 * 1_048_576;
+/** The maximum size of the one stream of an old server, which lasts as long as the run. */
+export const streamBytesMax = 64 * 1_048_576;
+/** The maximum size of all images and recordings of one result, in base64: a log entry may have little more. */
+export const mediaCharsMax = 2 * 1_048_576;
+/** The time to connect, and to get the head of an answer that is not a call's. */
+export const connectTimeoutMs = 15_000;
+/** The time to list the tools, all pages. */
+export const listTimeoutMs = 30_000;
+/** The time to end a session with a server. */
+export const closeTimeoutMs = 2_000;
+/** The default times of a call. */
+export const callTimes = { totalMs: 120_000, idleMs: 60_000 } as const;
+/** The shortest time between two reports of one call in the log. */
+export const progressIntervalMs = 1_000;
+/** The maximum length of what a report says. */
+export const progressCharsMax = 1_024;
+/** The maximum length of an error, which the model reads. */
+export const errorCharsMax = 2_000;

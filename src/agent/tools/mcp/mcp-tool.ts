@@ -1,0 +1,105 @@
+// A tool of an MCP server, as the agent loop calls it.
+
+import type { Clock } from "../../../platform/base/clock.ts";
+import { readSchema } from "../schema.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
+import type { KeptTool } from "./catalogue.ts";
+import type { CallTimes, McpConnection, Progress } from "./connection.ts";
+import { describeFailure } from "./failure.ts";
+import { progressCharsMax, progressIntervalMs } from "./limits.ts";
+import { readResult } from "./outcome.ts";
+
+/** What a tool needs of its server. */
+export interface ServerOfTool extends CallTimes {
+  readonly clock: Clock;
+  readonly needsApproval: boolean;
+  readonly afterCrash: Tool["afterCrash"];
+  /** Returns a connection that is open. */
+  readonly connect: (context: ToolContext) => Promise<McpConnection>;
+  /** Hides the secrets of the server. */
+  readonly hide: (text: string) => string;
+}
+
+/** The time limit for the compilation of a schema. A normal one takes a few milliseconds. */
+const compileTimeMs = 200;
+
+/** Creates the tool; undefined when no provider would accept its schema. `tell` takes each part that is left out. */
+export function createMcpTool(kept: KeptTool, server: ServerOfTool, tell: (problem: string) => void): Tool | undefined {
+  const schema = readSchema(kept.schema, compileTimeMs);
+  if ("problem" in schema) {
+    tell(`${kept.name}: the tool was left out: ${schema.problem}`);
+    return undefined;
+  }
+  for (const problem of schema.problems) {
+    tell(`${kept.name}: ${problem}`);
+  }
+  const { totalMs, needsApproval, afterCrash } = server;
+  return {
+    name: kept.name,
+    description: kept.description,
+    parameters: schema.parameters,
+    afterCrash,
+    needsApproval,
+    timeoutMs: totalMs + graceMs,
+    run: async (args, context) => {
+      const problem = schema.findProblem(args);
+      return problem === undefined ? await call(kept, server, args, context) : { error: problem };
+    },
+  };
+}
+
+/** The limit of the call itself comes first: it tells the server that the call is over. */
+const graceMs = 5_000;
+
+async function call(
+  { tool, schema }: KeptTool,
+  server: ServerOfTool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const { hide, totalMs, idleMs } = server;
+  try {
+    const connection = await server.connect(context);
+    const result = await connection.callTool({
+      tool: { name: tool, inputSchema: JSON.parse(schema) },
+      args,
+      signal: context.signal,
+      onProgress: reporter(server, context),
+      totalMs,
+      idleMs,
+    });
+    return hideIn(readResult(result), hide);
+  } catch (error) {
+    if (context.signal.aborted) {
+      throw error;
+    }
+    return { error: hide(describeFailure(error)) };
+  }
+}
+
+function hideIn(outcome: ToolOutcome, hide: (text: string) => string): ToolOutcome {
+  if ("error" in outcome) {
+    return { error: hide(outcome.error) };
+  }
+  const { content, structured } = outcome;
+  return {
+    ...outcome,
+    content: hide(content),
+    ...(structured !== undefined && { structured: JSON.parse(hide(JSON.stringify(structured))) }),
+  };
+}
+
+/** Returns a function that reports at most one progress in each interval. */
+function reporter({ clock, hide }: ServerOfTool, { report }: ToolContext): (progress: Progress) => void {
+  let nextMs = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  return ({ progress, total, message = "" }) => {
+    const nowMs = clock.monotonicMs();
+    if (report === undefined || nowMs < nextMs || !(progress > last)) {
+      return;
+    }
+    nextMs = nowMs + progressIntervalMs;
+    last = progress;
+    report({ progress, total, message: hide(message).slice(0, progressCharsMax).toWellFormed() });
+  };
+}

@@ -1,0 +1,73 @@
+// The result of an MCP server's tool as the outcome of a call. Pure; bounded by the caps of all tools.
+
+import { isObject } from "../../../platform/base/json/parse-object.ts";
+import { capContent } from "../cap.ts";
+import type { ToolMedia, ToolOutcome } from "../tool.ts";
+import type { CallToolResult } from "./connection.ts";
+import { errorCharsMax, mediaCharsMax } from "./limits.ts";
+
+type Block = CallToolResult["content"][number];
+
+/** Returns the outcome. A result that says that it is an error is the error of the call. */
+export function readResult(result: CallToolResult): ToolOutcome {
+  const { content = [], structuredContent, isError } = result;
+  if (!Array.isArray(content)) {
+    return { error: "the server wants input for this call, which this service does not give" };
+  }
+  const media: ToolMedia[] = [];
+  const texts = content.map((block) => readBlock(block, media)).filter((text) => text !== "");
+  const isStructured = isObject(structuredContent);
+  const text = texts.join("\n") || (isStructured && media.length === 0 ? JSON.stringify(structuredContent) : "");
+  if (isError === true) {
+    return { error: (text || "the tool failed without a reason").slice(0, errorCharsMax) };
+  }
+  return {
+    content: text,
+    ...(media.length > 0 && { media }),
+    ...(isStructured && isShort(structuredContent) && { structured: structuredContent }),
+  };
+}
+
+/** A long one would double the size of the result: its text has it too. */
+function isShort(value: object): boolean {
+  const json = JSON.stringify(value);
+  return capContent(json) === json;
+}
+
+/** Returns the text of a block. Adds its image or recording to `media`. */
+function readBlock(block: Block, media: ToolMedia[]): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+    case "audio":
+      return addMedia({ type: block.type, mediaType: block.mimeType, data: block.data }, media);
+    case "resource": {
+      const { resource } = block;
+      const { uri, mimeType = "application/octet-stream" } = resource;
+      if ("text" in resource) {
+        return `[${uri}]\n${resource.text}`;
+      }
+      const [kind] = mimeType.split("/");
+      return kind === "image" || kind === "audio"
+        ? addMedia({ type: kind, mediaType: mimeType, data: resource.blob }, media)
+        : `[${uri}: ${mimeType}, ${Buffer.byteLength(resource.blob, "base64")} bytes, left out]`;
+    }
+    case "resource_link":
+      return `[${block.name}: ${block.uri}${block.mimeType === undefined ? "" : `, ${block.mimeType}`}]`;
+    default:
+      return "[content of an unknown type, left out]";
+  }
+}
+
+function addMedia(item: ToolMedia, media: ToolMedia[]): string {
+  const chars = media.reduce((sum, { data }) => sum + data.length, item.data.length);
+  if (!/^[A-Za-z0-9+/=\s]*$/.test(item.data) || !/^[\w.+-]+\/[\w.+-]+$/.test(item.mediaType)) {
+    return `[${item.type} that cannot be read, left out]`;
+  }
+  if (chars > mediaCharsMax) {
+    return `[${item.type} of ${Buffer.byteLength(item.data, "base64")} bytes, left out: the result is too large]`;
+  }
+  media.push(item);
+  return "";
+}

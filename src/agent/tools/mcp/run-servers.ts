@@ -1,0 +1,248 @@
+// The MCP servers of a run: their tools, and the connections with them.
+//
+// S1  A run keeps the list of tools with which it began, on every replica: its checkpoint has it.
+// S2  A connection is opened when it is needed, opened anew when it has broken, and closed with the run.
+// S3  A program is started at most twice for a run: one that dies again and again is broken.
+
+import type { McpServer } from "#gen/runnel/v1/session_pb.js";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { McpAddress, McpServerSetting } from "../../../platform/config/mcp-servers.ts";
+import { secretsOfAddress } from "../../../platform/config/mcp-servers.ts";
+import type { Egress } from "../../../platform/egress/post.ts";
+import { createHider } from "../../../platform/telemetry/scrub.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { findAddress, findOwnHeader, settingsOf } from "./address.ts";
+import { type KeptTool, listTools } from "./catalogue.ts";
+import { connectHttp, type McpConnection, timesOf } from "./connection.ts";
+import { describeFailure, isPassing } from "./failure.ts";
+import { listsBytesMax } from "./limits.ts";
+import { createMcpTool } from "./mcp-tool.ts";
+import type { McpPrograms } from "./programs.ts";
+
+/** What the servers need. */
+export interface McpOptions {
+  readonly egress: Pick<Egress, "open" | "findProblem">;
+  readonly clock: Clock;
+  readonly programs: McpPrograms;
+  readonly settings: readonly McpServerSetting[];
+}
+
+/** A run that uses servers. */
+export interface McpRun {
+  /** Where programs work, and the signal of the run. */
+  readonly openContext: () => Promise<ToolContext>;
+  readonly client: string;
+  readonly signal: AbortSignal;
+  /** The tools that the run has kept; undefined at its start. */
+  readonly kept: readonly KeptTool[] | undefined;
+  /** Names of other tools of the agent. */
+  readonly taken: readonly string[];
+  /** Takes a problem of a tool, which is left out or mended. */
+  readonly tell: (problem: string) => void;
+}
+
+/** The tools of a run's servers. Disposing closes the connections. */
+export interface McpTools extends AsyncDisposable {
+  readonly tools: readonly Tool[];
+  readonly kept: readonly KeptTool[];
+}
+
+/** The servers of a service. */
+export interface McpServers {
+  /** Checks the servers of an agent. Throws Fault INVALID_ARGUMENT. */
+  check(servers: readonly McpServer[], client: string): void;
+  /** Returns the tools of an agent's servers. Throws a Fault when a server gives no list. */
+  open(servers: readonly McpServer[], run: McpRun): Promise<McpTools>;
+}
+
+/** Creates them. */
+export function createMcpServers(options: McpOptions): McpServers {
+  return {
+    check: (servers, client) => check(servers, client, options),
+    open: (servers, run) => open(servers, run, options),
+  };
+}
+
+const field = "agent.tools.mcp";
+
+function check(servers: readonly McpServer[], client: string, { egress, settings }: McpOptions): void {
+  const names = new Set<string>();
+  for (const server of servers) {
+    const problem = names.has(server.name) ? "the agent has another server of this name" : findProblem(server);
+    names.add(server.name);
+    if (problem !== undefined) {
+      throw failed(server.name, problem);
+    }
+  }
+
+  function findProblem(server: McpServer): string | undefined {
+    if (server.url !== "") {
+      const header = findOwnHeader(server);
+      return egress.findProblem(server.url, "mcp server") ?? (header && `the service sets the header ${header} itself`);
+    }
+    if (findAddress(server, client, settings) !== undefined) {
+      return undefined;
+    }
+    const known = settingsOf(client, settings).map(({ name }) => name);
+    const which = known.length === 0 ? "this service has none for you" : `name one of ${known.join(", ")}`;
+    return `there is no such server in the settings: give a url, or ${which}`;
+  }
+}
+
+function failed(server: string, problem: string): Fault {
+  return new Fault("INVALID_ARGUMENT", `mcp server ${JSON.stringify(server)}: ${problem}`, {
+    violations: [{ field, description: problem }],
+  });
+}
+
+async function open(servers: readonly McpServer[], run: McpRun, options: McpOptions): Promise<McpTools> {
+  check(servers, run.client, options);
+  const opened = servers.map((server) => new ServerOfRun(server, run, options));
+  const close = async (): Promise<void> => void (await Promise.all(opened.map((each) => each.close())));
+  try {
+    const kept = run.kept ?? (await Promise.all(opened.map((each) => each.list()))).flat();
+    assertSmall(kept);
+    assertDistinct(kept, run.taken);
+    const tools = kept.flatMap((each) => opened.find(({ name }) => name === each.server)?.toolOf(each) ?? []);
+    return { tools, kept, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function assertSmall(kept: readonly KeptTool[]): void {
+  const bytes = Buffer.byteLength(JSON.stringify(kept));
+  if (bytes > listsBytesMax) {
+    throw new Fault(
+      "INVALID_ARGUMENT",
+      `the tools of the mcp servers have ${bytes} bytes together (max ${listsBytesMax}): name those that the agent needs in allowed_tools`,
+    );
+  }
+}
+
+function assertDistinct(kept: readonly KeptTool[], taken: readonly string[]): void {
+  const names = new Set(taken);
+  for (const { server, tool, name } of kept) {
+    if (names.has(name)) {
+      throw failed(
+        server,
+        `its tool ${tool} would be ${name}, and the agent has another tool ${name}: set another prefix`,
+      );
+    }
+    names.add(name);
+  }
+}
+
+/** The delays before the attempts to reach a server at the start of a run. */
+const retryDelaysMs = [500, 1_500];
+const programStartsMax = 2;
+
+class ServerOfRun {
+  readonly #server: McpServer;
+  readonly #run: McpRun;
+  readonly #options: McpOptions;
+  readonly #address: McpAddress;
+  readonly #hide: (text: string) => string;
+  #connecting: Promise<McpConnection> | undefined;
+  #starts = 0;
+
+  constructor(server: McpServer, run: McpRun, options: McpOptions) {
+    const address = findAddress(server, run.client, options.settings);
+    if (address === undefined) {
+      throw failed(server.name, "it is no longer in the settings");
+    }
+    this.#server = server;
+    this.#run = run;
+    this.#options = options;
+    this.#address = address;
+    this.#hide = createHider(secretsOfAddress(address));
+  }
+
+  get name(): string {
+    return this.#server.name;
+  }
+
+  /** Returns the tools that the server has now. */
+  async list(): Promise<readonly KeptTool[]> {
+    const { clock } = this.#options;
+    const { signal } = this.#run;
+    for (const delayMs of [...retryDelaysMs, undefined]) {
+      try {
+        return await this.#listOnce();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (delayMs === undefined || !isPassing(error)) {
+          throw error instanceof Fault && error.message.startsWith("mcp server")
+            ? error
+            : failed(this.name, this.#hide(describeFailure(error)));
+        }
+        await clock.sleep(delayMs, signal);
+      }
+    }
+    return [];
+  }
+
+  /** Returns the tool; nothing when no provider would accept its schema. */
+  toolOf(kept: KeptTool): Tool[] {
+    const { approve, repeatable } = this.#server;
+    const has = (names: readonly string[]): boolean => names.includes("*") || names.includes(kept.tool);
+    const tool = createMcpTool(
+      kept,
+      {
+        ...timesOf(this.#server),
+        clock: this.#options.clock,
+        needsApproval: has(approve),
+        afterCrash: has(repeatable) ? "again" : "report",
+        connect: () => this.#connect(),
+        hide: this.#hide,
+      },
+      this.#run.tell,
+    );
+    return tool === undefined ? [] : [tool];
+  }
+
+  async close(): Promise<void> {
+    const connection = await this.#connecting?.catch(() => undefined);
+    await connection?.close();
+  }
+
+  async #listOnce(): Promise<readonly KeptTool[]> {
+    const { prefix = `${this.name}_`, allowedTools } = this.#server;
+    const { signal, tell } = this.#run;
+    return await listTools(await this.#connect(), {
+      ...{ server: this.name, prefix, allowedTools, signal, hide: this.#hide },
+      tell: (problem) => tell(this.#hide(problem)),
+    });
+  }
+
+  /** All calls share one connection. */
+  async #connect(): Promise<McpConnection> {
+    const connecting = this.#connecting;
+    const known = await connecting?.catch(() => undefined);
+    if (known?.isOpen() === true) {
+      return known;
+    }
+    // Another call may have begun to connect meanwhile.
+    if (this.#connecting === connecting) {
+      this.#connecting = this.#start();
+      await known?.close();
+    }
+    return await (this.#connecting ?? this.#connect());
+  }
+
+  async #start(): Promise<McpConnection> {
+    const { egress, programs } = this.#options;
+    const { signal, openContext } = this.#run;
+    const address = this.#address;
+    if (address.kind !== "program") {
+      return await connectHttp(address, { egress, signal });
+    }
+    this.#starts += 1;
+    if (this.#starts > programStartsMax) {
+      throw new Error("the program of the server has ended twice in this run: it is not started again");
+    }
+    return await programs.lease(this.name, address, await openContext());
+  }
+}

@@ -1,0 +1,78 @@
+// The servers of a run without the rest of the service: over the real egress, as the loop opens them.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { onTestFinished } from "vitest";
+import { McpServerSchema } from "../../gen/runnel/v1/session_pb.js";
+import type { Commands } from "../../src/agent/tools/bash/commands.ts";
+import { runCall } from "../../src/agent/tools/call.ts";
+import type { KeptTool } from "../../src/agent/tools/mcp/catalogue.ts";
+import { McpPrograms } from "../../src/agent/tools/mcp/programs.ts";
+import { createMcpServers, type McpTools } from "../../src/agent/tools/mcp/run-servers.ts";
+import type { ToolContext, ToolOutcome, ToolProgress } from "../../src/agent/tools/tool.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { McpServerSetting } from "../../src/platform/config/mcp-servers.ts";
+import type { EgressOptions } from "../../src/platform/egress/post.ts";
+import { openEgress } from "../egress/internet.ts";
+
+export interface RunOptions {
+  readonly egress?: Partial<EgressOptions>;
+  readonly settings?: readonly McpServerSetting[];
+  readonly commands?: Pick<Commands, "serve">;
+  readonly place?: Pick<ToolContext, "workDir" | "realPath" | "hidden">;
+  readonly kept?: readonly KeptTool[];
+  readonly idleMs?: number;
+}
+
+export interface Run extends McpTools {
+  /** What was left out. */
+  readonly problems: readonly string[];
+  readonly progress: readonly ToolProgress[];
+  call(name: string, args?: object, signal?: AbortSignal): Promise<ToolOutcome>;
+}
+
+type ServerFields = Extract<MessageInitShape<typeof McpServerSchema>, { readonly $typeName?: never }>;
+
+/** Opens the servers of a run, which ends with the test. */
+export async function openRun(servers: readonly ServerFields[], options: RunOptions = {}): Promise<Run> {
+  const { settings = [], egress, commands, place, kept, idleMs = 60_000 } = options;
+  const programs = new McpPrograms({
+    commands: commands ?? { serve: () => Promise.reject(new Error("no program is expected")) },
+    ...{ clock: systemClock, idleMs, programsMax: 2 },
+  });
+  const host = createMcpServers({
+    egress: openEgress(egress ?? { exceptions: ["127.0.0.1@127.0.0.1/32"] }),
+    ...{ clock: systemClock, programs, settings },
+  });
+  const { signal } = new AbortController();
+  const context: ToolContext = {
+    ...{ client: "key:app", workDir: "/", realPath: "/", hidden: [], sessionId: "s1", signal },
+    ...place,
+  };
+  const problems: string[] = [];
+  const progress: ToolProgress[] = [];
+  const opened = await host.open(
+    servers.map((fields) => create(McpServerSchema, { name: "srv", ...fields })),
+    {
+      ...{ client: "key:app", signal, kept, taken: [] },
+      openContext: async () => context,
+      tell: (problem) => problems.push(problem),
+    },
+  );
+  onTestFinished(async () => {
+    await opened[Symbol.asyncDispose]();
+    await programs.close();
+  });
+  return {
+    ...opened,
+    problems,
+    progress,
+    call: async (name, args = {}, stop = signal) => {
+      const tool = opened.tools.find((each) => each.name === name);
+      if (tool === undefined) {
+        throw new Error(`no tool ${name}`);
+      }
+      const withReport = { ...context, signal: stop, report: (each: ToolProgress) => void progress.push(each) };
+      return await runCall(tool, JSON.stringify(args), withReport, { timeoutMs: 120_000, clock: systemClock });
+    },
+  };
+}

@@ -55,7 +55,7 @@ export async function answerCall(call: McpCall, run: StartedRun, after: number):
       } else if (!fold.hasEnded && fold.sequence > after) {
         await written.progress(fold);
       }
-      if (fold.isWaiting && fold.sequence >= after && (await ask(call, run, fold, written))) {
+      if (fold.isAsking && fold.sequence >= after && (await ask(call, run, fold, written))) {
         isOver = true;
         return;
       }

@@ -27,8 +27,8 @@ export class CallFold {
   readonly #run: StartedRun;
   #made: Made[] = [];
   #terminal: Terminal | undefined;
-  /** True while the log ends with a wait. */
-  isWaiting = false;
+  /** True while the log ends with a question or a wait. */
+  isAsking = false;
   /** The sequence of the last entry. */
   sequence = 0;
   /** What the run does, for people; empty when there is nothing to say. */
@@ -44,7 +44,8 @@ export class CallFold {
 
   take({ sequence, payload }: RunResult): void {
     this.sequence = Number(sequence);
-    this.isWaiting = payload.case === "runWaiting";
+    // A runner asks while it works, and the agent loop waits.
+    this.isAsking = payload.case === "approvalRequested" || payload.case === "runWaiting";
     switch (payload.case) {
       case "toolCallStarted":
         this.doing = `calls ${payload.value.toolName}`;

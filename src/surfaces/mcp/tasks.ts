@@ -58,14 +58,13 @@ export async function describeTask(call: McpCall, started: StartedRun): Promise<
     }
     case Run_State.CANCELLED:
       return { ...task, status: "cancelled", statusMessage: run.error };
-    case Run_State.WAITING: {
+    default: {
+      // A runner asks while it works.
       const inputRequests = abilities.elicitation ? await listQuestions(calls, started.runId) : {};
       return Object.keys(inputRequests).length > 0
         ? { ...task, status: "input_required", inputRequests }
-        : { ...task, status: "working", statusMessage: `waits: ${run.waitReason}` };
+        : { ...task, status: "working", ...(run?.waitReason && { statusMessage: `waits: ${run.waitReason}` }) };
     }
-    default:
-      return { ...task, status: "working" };
   }
 }
 

@@ -49,6 +49,11 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./approvals.ts")).defineApprovals,
   },
   {
+    name: "mcp",
+    about: "serve the agents of a service as tools, over standard input and output (MCP)",
+    load: async () => (await import("./mcp/commands.ts")).defineMcp,
+  },
+  {
     name: "record",
     about: "write a finished run to a file that `replay` checks",
     load: async () => (await import("./record.ts")).defineRecord,

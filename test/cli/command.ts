@@ -29,6 +29,8 @@ export interface CommandPlace {
   readonly directory?: string;
   /** Text for standard input. */
   readonly input?: string;
+  /** Leaves standard input open, for the test to write to. */
+  readonly keepsInput?: boolean;
 }
 
 export interface TerminalCommand extends RunningCommand {
@@ -86,7 +88,9 @@ export function startInTerminal(line: readonly string[], place: CommandPlace = {
 
 function startProgram(program: string, words: readonly string[], place: CommandPlace): RunningCommand {
   const running = spawnProgram(program, words, place);
-  running.child.stdin?.end(place.input ?? "");
+  if (place.keepsInput !== true) {
+    running.child.stdin?.end(place.input ?? "");
+  }
   return running;
 }
 

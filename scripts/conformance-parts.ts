@@ -63,6 +63,11 @@ export const parts = {
     files: ["test/external/anthropic/clients/programs.test.ts"],
     needs: ["openai-clients"],
   },
+  mcp: {
+    about: "the conformance suite of MCP against /mcp, its inspector and its TypeScript client",
+    files: ["test/external/mcp/mcp.test.ts"],
+    needs: [],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

@@ -1,0 +1,89 @@
+// The official conformance suite of MCP, its inspector and its TypeScript client, unmodified. npm installs them, as `packages` pins
+// them, into a folder of the test.
+
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, test, vi } from "vitest";
+import { runCommand } from "../../../scripts/run-command.ts";
+import { modelFlags } from "../../conformance/stage.ts";
+import { answer, startFakeProvider } from "../../fakes/provider.ts";
+import { credentialsOf, keyOf } from "../../harness/credentials.ts";
+import { startService } from "../../harness/service.ts";
+import { runProgram, startProgram } from "../program.ts";
+import { offerFixtures } from "./fixtures.ts";
+
+/** Two hundred packages, from a registry that may be slow. */
+const installMaxMs = 600_000;
+/** The suite waits for what does not come. */
+const suiteMaxMs = 300_000;
+
+let folder: string;
+
+beforeAll(async () => {
+  // npm would leave its compile cache behind.
+  vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");
+  folder = await mkdtemp(join(tmpdir(), "runnel-mcp-"));
+  await cp(join(import.meta.dirname, "packages"), folder, { recursive: true });
+  // Not `npm ci`: the lock file lacks an optional package of the inspector for Windows, which npm leaves out of it.
+  await runCommand("npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"]);
+  return async () => {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  };
+}, installMaxMs);
+
+test.each(["2026-07-28", "2025-11-25"])(
+  "the suite of %s finds what the baseline lists",
+  { timeout: suiteMaxMs },
+  async (revision) => {
+    // The suite sends no key.
+    const service = await startService({ authApiKeys: [], rateLimitRps: 0 }, { own: true });
+    await offerFixtures(service);
+    const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    const baseline = join(import.meta.dirname, `baseline-${revision}.yaml`);
+    const url = `${service.url}/mcp`;
+    const args = [suite, "server", "--url", url, "--requirements", revision, "--expected-failures", baseline];
+    const output = await mkdtemp(join(tmpdir(), "runnel-mcp-results-"));
+    const { exitCode, stdout } = await startProgram(process.execPath, [...args, "-o", output]).finished;
+    await rm(output, { recursive: true });
+    expect(exitCode, stdout.toString().slice(-6_000)).toBe(0);
+  },
+);
+
+test("the inspector lists and calls an agent", async () => {
+  await using provider = await startFakeProvider();
+  const { url } = await startService(modelFlags(provider), { own: true });
+  provider.respond(answer("Paris"));
+  const inspector = join(folder, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+  const inspect = async (...args: readonly string[]) => {
+    const key = `Authorization: Bearer ${keyOf()}`;
+    const call = [inspector, "--cli", `${url}/mcp`, "--transport", "http", "--header", key, "--method", ...args];
+    return JSON.parse((await runProgram(process.execPath, call, { environment: { HOME: folder } })).stdout.toString());
+  };
+  expect((await inspect("tools/list")).tools).toMatchObject([{ name: "default" }]);
+  const called = await inspect("tools/call", "--tool-name", "default", "--tool-arg", "message=The capital of France?");
+  expect(called.content).toEqual([{ type: "text", text: "Paris" }]);
+});
+
+test.each(["legacy", "auto"])("the TypeScript client lists and calls an agent, in its mode %s", async (mode) => {
+  await using provider = await startFakeProvider();
+  const { url } = await startService(modelFlags(provider), { own: true });
+  provider.respond(answer("Paris"));
+  const { Client, StreamableHTTPClientTransport } = createRequire(join(folder, "package.json"))(
+    "@modelcontextprotocol/client",
+  );
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const requestInit = { headers: credentialsOf() };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+  expect((await client.listTools()).tools).toMatchObject([{ name: "default" }]);
+  const call = { name: "default", arguments: { message: "The capital of France?" } };
+  const progress: number[] = [];
+  const result = await client.callTool(call, {
+    onprogress: (each: { progress: number }) => progress.push(each.progress),
+  });
+  expect(result.content).toEqual([{ type: "text", text: "Paris" }]);
+  expect(progress.length).toBeGreaterThan(0);
+  await client.close();
+});

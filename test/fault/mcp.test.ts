@@ -1,0 +1,33 @@
+// A task of MCP under the death of its replica: another one has it, and its result is the run's.
+
+import { expect, test } from "vitest";
+import { answer } from "../fakes/provider.ts";
+import { until } from "../harness/wait.ts";
+import { ask, tasks } from "../mcp/stage.ts";
+import { openCluster, openProvider } from "./cluster.ts";
+
+test("a task whose replica is killed is polled to its end at another one", async () => {
+  const { provider, environment } = await openProvider();
+  provider.respond(async (wire) => {
+    wire.text("The who");
+    await wire.hang();
+  }, answer("The whole sentence"));
+  const cluster = await openCluster(environment);
+  const dying = await cluster.start();
+  const options = { capabilities: tasks };
+  const call = { name: "default", arguments: { message: "Say it." } };
+  const { result: task } = await ask(dying.url, "tools/call", call, options);
+  expect(task).toMatchObject({ resultType: "task", status: "working" });
+  await until("the first words", () => provider.requests.length === 1);
+  await dying.kill();
+  const other = await cluster.start();
+  const { taskId } = task;
+  const end = await until("the end", async () => {
+    const { result } = await ask(other.url, "tasks/get", { taskId }, options);
+    return result.status !== "working" && result;
+  });
+  expect(end).toMatchObject({
+    status: "completed",
+    result: { content: [{ type: "text", text: "The whole sentence" }], structuredContent: { run_id: taskId } },
+  });
+});

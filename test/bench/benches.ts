@@ -14,6 +14,7 @@ import { processes } from "./benches/processes.ts";
 import { providerStreams } from "./benches/provider-streams.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { runQueue } from "./benches/run-queue.ts";
+import { scale } from "./benches/scale.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
@@ -37,6 +38,7 @@ export const benches: readonly Bench[] = [
   logChain,
   wakeUps,
   runQueue,
+  scale,
   providerStreams,
   fileTools,
   bashRoundTrip,

@@ -23,7 +23,7 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
   create temporary table made as
     select number, ${owner} as client, ${idOf("time")} as session, ${idOf("time")} as run, time
     from generate_series(1, ${sessions}) as number
-    cross join lateral (select now() - interval '1 hour' - number * interval '0.1 second' as time) as given;
+    cross join lateral (select now() - interval '1 hour' - number * interval '1 millisecond' as time) as given;
   insert into session (id, client, name, agent, latest_run_id, create_time)
     select session, client, session::text, '\\x0a0161', run, time from made;
   insert into run (id, client, session, driver, input, status, epoch, turn, deadline, create_time, start_time, end_time,
@@ -46,7 +46,7 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
   insert into approval (id, client, run_id, action, request, digest, expire_time)
     select run, client, run, '', '{}', '', time from made;
   insert into schedule (id, client, name, spec, next_time)
-    select run, client || number, number::text, '', now() + interval '1 year' from made;
+    select run, client || number, run::text, '', now() + interval '1 year' from made;
   insert into job (id, client, document, client_job_id, jobspec_id, version, benchmark, signature_version, public_key, key_id,
     canonical_sha256, canonical_len, total_regions, min_regions, min_success_rate, successes_min)
     select run, client, '', '', '', '', '', 1, '', '', '', 0, 1, 1, 1, 1 from made;

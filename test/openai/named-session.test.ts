@@ -88,3 +88,19 @@ test("a session that still works is left to its run", async () => {
   expect(await names()).toEqual(["task-1", "task-1_fork1"]);
   await client.responses.cancel(id);
 });
+
+test("a name that no session can have is a session too, and an empty one names nothing", async () => {
+  const { client, provider, names } = await setNamedStage();
+  provider.respond(speak("one"), speak("two"), speak("three"), speak("four"));
+  const ask = (name: string, ...input: readonly object[]) =>
+    client.responses.create(
+      { model: "gpt-4o", input: input as OpenAI.Responses.ResponseInput },
+      { headers: { "session-id": name } },
+    );
+  const first = await ask("a/b c", user("1"));
+  await ask("a/b c", user("1"), ...first.output, user("2"));
+  expect(await names()).toEqual([expect.stringMatching(/^thread_[0-9a-f]{64}$/)]);
+  await ask("", user("1"));
+  await ask("", user("1"));
+  expect(await names()).toHaveLength(3);
+});

@@ -8,6 +8,7 @@ import { Fault } from "../../platform/base/fault.ts";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
 import { followLog } from "../in-process/follow-log.ts";
+import { type Branch, branchIdOf, findBranch } from "../in-process/named-session.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
 import { endStream, type RestResponse, setHead } from "../rest/respond.ts";
 import { sseHeartbeat } from "../rest/sse.ts";
@@ -18,9 +19,6 @@ import type { RunInput } from "./input.ts";
 import { answerInterrupts, assertNoInterrupt, resultsBefore } from "./interrupts.ts";
 import {
   annotate,
-  type Branch,
-  branchIdOf,
-  findBranch,
   findNewInput,
   fromMessage,
   listRuns,
@@ -46,10 +44,10 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
   const { calls, input } = call;
   const branch = await findBranch(calls, input.threadId);
   // Read before the run is looked for: so the messages of a run that another call starts meanwhile do not look like an edit.
-  const transcript = branch === undefined ? [] : await readTranscript(calls, branch);
-  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  const transcript = branch === undefined ? [] : await readTranscript(calls, branch.sessionId);
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch.sessionId, 1);
   if (branch !== undefined && newest?.note?.run_id === input.runId) {
-    await join(call, branch, newest);
+    await join(call, branch.sessionId, newest);
     return;
   }
   if (input.resume.length > 0) {
@@ -61,7 +59,7 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
   }
   const started = await start(call, preset, branch, transcript);
   if ("known" in started) {
-    await join(call, started.branch, started.known);
+    await join(call, started.sessionId, started.known);
   } else {
     await stream(call, await nameRun(call, started.sessionId, started.runId), { kind: "whole" });
   }
@@ -71,7 +69,7 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
 export async function answerConnect(call: AgUiCall): Promise<void> {
   const { calls, input } = call;
   const branch = await findBranch(calls, input.threadId);
-  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch.sessionId, 1);
   if (branch === undefined || newest === undefined) {
     const { threadId, runId } = input;
     await sendAll(call.response, [
@@ -81,13 +79,13 @@ export async function answerConnect(call: AgUiCall): Promise<void> {
     ]);
     return;
   }
-  await join(call, branch, newest);
+  await join(call, branch.sessionId, newest);
 }
 
 /** `POST …/stop/{threadId}`: cancels the newest run of the thread. */
 export async function stopThread(calls: Calls, threadId: string): Promise<void> {
   const branch = await findBranch(calls, threadId);
-  const [newest] = branch === undefined ? [] : await listRuns(calls, branch, 1);
+  const [newest] = branch === undefined ? [] : await listRuns(calls, branch.sessionId, 1);
   if (newest === undefined) {
     throw new Fault("SESSION_NOT_FOUND", "session not found");
   }
@@ -100,13 +98,13 @@ export async function sendAll(response: RestResponse, events: readonly AgUiEvent
   endStream(response, events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(""));
 }
 
-async function findRun(calls: Calls, branch: Branch, runId: string): Promise<ThreadRun | undefined> {
-  return (await listRuns(calls, branch, searchedRuns)).find(({ note }) => note?.run_id === runId);
+async function findRun(calls: Calls, sessionId: string, runId: string): Promise<ThreadRun | undefined> {
+  return (await listRuns(calls, sessionId, searchedRuns)).find(({ note }) => note?.run_id === runId);
 }
 
 type Started =
   | { readonly sessionId: string; readonly runId: string }
-  | { readonly branch: Branch; readonly known: ThreadRun };
+  | { readonly sessionId: string; readonly known: ThreadRun };
 
 async function start(
   { calls, input }: AgUiCall,
@@ -144,10 +142,9 @@ async function start(
   } catch (error) {
     if (isReason(error, "REQUEST_ID_REUSED")) {
       // Another call with the same ids has started the run meanwhile.
-      const own: Branch = { sessionId, number: 0 };
-      const known = await findRun(calls, own, runId);
+      const known = await findRun(calls, sessionId, runId);
       if (known !== undefined) {
-        return { branch: own, known };
+        return { sessionId, known };
       }
     }
     if (isReason(error, "INVALID_ARGUMENT", "TOOL_UNKNOWN", "MODEL_UNSUPPORTED")) {
@@ -199,7 +196,7 @@ async function openBranch(
 /** A request id has at most 128 bytes. */
 function requestIdOf(threadId: string, runId: string): string {
   const whole = `ag-ui ${JSON.stringify([threadId, runId])}`;
-  return Buffer.byteLength(whole) <= 128 ? whole : `ag-ui ${branchIdOf(`${whole} `, 0)}`;
+  return Buffer.byteLength(whole) <= 128 ? whole : `ag-ui ${branchIdOf(`${whole} `)}`;
 }
 
 async function nameRun({ calls, input }: AgUiCall, sessionId: string, runId: string): Promise<RunName> {
@@ -228,8 +225,8 @@ async function resume(call: AgUiCall, branch: Branch | undefined): Promise<void>
 }
 
 /** Goes on after the client's last event, or shows the messages so far and goes on from there. */
-async function join(call: AgUiCall, branch: Branch, known: ThreadRun): Promise<void> {
-  const name = await nameRun(call, branch.sessionId, known.runId);
+async function join(call: AgUiCall, sessionId: string, known: ThreadRun): Promise<void> {
+  const name = await nameRun(call, sessionId, known.runId);
   const place = readPlace(call.lastEventId, known.runId);
   await stream(call, name, place === undefined ? { kind: "join" } : { kind: "after", ...place });
 }
@@ -363,7 +360,7 @@ function isStop(result: RunResult | undefined): boolean {
 /** Returns the messages of the thread up to the input of a run. */
 async function readHistory(calls: Calls, { sessionId, ownRunId }: RunName) {
   const { inputLength } = await readRun(calls, ownRunId);
-  const transcript = await readTranscript(calls, { sessionId, number: 0 });
+  const transcript = await readTranscript(calls, sessionId);
   const first = transcript.findIndex(({ runId }) => runId === ownRunId);
   return transcript.slice(0, first === -1 ? undefined : first + inputLength).flatMap(fromMessage);
 }

@@ -1,56 +1,17 @@
 // A thread is a session. An edited history continues in a fork of it: the branches of a thread are numbered, and the newest one
 // is the thread's.
 
-import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
+import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
-import { isReason } from "../rest/failure.ts";
+import { readSessionMessages } from "../in-process/session-messages.ts";
 import { type Content, contentOf, hasContent } from "./content.ts";
 import { type AgUiMessage, hexOf, ownIds, RunRefused } from "./events.ts";
 import type { SentMessage } from "./input.ts";
 
-const sessions = SessionService.method;
 const runs = RunService.method;
-
-/** The newest branch of a thread. */
-export interface Branch {
-  /** The session's id. */
-  readonly sessionId: string;
-  readonly number: number;
-}
-
-/** Returns the id of a thread's first session. Ids that no session can have are hashed. */
-function sessionIdOf(threadId: string): string {
-  return /^[A-Za-z0-9_-]{1,100}$/.test(threadId)
-    ? threadId
-    : `thread_${createHash("sha256").update(threadId).digest("hex")}`;
-}
-
-/** Returns the id of a branch. */
-export function branchIdOf(threadId: string, number: number): string {
-  return number === 0 ? sessionIdOf(threadId) : `${sessionIdOf(threadId)}_fork${number}`;
-}
-
-/** Returns the newest branch of a thread; undefined for a thread that the caller does not have. */
-export async function findBranch(calls: Calls, threadId: string): Promise<Branch | undefined> {
-  let newest: Branch | undefined;
-  for (let number = 0; ; number++) {
-    const sessionId = branchIdOf(threadId, number);
-    try {
-      await calls.call(sessions.getSession, { sessionId });
-    } catch (error) {
-      if (isReason(error, "SESSION_NOT_FOUND")) {
-        return newest;
-      }
-      throw error;
-    }
-    newest = { sessionId, number };
-  }
-}
 
 /** What a run of this surface keeps with it. */
 export interface RunNote {
@@ -73,7 +34,7 @@ export interface ThreadRun {
 }
 
 /** Returns the newest runs of a branch, newest first. */
-export async function listRuns(calls: Calls, { sessionId }: Branch, count: number): Promise<ThreadRun[]> {
+export async function listRuns(calls: Calls, sessionId: string, count: number): Promise<ThreadRun[]> {
   const page = await calls.call(runs.listRuns, { sessionId, pageSize: count });
   const found: ThreadRun[] = [];
   for (const { runId } of page.runs) {
@@ -90,11 +51,8 @@ export async function readRun(calls: Calls, runId: string): Promise<ThreadRun> {
 }
 
 /** Returns the messages of a branch, without those of the system. */
-export async function readTranscript(calls: Calls, { sessionId }: Branch): Promise<SessionMessage[]> {
-  const all = await readPages(async (pageToken) => {
-    const page = await calls.call(sessions.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
-    return { items: page.messages, nextPageToken: page.nextPageToken };
-  });
+export async function readTranscript(calls: Calls, sessionId: string): Promise<SessionMessage[]> {
+  const all = await readSessionMessages(calls, sessionId);
   return all.filter(({ message }) => message?.role !== "system" && message?.role !== "developer");
 }
 

@@ -1,10 +1,10 @@
 // The run of a request: in a session that lasts as long as the call, in a durable one that the program names, or in one that a thread of
 // the program is.
 
-import { createHash } from "node:crypto";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { branchIdOf } from "../in-process/named-session.ts";
 import { answerOverPassingRun } from "../in-process/passing-session.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
@@ -56,7 +56,7 @@ async function startKept(visit: Visit, { thread, agent }: Asked, message: NewMes
     return (await calls.call(sessions.sendMessage, { ...message, sessionId })).runId;
   }
   const name = sessionNameOf(visit);
-  return name === undefined ? undefined : await startNamed(calls, sessionIdOf(name), message);
+  return name === undefined ? undefined : await startNamed(calls, branchIdOf(name), message);
 }
 
 /** Continues the session of an answer. A client that gets one of these errors sends the whole conversation in a new thread. */
@@ -81,11 +81,6 @@ async function continueThread(calls: Calls, messageId: string, message: NewMessa
       ? new ApiError(400, "the thread has an answer in work", {}, "thread_continue_in_flight")
       : error;
   }
-}
-
-/** Ids that no session can have are hashed. */
-function sessionIdOf(name: string): string {
-  return /^[A-Za-z0-9_-]{1,128}$/.test(name) ? name : createHash("sha256").update(name).digest("hex");
 }
 
 /** Returns the run; undefined when the session cannot take it now: programs ask several questions of a session at once. */

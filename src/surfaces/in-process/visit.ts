@@ -41,8 +41,8 @@ export function idempotencyKeyOf({ request }: Visit): string {
   return headerOf(request, "idempotency-key") ?? "";
 }
 
-/** Returns a header that has one value. */
+/** Returns a header that has one value; undefined for an empty one. */
 export function headerOf({ headers }: RestRequest, name: string): string | undefined {
   const value = headers[name];
-  return typeof value === "string" ? value : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
 }

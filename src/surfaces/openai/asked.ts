@@ -3,13 +3,14 @@
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { readSessionMessages } from "../in-process/session-messages.ts";
 import type { Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import type { Fields } from "./fields.ts";
 import { responseIdOf } from "./ids.ts";
 import { type References, referredIds } from "./input.ts";
 import { type Asked, previousNotFound, readConversation, readRequest } from "./response-request.ts";
-import { findOrigin, findReferences, readSessionMessages } from "./stored.ts";
+import { findOrigin, findReferences } from "./stored.ts";
 import { readFields } from "./visit.ts";
 
 /** Reads a request, and the items that it refers to. */

@@ -2,6 +2,7 @@
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { readSessionMessages } from "../in-process/session-messages.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
@@ -11,7 +12,7 @@ import { readItems } from "./input.ts";
 import { itemsOf } from "./messages.ts";
 import { readMetadata } from "./response-request.ts";
 import { newAgent } from "./start.ts";
-import { itemsOfMessage, readConversationItems, readSessionMessages } from "./stored.ts";
+import { itemsOfMessage, readConversationItems } from "./stored.ts";
 import { pageOf, readFields, readPage } from "./visit.ts";
 
 const sessions = SessionService.method;

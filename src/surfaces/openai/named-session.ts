@@ -8,12 +8,10 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
-import { isReason } from "../rest/failure.ts";
-import { readSessionMessages } from "./stored.ts";
-
-const sessions = SessionService.method;
+import { branchIdOf, findBranch } from "../in-process/named-session.ts";
+import { readSessionMessages } from "../in-process/session-messages.ts";
 
 /** The run of a response. */
 export interface Started {
@@ -21,23 +19,10 @@ export interface Started {
   readonly sessionId: string;
 }
 
-/** The newest session of a name. */
-interface Branch {
-  readonly sessionId: string;
-  readonly number: number;
-  readonly latestRunId: string;
-  readonly known: readonly SessionMessage[];
-}
-
 /** A session of a name, and the messages that it lacks. */
 export interface Place {
   readonly sessionId: string;
   readonly messages: readonly Message[];
-}
-
-/** Returns the name in the headers; undefined for none, and for one that no session can have. */
-export function nameOf(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === "string" && /^[A-Za-z0-9_-]{1,100}$/.test(header) ? header : undefined;
 }
 
 /**
@@ -58,10 +43,12 @@ export async function findPlace(
 ): Promise<Started | Place> {
   const branch = await findBranch(calls, name);
   if (branch === undefined) {
-    await open({ sessionId: name });
-    return { sessionId: name, messages: input };
+    const sessionId = branchIdOf(name);
+    await open({ sessionId });
+    return { sessionId, messages: input };
   }
-  const { sessionId, known, latestRunId } = branch;
+  const { sessionId, latestRunId } = branch;
+  const known = await readSessionMessages(calls, sessionId);
   let common = commonLength(known, input);
   if (common === input.length) {
     if (known[common - 1]?.runId === latestRunId && !(await hasFailed(calls, latestRunId))) {
@@ -76,26 +63,6 @@ export async function findPlace(
   const messageCount = known[common - 1]?.number ?? 0;
   await open({ sessionId: next, ...(messageCount > 0 && { fork: { sessionId, messageCount } }) });
   return { sessionId: next, messages: input.slice(common) };
-}
-
-function branchIdOf(name: string, number: number): string {
-  return number === 0 ? name : `${name}_fork${number}`;
-}
-
-async function findBranch(calls: Calls, name: string): Promise<Branch | undefined> {
-  let newest: Pick<Branch, "sessionId" | "number" | "latestRunId"> | undefined;
-  for (let number = 0; ; number++) {
-    const sessionId = branchIdOf(name, number);
-    try {
-      const { session } = await calls.call(sessions.getSession, { sessionId });
-      newest = { sessionId, number, latestRunId: session?.latestRunId ?? "" };
-    } catch (error) {
-      if (isReason(error, "SESSION_NOT_FOUND")) {
-        return newest && { ...newest, known: await readSessionMessages(calls, newest.sessionId) };
-      }
-      throw error;
-    }
-  }
 }
 
 async function hasFailed(calls: Calls, runId: string): Promise<boolean> {

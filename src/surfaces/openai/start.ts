@@ -6,11 +6,11 @@ import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
-import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
+import { headerOf, idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { annotate } from "./echo.ts";
 import { responseIdOf } from "./ids.ts";
-import { findPlace, nameOf, type Started } from "./named-session.ts";
+import { findPlace, type Started } from "./named-session.ts";
 import { type Asked, previousNotFound } from "./response-request.ts";
 import { noTools } from "./tools.ts";
 
@@ -35,7 +35,7 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
   if (asked.previousRunId !== undefined) {
     return await follow(calls, asked.previousRunId, key, send);
   }
-  const name = nameOf(visit.request.headers["session-id"]);
+  const name = headerOf(visit.request, "session-id");
   if (name !== undefined) {
     return await startNamed(calls, { name, asked, key }, send);
   }

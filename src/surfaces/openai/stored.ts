@@ -2,10 +2,10 @@
 
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
+import { readSessionMessages } from "../in-process/session-messages.ts";
 import { isReason } from "../rest/failure.ts";
 import { callerToolsOf } from "./caller-tools.ts";
 import { type Origin, originOf } from "./echo.ts";
@@ -59,14 +59,6 @@ export async function readInputItems(calls: Calls, { runId, echo }: Origin): Pro
 /** Returns the items of a conversation, oldest first. */
 export async function readConversationItems(calls: Calls, sessionId: string): Promise<readonly Item[]> {
   return (await readSessionMessages(calls, sessionId)).flatMap((each) => itemsOfMessage(sessionId, each));
-}
-
-/** Returns the messages of a conversation, oldest first. */
-export async function readSessionMessages(calls: Calls, sessionId: string): Promise<readonly SessionMessage[]> {
-  return await readPages(async (pageToken) => {
-    const page = await calls.call(SessionService.method.listMessages, { sessionId, pageSize: pageSizeMax, pageToken });
-    return { items: page.messages, nextPageToken: page.nextPageToken };
-  });
 }
 
 /** Returns the items of a message of a conversation. */

@@ -205,19 +205,21 @@ export async function countSessions(db: Db): Promise<{ total: number; active: nu
   return rows[0] ?? { total: 0, active: 0 };
 }
 
-/** Up to this number rows are counted: in less than the time of a call. */
+/** Rows are counted while Postgres has seen at most this many: in less than the time of a call. */
 const countedMax = 1_000;
 
 /**
- * Returns SQL that counts the rows of a partial index; `rows` repeats its condition. More than 1,000 rows are estimated by the size
- * of the index and the density that Postgres last saw in it.
+ * Returns SQL that counts the rows of a partial index; `rows` repeats its condition. Larger numbers are estimated by the size of
+ * the index and the density that Postgres last saw in it. Then no row is read.
  */
 function countEntries(index: string, rows: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`(
-    select case when counted.count <= ${countedMax} then counted.count else greatest(counted.count, round(
-      reltuples::float8 / relpages * pg_relation_size(oid) / current_setting('block_size')::int8)) end::float8
-    from pg_class cross join (select count(*) from (select ${rows} limit ${countedMax + 1}) as first) as counted
-    where oid = ${index}::regclass)`;
+    select case when seen > ${countedMax} then estimated.rows
+      else (select count(*) from (select ${rows} limit ${2 * countedMax}) as first) end::float8
+    from (
+      select reltuples as seen, round(reltuples::float8 / greatest(relpages, 1) * pg_relation_size(oid) / current_setting('block_size')::int8) as rows
+      from pg_class where oid = ${index}::regclass
+    ) as estimated)`;
 }
 
 function sessionsWithRun(db: Db | Transaction) {

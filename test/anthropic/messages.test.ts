@@ -4,7 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { answer, onMessages } from "../fakes/anthropic-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { callTools } from "../fakes/provider.ts";
+import { callTools, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
@@ -469,4 +469,32 @@ test("two questions of a named session at once are both answered", async () => {
   expect((await client.messages.create(hello, named)).content).toEqual([{ type: "text", text: "two" }]);
   arrived.resolve();
   expect(await first).toEqual([{ type: "text", text: "one" }]);
+});
+
+test("a tool keeps a name that is too long for the model, in answers, in streams and in the history", async () => {
+  const { client, provider } = await setAnthropicStage();
+  const name = `mcp__server__${"x".repeat(80)}`;
+  const tool = { ...weather, name };
+  const short = expect.stringMatching(/^mcp__server__x{42}_[0-9a-f]{8}$/);
+  let known = "";
+  const callIt: Script = async (wire, request) => {
+    known = (request.body.tools as { function: { name: string } }[])[0]?.function.name ?? "";
+    await callTools({ id: "call_1", name: known, arguments: "{}" })(wire, request);
+  };
+  provider.respond(callIt, callIt, speak("done"));
+  const asked = { ...hello, tools: [tool], tool_choice: { type: "tool" as const, name } };
+  const { content } = await client.messages.create(asked);
+  expect(content).toMatchObject([{ type: "tool_use", name }]);
+  expect(known).toEqual(short);
+  expect((await provider.request(0)).body.tool_choice).toEqual({ type: "function", function: { name: known } });
+  expect((await client.messages.stream(asked).finalMessage()).content).toMatchObject([{ type: "tool_use", name }]);
+  const result = { type: "tool_result" as const, tool_use_id: "call_1", content: "25" };
+  const messages: Anthropic.MessageParam[] = [
+    ...hello.messages,
+    { role: "assistant", content },
+    { role: "user", content: [result] },
+  ];
+  await client.messages.create({ ...hello, tools: [tool], messages });
+  const { body } = await provider.request(2);
+  expect(body.messages[1]).toMatchObject({ tool_calls: [{ function: { name: known } }] });
 });

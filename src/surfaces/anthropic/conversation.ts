@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { toolNameOf } from "../in-process/tool-names.ts";
 import { type Content, contentOf, readBlocks, readTexts } from "./content.ts";
 import { ApiError, invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
@@ -101,7 +102,8 @@ function readAssistant(item: Fields, model: string): Message {
         assertAnswerBlock(block, type);
         isPlain = false;
     }
-    native.push({ ...withoutCacheMark(block.value), type });
+    const named = type === "tool_use" ? { name: toolNameOf(block.requireText("name")) } : {};
+    native.push({ ...withoutCacheMark(block.value), type, ...named });
   }
   const own = isPlain ? undefined : writeNative(model, native);
   const fields = state ?? own;
@@ -117,7 +119,7 @@ function readCall(block: Fields): ToolCall {
   const input = block.requireObject("input");
   return create(ToolCallSchema, {
     id: block.requireText("id"),
-    name: block.requireText("name"),
+    name: toolNameOf(block.requireText("name")),
     arguments: JSON.stringify(input.value),
   });
 }

@@ -23,7 +23,7 @@ import type { Asked } from "./request.ts";
 import { type Block, readNative, sealState } from "./state.ts";
 
 /** What the fold is of. */
-export type FoldOptions = Pick<Asked, "model" | "isStream" | "thoughts"> & { readonly id: string };
+export type FoldOptions = Pick<Asked, "model" | "isStream" | "thoughts" | "longNames"> & { readonly id: string };
 
 /** What a log has said so far. */
 export class MessageFold {
@@ -190,8 +190,9 @@ export class MessageFold {
 
   #end({ finishReason, pendingToolCalls }: RunCompleted, sequence: bigint): StreamEvent[] {
     const calls = pendingToolCalls.flatMap(({ id, name, arguments: json }) => {
-      const call = this.#nativeCalls.get(id) ?? { type: "tool_use", id, name };
-      return this.#content.addCall(call, inputOf(json), sequence);
+      const call = this.#nativeCalls.get(id) ?? { type: "tool_use", id };
+      const own = { ...call, name: this.#options.longNames.get(name) ?? name };
+      return this.#content.addCall(own, inputOf(json), sequence);
     });
     const reason = pendingToolCalls.length > 0 ? "tool_use" : finishReason === "length" ? "max_tokens" : "end_turn";
     return [...calls, ...this.#close({ reason, details: null })];

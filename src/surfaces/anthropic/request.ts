@@ -8,13 +8,15 @@ import { readConversation } from "./conversation.ts";
 import { invalid } from "./errors.ts";
 import { type Fields, readFields } from "./fields.ts";
 import { isClaude } from "./state.ts";
-import { type AgentFields, readChoice, readTools } from "./tools.ts";
+import { type AgentFields, readChoice, readLongNames, readTools } from "./tools.ts";
 
 /** A request, read and checked. */
 export interface Asked {
   readonly model: string;
   readonly messages: readonly Message[];
   readonly agent: AgentFields;
+  /** The caller's names of tools that models know by shorter ones. */
+  readonly longNames: ReadonlyMap<string, string>;
   readonly isStream: boolean;
   /** The thread that the request begins or continues; undefined for a request that has the whole conversation. */
   readonly thread: { readonly previousMessageId: string | undefined } | undefined;
@@ -40,6 +42,7 @@ export function readRequest(visit: Visit): Asked {
       ...settings,
       maxTokens: isClaude(asked.model) ? withoutBudget(maxTokens, thinking) : Math.min(maxTokens, outputTokensMax),
     },
+    longNames: readLongNames(request),
     isStream: request.findFlag("stream") ?? false,
     thread: readThread(request),
     thoughts: readThoughts(thinking),

@@ -3,6 +3,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, type AgentToolsSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
+import { toolNameOf } from "../in-process/tool-names.ts";
 import { invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 
@@ -28,12 +29,18 @@ export function readTools(request: Fields): AgentTools | undefined {
   return {
     ...noTools,
     functions: functions.map((tool) => ({
-      name: tool.requireText("name"),
+      name: toolNameOf(tool.requireText("name")),
       description: tool.findText("description") ?? "",
       parameters: JSON.stringify(tool.requireObject("input_schema").value),
     })),
     provider: provider.map((tool) => ({ provider: "anthropic", tool: JSON.stringify(withoutCacheMark(tool.value)) })),
   };
+}
+
+/** Returns the names of tools that are too long for some providers, by the names under which models know the tools. */
+export function readLongNames(request: Fields): ReadonlyMap<string, string> {
+  const names = (request.findObjects("tools") ?? []).map((tool) => tool.findText("name") ?? "");
+  return new Map(names.map((name) => [toolNameOf(name), name] as const).filter(([known, name]) => known !== name));
 }
 
 /** Returns an object without its mark for the cache: the service marks by itself, and a request has a maximum of marks. */
@@ -54,7 +61,7 @@ export function readChoice(request: Fields): AgentFields {
     throw invalid(choice.at("type"), "must be auto, any, tool or none");
   }
   return {
-    toolChoice: mode === undefined ? { name: choice.requireText("name") } : { mode },
+    toolChoice: mode === undefined ? { name: toolNameOf(choice.requireText("name")) } : { mode },
     ...(choice.findFlag("disable_parallel_tool_use") === true && { parallelToolCalls: false }),
   };
 }

@@ -1,8 +1,8 @@
 // The tools of callers as models know them. Models know functions alone: a custom tool is a function of one text, and a tool of a
 // namespace has the names of both.
 
-import { createHash } from "node:crypto";
 import { isObject, parseJson } from "../../platform/base/json/parse-object.ts";
+import { toolNameOf } from "../in-process/tool-names.ts";
 
 /** A tool as its caller knows it. */
 export interface CallerTool {
@@ -16,20 +16,13 @@ export interface CallerTool {
 /** The tools that their callers know in another form, by the names under which models know them. */
 export type CallerTools = ReadonlyMap<string, CallerTool>;
 
-/** The longest name that all providers take. */
-const nameCharsMax = 64;
-
 /** Returns the name under which models know a tool: `crm__find` for `find` of the namespace `crm`. */
 export function modelNameOf(name: string, namespace?: string): string {
   if (namespace === undefined || namespace === "") {
     return name;
   }
   const whole = `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}`.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-  if (whole.length <= nameCharsMax) {
-    return whole;
-  }
-  const hash = createHash("sha256").update(`${namespace} ${name}`).digest("hex").slice(0, 8);
-  return `${whole.slice(0, nameCharsMax - hash.length - 1)}_${hash}`;
+  return toolNameOf(whole);
 }
 
 /** Returns the tools of a request that read otherwise than models know them. */

@@ -150,7 +150,9 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
   try {
     // The output of a turn that another replica has lost.
     if (driver.recovery === "resume" && loaded.chain.count > target.coveredSequence) {
-      await announceRestart(writer, target, (loaded.checkpoint?.turn ?? 0) + 1);
+      // While its calls have no results, the turn of the checkpoint is not over: only their progress is void.
+      const isOver = loaded.context.openToolCalls.length === 0;
+      await announceRestart(writer, target, (loaded.checkpoint?.turn ?? 0) + (isOver ? 1 : 0));
     }
     const openWorkPlace = () =>
       throughOutages(() => deps.workDirs.open(loaded.session, loaded.workDir), signal, stop, deps);

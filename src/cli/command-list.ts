@@ -50,7 +50,7 @@ const coreCommands: readonly CommandEntry[] = [
   },
   {
     name: "mcp",
-    about: "serve the agents of a service as tools, over standard input and output (MCP)",
+    about: "serve the agents of a service as tools over standard input and output (MCP); test a server of tools",
     load: async () => (await import("./mcp/commands.ts")).defineMcp,
   },
   {

@@ -40,8 +40,8 @@ const narrow: readonly (readonly [source: string, targets: readonly string[]])[]
 ];
 
 /**
- * The commands that start the server instead of calling one, those that inspect its host and its database, and the replay of
- * runs, which is the agent loop itself.
+ * The commands that start the server instead of calling one, those that inspect its host and its database, the replay of runs, which
+ * is the agent loop itself, and the test of an MCP server, which lists tools as the loop does.
  */
 const serverStarters: readonly string[] = [
   "cli/serve.ts",
@@ -53,6 +53,7 @@ const serverStarters: readonly string[] = [
   "cli/doctor/",
   "cli/exchange/local-service.ts",
   "cli/record.ts",
+  "cli/mcp/test-server.ts",
 ];
 
 /** The commands that make, write and check signed texts without a server, and the code they share with it. */

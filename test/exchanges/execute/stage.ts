@@ -22,7 +22,10 @@ export interface Stage {
   readonly read: (path: string) => string | undefined;
 }
 
-export function setStage(commands: Pick<Commands, "run"> = refuseCommands("no jail in /opt/here"), mayRun = true): Stage {
+export function setStage(
+  commands: Pick<Commands, "run"> = refuseCommands("no jail in /opt/here"),
+  mayRun = true,
+): Stage {
   const area = new Area();
   onTestFinished(() => {
     const left = area.countDescriptors();

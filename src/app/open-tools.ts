@@ -5,7 +5,7 @@ import { type Commands, createCommands, refuseCommands } from "../agent/tools/ba
 import { type Bubblewrap, findBubblewrap } from "../agent/tools/bash/find-bubblewrap.ts";
 import { createSelectBuiltin, type Withheld } from "../agent/tools/builtin.ts";
 import { McpPrograms } from "../agent/tools/mcp/programs.ts";
-import { createMcpServers } from "../agent/tools/mcp/run-servers.ts";
+import { createMcpServers } from "../agent/tools/mcp/servers.ts";
 import { createSelectTools } from "../agent/tools/select-tools.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";

@@ -7,7 +7,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Egress } from "../../platform/egress/post.ts";
 import { callTimeoutMs } from "./call.ts";
-import type { McpServers } from "./mcp/run-servers.ts";
+import type { McpServers } from "./mcp/servers.ts";
 import { createRemoteTool, type RemoteHost } from "./remote.ts";
 import { readSchema } from "./schema.ts";
 import type { Tool } from "./tool.ts";

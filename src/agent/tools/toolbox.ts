@@ -1,7 +1,7 @@
 // The source of the tools of all runs.
 
 import type { Commands } from "./bash/commands.ts";
-import type { McpServers } from "./mcp/run-servers.ts";
+import type { McpServers } from "./mcp/servers.ts";
 import type { SelectTools } from "./select-tools.ts";
 
 /** The tools and the commands of a service. */

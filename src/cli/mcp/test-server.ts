@@ -45,7 +45,7 @@ export function addServerTest(mcp: Command): void {
 async function listTools(url: string, { name, sse = false }: TestFlags, tell: (problem: string) => void) {
   const [{ createEgress }, { createMcpServers }, { McpPrograms }] = await Promise.all([
     import("../../platform/egress/post.ts"),
-    import("../../agent/tools/mcp/run-servers.ts"),
+    import("../../agent/tools/mcp/servers.ts"),
     import("../../agent/tools/mcp/programs.ts"),
   ]);
   const clock = systemClock;

@@ -1,6 +1,7 @@
 // Reads where the MCP servers of an agent are.
 
 import { type McpServer, McpServer_Transport } from "#gen/runnel/v1/session_pb.js";
+import { Fault } from "../../../platform/base/fault.ts";
 import type { HttpAddress, McpAddress, McpServerSetting } from "../../../platform/config/mcp-servers.ts";
 
 /** Returns the address of a server that a client names by its URL, or of one of the settings; undefined for an unknown name. */
@@ -46,4 +47,13 @@ const ownHeaders: ReadonlySet<string> = new Set([
 export function findOwnHeader({ headers }: McpServer): string | undefined {
   const names = headers.map(({ name }) => name.toLowerCase());
   return names.find((name) => ownHeaders.has(name) || name.startsWith("mcp-"));
+}
+
+const field = "agent.tools.mcp";
+
+/** Returns the fault of a server of an agent. */
+export function failed(server: string, problem: string): Fault {
+  return new Fault("INVALID_ARGUMENT", `mcp server ${JSON.stringify(server)}: ${problem}`, {
+    violations: [{ field, description: problem }],
+  });
 }

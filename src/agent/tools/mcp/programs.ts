@@ -7,8 +7,8 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { ProgramAddress } from "../../../platform/config/mcp-servers.ts";
 import type { ToolContext } from "../tool.ts";
-import { connect, type McpConnection } from "./connection.ts";
-import { type Program, type ProgramOptions, startProgram } from "./program.ts";
+import type { McpConnection } from "./connection.ts";
+import type { Program, ProgramOptions } from "./program.ts";
 
 /** Options of the programs. */
 export interface ProgramsOptions {
@@ -86,6 +86,7 @@ export class McpPrograms {
   }
 
   async #start(address: ProgramAddress, context: ToolContext): Promise<Running> {
+    const { connect, startProgram } = await loadClient();
     const { signal, ...place } = context;
     const options = { ...this.#options, context: place };
     const first = await startProgram(address, options);
@@ -105,6 +106,7 @@ export class McpPrograms {
     signal: AbortSignal,
     failure: unknown,
   ): Promise<Running> {
+    const { connect, startProgram } = await loadClient();
     const program = await startProgram(address, options);
     try {
       return { program, connection: await connect(program, signal, "legacy"), users: 0, uses: 0 };
@@ -122,6 +124,12 @@ export class McpPrograms {
       await stop(running);
     }
   }
+}
+
+/** Few services run programs, and the client is large. */
+async function loadClient() {
+  const [{ connect }, { startProgram }] = await Promise.all([import("./connection.ts"), import("./program.ts")]);
+  return { connect, startProgram };
 }
 
 async function stop({ connection, program }: Running): Promise<void> {

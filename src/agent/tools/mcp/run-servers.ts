@@ -12,7 +12,7 @@ import { secretsOfAddress } from "../../../platform/config/mcp-servers.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
 import { createHider } from "../../../platform/telemetry/scrub.ts";
 import type { Tool, ToolContext } from "../tool.ts";
-import { findAddress, findOwnHeader, settingsOf } from "./address.ts";
+import { failed, findAddress } from "./address.ts";
 import { type KeptTool, listTools } from "./catalogue.ts";
 import { connectHttp, type McpConnection, timesOf } from "./connection.ts";
 import { describeFailure, isPassing } from "./failure.ts";
@@ -48,56 +48,8 @@ export interface McpTools extends AsyncDisposable {
   readonly kept: readonly KeptTool[];
 }
 
-/** The servers of a service. */
-export interface McpServers {
-  /** Checks the servers of an agent. Throws Fault INVALID_ARGUMENT. */
-  check(servers: readonly McpServer[], client: string): void;
-  /** Returns the tools of an agent's servers. Throws a Fault when a server gives no list. */
-  open(servers: readonly McpServer[], run: McpRun): Promise<McpTools>;
-}
-
-/** Creates them. */
-export function createMcpServers(options: McpOptions): McpServers {
-  return {
-    check: (servers, client) => check(servers, client, options),
-    open: (servers, run) => open(servers, run, options),
-  };
-}
-
-const field = "agent.tools.mcp";
-
-function check(servers: readonly McpServer[], client: string, { egress, settings }: McpOptions): void {
-  const names = new Set<string>();
-  for (const server of servers) {
-    const problem = names.has(server.name) ? "the agent has another server of this name" : findProblem(server);
-    names.add(server.name);
-    if (problem !== undefined) {
-      throw failed(server.name, problem);
-    }
-  }
-
-  function findProblem(server: McpServer): string | undefined {
-    if (server.url !== "") {
-      const header = findOwnHeader(server);
-      return egress.findProblem(server.url, "mcp server") ?? (header && `the service sets the header ${header} itself`);
-    }
-    if (findAddress(server, client, settings) !== undefined) {
-      return undefined;
-    }
-    const known = settingsOf(client, settings).map(({ name }) => name);
-    const which = known.length === 0 ? "this service has none for you" : `name one of ${known.join(", ")}`;
-    return `there is no such server in the settings: give a url, or ${which}`;
-  }
-}
-
-function failed(server: string, problem: string): Fault {
-  return new Fault("INVALID_ARGUMENT", `mcp server ${JSON.stringify(server)}: ${problem}`, {
-    violations: [{ field, description: problem }],
-  });
-}
-
-async function open(servers: readonly McpServer[], run: McpRun, options: McpOptions): Promise<McpTools> {
-  check(servers, run.client, options);
+/** Returns the tools of an agent's servers. Throws a Fault when a server gives no list. */
+export async function openServers(servers: readonly McpServer[], run: McpRun, options: McpOptions): Promise<McpTools> {
   const opened = servers.map((server) => new ServerOfRun(server, run, options));
   const close = async (): Promise<void> => void (await Promise.all(opened.map((each) => each.close())));
   try {

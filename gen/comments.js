@@ -8715,7 +8715,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.GetRun",
-  "Returns one run. The ticket of its stream opens it too."
+  "Returns one run."
  ],
  [
   "runnel.v1.RunService.GetRunInput",

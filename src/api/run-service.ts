@@ -39,7 +39,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
   const show = async (row: ClientRun): Promise<Run | undefined> => (await runsToProto(deps, [row]))[0];
   return {
     getRun: async ({ runId }, context) => {
-      const run = await requireRun(deps.db, requireReader(context.values, { runId }), runId);
+      const run = await requireRun(deps.db, requireClient(context.values), runId);
       const logSequence = isActive(run.status) ? await lastSequence(deps.db, run.id) : run.last_sequence;
       return { run: await show(run), logSequence: BigInt(logSequence) };
     },

@@ -108,7 +108,7 @@ test("the default base URL does not count as a provider, and a key without a ser
   expect(checkConfig(sources)).toEqual([
     "missing required config: at least one provider key/url",
     "providers.compatible_key is set but providers.compatible_base_url is not: set both",
-    "providers.rerank_key has no server to go to: set providers.rerank_base_url too",
+    "providers.rerank_key is set but providers.rerank_base_url is not: set both",
   ]);
 });
 

@@ -169,15 +169,18 @@ test.for(["POST", "PUT", "DELETE"])("%s is refused: only the run writes its log"
   expect([answered.status, answered.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("another client finds no stream, and a ticket opens this one alone", async ({ ended }) => {
+test("another client finds no stream, and a ticket follows this one alone", async ({ ended }) => {
   const { url, client, runId, service } = ended;
   const strange = await fetch(url, { headers: credentialsOf("stranger") });
   expect(strange.status).toBe(404);
   const { ticket } = await client.call(AuthService.method.createStreamTicket, {
     target: { target: { case: "runId", value: runId } },
   });
-  const opened = await fetch(`${url}?offset=-1&ticket=${ticket}`);
-  expect(opened.status).toBe(200);
-  const other = await fetch(`${service.url}/v1/runs/00000000-0000-7000-8000-000000000000/stream?ticket=${ticket}`);
+  const opened = await fetch(`${url}?offset=-1&live=sse&ticket=${ticket}`);
+  expect([opened.status, await opened.text()]).toEqual([200, expect.stringContaining('"streamClosed":true')]);
+  const read = await fetch(`${url}?offset=-1&ticket=${ticket}`);
+  expect(read.status).toBe(403);
+  const otherUrl = `${service.url}/v1/runs/00000000-0000-7000-8000-000000000000/stream`;
+  const other = await fetch(`${otherUrl}?offset=-1&live=sse&ticket=${ticket}`);
   expect(other.status).toBe(401);
 });

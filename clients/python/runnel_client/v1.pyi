@@ -2023,7 +2023,7 @@ class RunService(_Service):
     for an unknown id.
     """
     def get_run(self, request: GetRunRequest, *, timeout: _float | None = ...) -> GetRunResponse:
-        """Returns one run. The ticket of its stream opens it too."""
+        """Returns one run."""
         ...
     def get_run_input(self, request: GetRunInputRequest, *, timeout: _float | None = ...) -> GetRunInputResponse:
         """
@@ -2099,7 +2099,7 @@ class AsyncRunService(_AsyncService):
     for an unknown id.
     """
     async def get_run(self, request: GetRunRequest, *, timeout: _float | None = ...) -> GetRunResponse:
-        """Returns one run. The ticket of its stream opens it too."""
+        """Returns one run."""
         ...
     async def get_run_input(self, request: GetRunInputRequest, *, timeout: _float | None = ...) -> GetRunInputResponse:
         """

@@ -593,7 +593,7 @@ export declare const TailRunBytesSchema: GenMessage<TailRunBytes>;
  */
 export declare const RunService: GenService<{
   /**
-   * Returns one run. The ticket of its stream opens it too.
+   * Returns one run.
    *
    * @generated from rpc runnel.v1.RunService.GetRun
    */

@@ -19,7 +19,7 @@ import {
 } from "../in-process/routed-surface.ts";
 import type { Visit } from "../in-process/visit.ts";
 import { errorStyleOf, failureHeaders, printFailure, statusOfFailure } from "../rest/errors.ts";
-import { describeFailure, isUnexpected } from "../rest/failure.ts";
+import { describeFailure, isReason, isUnexpected } from "../rest/failure.ts";
 import { endStream, sendBody, setHead } from "../rest/respond.ts";
 import { encodeSseEvent, sseHeartbeat } from "../rest/sse.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
@@ -72,6 +72,9 @@ async function findTail(calls: Calls, runId: string): Promise<Tail> {
   return { last: Number(logSequence), isClosed: run?.endTime !== undefined };
 }
 
+/** The holder of a ticket may follow a run, and not read it. Its end is known when the last message comes. */
+const unknownTail: Tail = { last: Number.POSITIVE_INFINITY, isClosed: false };
+
 /** Messages of a stream, and where they end. */
 interface Chunk {
   readonly messages: readonly string[];
@@ -116,7 +119,12 @@ async function describeStream({ calls, response }: Visit, runId: string): Promis
 async function readStream(visit: Visit, runId: string): Promise<void> {
   const { calls, query } = visit;
   const wanted = readWanted(query);
-  const tail = await findTail(calls, runId);
+  const tail = await findTail(calls, runId).catch((error: unknown) => {
+    if (wanted.live === "sse" && wanted.after !== "now" && isReason(error, "ACCESS_DENIED")) {
+      return unknownTail;
+    }
+    throw error;
+  });
   const after = wanted.after === "now" ? tail.last : wanted.after;
   if (after > tail.last) {
     throw invalid("offset", `is beyond the end of the stream, ${offsetOf(tail.last)}`);
@@ -214,24 +222,27 @@ async function followStream(
   const { calls, clock, response } = visit;
   const isOver = new AbortController();
   const signal = AbortSignal.any([calls.signal, isOver.signal]);
-  void clock.sleep(followMs, signal).then(() => isOver.abort(over));
-  setHead(response, 200, { ...streamHeaders, ...sharedHeaders });
   const control = (position: Position): Promise<void> =>
     writeText(visit, encodeSseEvent({ id: "", type: "control", data: printControl(visit, position, cursor) }));
+  const isAtEnd = after === tail.last && tail.isClosed;
+  const batches = isAtEnd ? undefined : calls.follow(tailRun, { runId, after: BigInt(after) }, signal);
+  // A call that is refused fails here, before the head is sent.
+  let batch = await batches?.next();
+  setHead(response, 200, { ...streamHeaders, ...sharedHeaders });
   if (after === tail.last) {
     await control({ next: after, isUpToDate: true, isClosed: tail.isClosed });
   }
+  void clock.sleep(followMs, signal).then(() => isOver.abort(over));
   try {
-    if (after < tail.last || !tail.isClosed) {
-      for await (const { results } of calls.follow(tailRun, { runId, after: BigInt(after) }, signal)) {
-        if (results.length === 0) {
-          await writeText(visit, sseHeartbeat);
-          continue;
-        }
-        const chunk = chunkOf(results);
-        await writeText(visit, encodeSseEvent({ id: "", type: "data", data: joinMessages(chunk) }));
-        await control({ ...chunk, isUpToDate: chunk.next >= tail.last });
+    for (; batch?.done === false; batch = await batches?.next()) {
+      const { results } = batch.value;
+      if (results.length === 0) {
+        await writeText(visit, sseHeartbeat);
+        continue;
       }
+      const chunk = chunkOf(results);
+      await writeText(visit, encodeSseEvent({ id: "", type: "data", data: joinMessages(chunk) }));
+      await control({ ...chunk, isUpToDate: chunk.isClosed || chunk.next >= tail.last });
     }
   } catch (error) {
     // A replica that stops, and the end of the time, are ends of the connection alone: the reader comes back with its offset.
@@ -240,6 +251,7 @@ async function followStream(
     }
   } finally {
     isOver.abort(over);
+    await batches?.return();
   }
   endStream(response, "");
 }

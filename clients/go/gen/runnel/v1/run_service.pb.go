@@ -1234,10 +1234,10 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"\x13\n" +
 	"\x11DeleteRunResponse\"(\n" +
 	"\fTailRunBytes\x12\x18\n" +
-	"\aresults\x18\x01 \x03(\fR\aresults2\xe3\a\n" +
+	"\aresults\x18\x01 \x03(\fR\aresults2\xde\a\n" +
 	"\n" +
-	"RunService\x12e\n" +
-	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"&\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
+	"RunService\x12`\n" +
+	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"!\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
 	"\vGetRunInput\x12\x1d.runnel.v1.GetRunInputRequest\x1a\x1e.runnel.v1.GetRunInputResponse\"\"\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/runs/{run_id}/input\x90\x02\x01\x12X\n" +
 	"\bListRuns\x12\x1a.runnel.v1.ListRunsRequest\x1a\x1b.runnel.v1.ListRunsResponse\"\x13\x82\xd3\xe4\x93\x02\n" +
 	"\x12\b/v1/runs\x90\x02\x01\x12d\n" +

@@ -39,7 +39,7 @@ const (
 // A run belongs to the client whose session started it. Every other client gets NOT_FOUND with reason RUN_NOT_FOUND, exactly as
 // for an unknown id.
 type RunServiceClient interface {
-	// Returns one run. The ticket of its stream opens it too.
+	// Returns one run.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// Returns the messages that started a run, and the settings that it works with.
 	//
@@ -211,7 +211,7 @@ func (c *runServiceClient) CancelRuns(ctx context.Context, in *CancelRunsRequest
 // A run belongs to the client whose session started it. Every other client gets NOT_FOUND with reason RUN_NOT_FOUND, exactly as
 // for an unknown id.
 type RunServiceServer interface {
-	// Returns one run. The ticket of its stream opens it too.
+	// Returns one run.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// Returns the messages that started a run, and the settings that it works with.
 	//

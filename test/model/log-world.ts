@@ -14,7 +14,7 @@ import { addReplica, connect, LocalWakeup, openStore, type Store } from "../runl
 const longSleepMs = 1_000;
 const siteCount = 2;
 /** The default of the setting. */
-const pieceWaitMs = 15;
+const pieceWaitMs = 25;
 
 export interface Site {
   readonly proxy: CuttingProxy;

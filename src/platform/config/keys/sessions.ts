@@ -79,7 +79,7 @@ export const sessionKeys = {
   }),
   runsPieceWaitMs: integer({
     path: "runs.piece_wait_ms",
-    fallback: 15,
+    fallback: 25,
     min: 0,
     max: 50,
     about:

@@ -68,6 +68,11 @@ export const parts = {
     files: ["test/external/mcp/mcp.test.ts"],
     needs: [],
   },
+  "mcp-servers": {
+    about: "MCP servers of others as tools of an agent, in the jail",
+    files: ["test/external/mcp-servers/servers.test.ts"],
+    needs: ["bubblewrap"],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

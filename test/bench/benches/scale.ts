@@ -27,10 +27,13 @@ export const scale: Bench = {
     const rows = stage.quick ? manyQuick : many;
     await using smallHome = await stage.openHome();
     await using largeHome = await stage.openHome();
-    await using small = await stage.startService("scale-small", { home: smallHome });
-    await using large = await stage.startService("scale-large", { home: largeHome });
+    // The first services make the tables. Those that are measured begin with the rows, as after a restore.
+    await (await stage.startService("scale-small", { home: smallHome }))[Symbol.asyncDispose]();
+    await (await stage.startService("scale-large", { home: largeHome }))[Symbol.asyncDispose]();
     await grow(smallHome, few);
     await grow(largeHome, rows);
+    await using small = await stage.startService("scale-small", { home: smallHome });
+    await using large = await stage.startService("scale-large", { home: largeHome });
     using clients = new DisposableStack();
     const [ofSmall, ofLarge] = [small, large].map(({ url }) => createRoutes(clients.use(new HttpClient(url))));
     for (;;) {

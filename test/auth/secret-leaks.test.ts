@@ -21,6 +21,8 @@ const names = [
   "gemini-key",
   "anthropic-key",
   "compatible-key",
+  "mcp-key",
+  "agents-mcp-key",
   "collector-token",
   "wrong-token",
   "ticket-in-query",
@@ -40,7 +42,7 @@ function findIn(text: string, allowed: readonly string[] = []): string[] {
   return forms.filter((form) => text.includes(form));
 }
 
-/** A provider that sends back all headers that it receives. */
+/** A provider, and an MCP server, that sends back all headers that it receives. */
 const echo: Script = (wire, { headers }) =>
   wire.reply(401, JSON.stringify({ error: { message: JSON.stringify(headers) } }));
 
@@ -71,6 +73,11 @@ test("no secret leaves its place", async () => {
       RUNNEL_PROVIDERS_ANTHROPIC_BASE_URL: `${provider.origin}/anthropic`,
       RUNNEL_PROVIDERS_COMPATIBLE_KEY: canaries["compatible-key"],
       RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL: `${provider.origin}/compatible`,
+      RUNNEL_MCP_SERVERS: `srv=${JSON.stringify({
+        url: `${provider.origin}/mcp`,
+        headers: { authorization: `Bearer ${canaries["mcp-key"]}` },
+      })}`,
+      RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${canaries["collector-token"]}`,
     },
@@ -84,9 +91,18 @@ test("no secret leaves its place", async () => {
     // The provider was asked and refused; otherwise this test would have tried nothing.
     expect(failure).toMatch(/API error \(status 401\).*\[redacted\]/);
   }
-  expect(sentKeys(provider)).toEqual(
-    ["openai-key", "gemini-key", "anthropic-key", "compatible-key"].map((name) => name as Name),
-  );
+  expect(await failingRun(call, "gpt-4o-mini", { mcp: [{ name: "srv" }] })).toMatch(/mcp server "srv": .*401/);
+  const headers = [{ name: "authorization", value: `Bearer ${canaries["agents-mcp-key"]}` }];
+  const named = { mcp: [{ name: "own", url: `${provider.origin}/agents-mcp`, headers }] };
+  expect(await failingRun(call, "gpt-4o-nano", named)).toMatch(/mcp server "own": .*401/);
+  const { runs } = (await call("GET", "/v1/runs", canaries["client-key"])) as { runs: { run_id: string }[] };
+  expect(await call("GET", `/v1/runs/${runs[0]?.run_id}/input`, canaries["client-key"])).toMatchObject({
+    agent: { tools: { mcp: [{ name: "own", headers: [{ name: "authorization" }] }] } },
+  });
+  expect(sentKeys(provider)).toEqual([
+    ...["openai-key", "gemini-key", "anthropic-key", "compatible-key"],
+    ...["mcp-key", "agents-mcp-key"],
+  ]);
   await misuse(url, call);
   const { key } = (await call("POST", "/v1/auth/keys", canaries["admin-token"], { client_id: "made" })) as {
     key: string;
@@ -115,7 +131,8 @@ test("no secret leaves its place", async () => {
     answers: findIn(told.join("\n")),
     metrics: [...findIn(metrics), ...made.filter((each) => metrics.includes(each))],
     traces: collector.requests.flatMap(({ body }) => findIn(body.toString("latin1"))),
-    database: [...findIn(database), ...made.filter((each) => database.includes(each))],
+    // A session keeps the headers of its agent's servers: every run of it sends them.
+    database: [...findIn(database, [canaries["agents-mcp-key"]]), ...made.filter((each) => database.includes(each))],
     children: children.flatMap((environment) => findIn(environment)),
     provider: provider.requests.flatMap((request) => findIn(JSON.stringify(request), [ownKey(request.path)])),
   };
@@ -161,10 +178,10 @@ function caller(url: string, told: string[]): Call {
 }
 
 /** Returns the error message of a run of this model. */
-async function failingRun(call: Call, model: string): Promise<string> {
+async function failingRun(call: Call, model: string, tools: object = {}): Promise<string> {
   const id = model.replaceAll(/[^\w-]/g, "-");
   const token = canaries["client-key"];
-  await call("POST", "/v1/sessions", token, { session_id: id, agent: { name: "tester", model } });
+  await call("POST", "/v1/sessions", token, { session_id: id, agent: { name: "tester", model, tools } });
   await call("POST", `/v1/sessions/${id}/messages`, token, { message: "hello" });
   await call("GET", `/v1/sessions/${id}/stream`, token);
   const { error } = (await call("GET", `/v1/sessions/${id}`, token)) as { error: string };

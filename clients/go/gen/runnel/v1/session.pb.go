@@ -1671,10 +1671,10 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x0eTRANSPORT_HTTP\x10\x01\x1a\t\xc2\xd9\xf4\a\x04http\x12\x1b\n" +
 	"\rTRANSPORT_SSE\x10\x02\x1a\b\xc2\xd9\xf4\a\x03sse:\xb7\x01\xbaH\xb3\x01\x1a\xb0\x01\n" +
 	"\x0emcp_server.url\x12Zinvalid mcp server: headers and transport need a url; a server of the settings has its own\x1aBthis.url != '' || (size(this.headers) == 0 && this.transport == 0)B\t\n" +
-	"\a_prefix\"\xc7\x02\n" +
-	"\tMcpHeader\x12v\n" +
-	"\x04name\x18\x01 \x01(\tBb\xbaH_\xba\x01\\\n" +
-	"\x17mcp_header.name.pattern\x12\x18invalid name of a header\x1a'this.matches('^[A-Za-z0-9_.-]{1,128}$')R\x04name\x12\xc1\x01\n" +
+	"\a_prefix\"\xce\x02\n" +
+	"\tMcpHeader\x12}\n" +
+	"\x04name\x18\x01 \x01(\tBi\xbaH_\xba\x01\\\n" +
+	"\x17mcp_header.name.pattern\x12\x18invalid name of a header\x1a'this.matches('^[A-Za-z0-9_.-]{1,128}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12\xc1\x01\n" +
 	"\x05value\x18\x02 \x01(\tB\xaa\x01\xbaH\xa3\x01\xba\x01\x9f\x01\n" +
 	"\x18mcp_header.value.pattern\x12Sinvalid value of a header: must be at most 8192 visible ASCII characters and spaces\x1a.this.matches('^[ -~]*$') && size(this) <= 8192\x80\x01\x01R\x05value\"Y\n" +
 	"\fProviderTool\x12#\n" +

@@ -163,7 +163,7 @@ test("a server that is not Runnel is reported as such", async () => {
   await using server = await startPlainServer();
   const { code, stderr } = await runCommand(["usage", "--url", server.url]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^runnel: (no service at|what answers at) \S+ [^\n]+\n {2}fix {6}[^\n]+--url[^\n]+\n$/);
+  expect(stderr).toMatch(/^runnel: (no service at|the server at) \S+ [^\n]+\n {2}fix {6}[^\n]+--url[^\n]+\n$/);
 });
 
 function expectOneLine({ code, stdout, stderr }: Outcome): void {

@@ -3,7 +3,7 @@
 import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { parseJson } from "../../platform/base/json/parse-object.ts";
-import { resultTypes } from "../../platform/base/result-types.ts";
+import { terminalCases } from "../../platform/base/result-types.ts";
 import { describeRunEnd, type RunEndFields } from "../../platform/base/run-end.ts";
 import type { ChainEntry } from "./chain.ts";
 
@@ -56,8 +56,6 @@ export function readPlace(bytes: Uint8Array): { readonly runId: string; readonly
     return undefined;
   }
 }
-
-const terminalCases = new Set(resultTypes.filter(({ isTerminal }) => isTerminal).map(({ payloadCase }) => payloadCase));
 
 /** Returns how a terminal result ended its run; undefined for other results and for invalid bytes. */
 export function readEnd(bytes: Uint8Array): RunEndFields | undefined {

@@ -3,7 +3,7 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { resultTypes, unknownType } from "../../platform/base/result-types.ts";
+import { resultTypes, terminalCases, unknownType } from "../../platform/base/result-types.ts";
 
 /** A result without the fields that the log adds: run, sequence, time. */
 export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage" | "runnerSequence">;
@@ -53,7 +53,7 @@ export function resultTypeOf(payloadCase: PayloadCase): string {
 
 /** Returns whether a payload ends its run. */
 export function isTerminal(payload: ResultInit["payload"] | RunResult["payload"]): boolean {
-  return payload?.case !== undefined && typeOfCase.get(payload.case)?.isTerminal === true;
+  return terminalCases.has(payload?.case ?? "");
 }
 
 /** Encodes a result once; all readers get these bytes. */

@@ -24,3 +24,8 @@ export const resultTypes: readonly ResultType[] = RunResultSchema.fields
     const { name, terminal } = getOption(field, resultOption);
     return { payloadCase: field.localName, fieldNumber: field.number, name: name || unknownType, isTerminal: terminal };
   });
+
+/** The payloads that end a run, by their names in code. */
+export const terminalCases: ReadonlySet<string> = new Set(
+  resultTypes.filter(({ isTerminal }) => isTerminal).map(({ payloadCase }) => payloadCase),
+);

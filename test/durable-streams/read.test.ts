@@ -4,11 +4,13 @@ import { describe, expect } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { answer } from "../fakes/provider.ts";
 import { test as base, openProvider } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
+import { createHeldClock } from "../harness/held-clock.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 
@@ -23,7 +25,7 @@ interface Followed {
 }
 
 /** Starts a run whose answer is `parts`; the part after the first waits for `release` if the run is held. */
-async function follow({ isHeld = false } = {}): Promise<Followed> {
+async function follow({ isHeld = false, clock = systemClock } = {}): Promise<Followed> {
   const provider = await openProvider();
   const { promise, resolve: release } = Promise.withResolvers<void>();
   provider.respond(
@@ -36,7 +38,7 @@ async function follow({ isHeld = false } = {}): Promise<Followed> {
         }
       : answer("The harbour is quiet."),
   );
-  const service = await startService(modelFlags(provider));
+  const service = await startService(modelFlags(provider), clock === systemClock ? {} : { clock });
   const client = new GrpcClient(service.target);
   const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "tester" } });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "How is it?" });
@@ -150,6 +152,39 @@ describe("a run that works", () => {
       { streamNextOffset: offsetOf(messages.length), streamClosed: true, upToDate: true },
     ]);
   });
+});
+
+test.for([
+  ["long-poll", 25_000],
+  ["sse", 60_000],
+] as const)("an answer of live=%s ends after %s ms while the run works", async ([live, limitMs]) => {
+  const { clock, pass } = createHeldClock(limitMs);
+  const { get, client, runId, release } = await follow({ isHeld: true, clock });
+  await until("the first text", async () => {
+    return (await client.call(RunService.method.getRun, { runId })).logSequence >= 2n;
+  });
+  const offset = (await get("")).headers.get("stream-next-offset") ?? "";
+  let isOver = false;
+  const answered = get(`?offset=${offset}&live=${live}`).then(
+    async (response) => [response, await response.text()] as const,
+  );
+  void answered.finally(() => {
+    isOver = true;
+  });
+  await until("the end of the answer", async () => {
+    pass();
+    return isOver;
+  });
+  const [response, text] = await answered;
+  if (live === "sse") {
+    expect([response.status, text]).toEqual([200, expect.stringContaining(`"streamNextOffset":"${offset}"`)]);
+    expect(text).not.toContain("streamClosed");
+  } else {
+    expect([response.status, response.headers.get("stream-next-offset")]).toEqual([204, offset]);
+    expect(response.headers.get("stream-up-to-date")).toBe("true");
+    expect(response.headers.get("stream-closed")).toBeNull();
+  }
+  release();
 });
 
 test.for([

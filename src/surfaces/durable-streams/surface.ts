@@ -3,13 +3,10 @@
 
 import { create } from "@bufbuild/protobuf";
 import { ErrorBody, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
-import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
-import { printMessage } from "../../platform/base/json/print.ts";
 import { random } from "../../platform/base/random.ts";
-import type { Calls } from "../in-process/calls.ts";
 import {
   createRoutedSurface,
   type PrintedError,
@@ -23,9 +20,10 @@ import { describeFailure, isReason, isUnexpected } from "../rest/failure.ts";
 import { endStream, sendBody, setHead } from "../rest/respond.ts";
 import { encodeSseEvent, sseHeartbeat } from "../rest/sse.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
+import { awaitMessages, type Chunk, chunkOf, findTail, readChunk, type Tail, unknownTail } from "./chunk.ts";
 import { cursorOf, invalid, offsetOf, readWanted } from "./position.ts";
 
-const { getRun, tailRun } = RunService.method;
+const { tailRun } = RunService.method;
 const path = "/v1/runs/{id}/stream";
 const routes: readonly Route[] = [
   route("GET", path, tailRun, readStream),
@@ -59,55 +57,6 @@ function printError(error: unknown): PrintedError {
     json: printFailure(failure, errorStyle),
     headers: { ...failureHeaders(failure), ...(isReadOnly && { allow: "GET, HEAD" }) },
   };
-}
-
-/** Where the stream ends now. */
-interface Tail {
-  readonly last: number;
-  readonly isClosed: boolean;
-}
-
-async function findTail(calls: Calls, runId: string): Promise<Tail> {
-  const { run, logSequence } = await calls.call(getRun, { runId });
-  return { last: Number(logSequence), isClosed: run?.endTime !== undefined };
-}
-
-/** The holder of a ticket may follow a run, and not read it. Its end is known when the last message comes. */
-const unknownTail: Tail = { last: Number.POSITIVE_INFINITY, isClosed: false };
-
-/** Messages of a stream, and where they end. */
-interface Chunk {
-  readonly messages: readonly string[];
-  readonly next: number;
-  readonly isUpToDate: boolean;
-  readonly isClosed: boolean;
-}
-
-const chunkMessagesMax = 1_000;
-const chunkBytesMax = 1_048_576;
-
-/** Reads the messages after a position that exist by now, up to the limits of a chunk. */
-async function readChunk(calls: Calls, runId: string, after: number, { last, isClosed }: Tail): Promise<Chunk> {
-  const messages: string[] = [];
-  let next = after;
-  let bytes = 0;
-  if (after < last) {
-    const enough = new AbortController();
-    const signal = AbortSignal.any([calls.signal, enough.signal]);
-    read: for await (const { results } of calls.follow(tailRun, { runId, after: BigInt(after) }, signal)) {
-      for (const result of results) {
-        const message = printMessage(RunResultSchema, result);
-        messages.push(message);
-        next = Number(result.sequence);
-        bytes += message.length;
-        if (next >= last || messages.length >= chunkMessagesMax || bytes >= chunkBytesMax) {
-          break read;
-        }
-      }
-    }
-    enough.abort(over);
-  }
-  return { messages, next, isUpToDate: next >= last, isClosed: isClosed && next >= last };
 }
 
 async function describeStream({ calls, response }: Visit, runId: string): Promise<void> {
@@ -154,9 +103,6 @@ async function readStream(visit: Visit, runId: string): Promise<void> {
   sendBody(visit.response, 200, joinMessages(chunk), cached);
 }
 
-/** Programs give a call up after 30 s and more, as proxies do. */
-const pollMs = 25_000;
-
 async function answerPoll(
   { calls, clock, response }: Visit,
   runId: string,
@@ -170,45 +116,6 @@ async function answerPoll(
     return;
   }
   sendBody(response, 200, joinMessages(found), { ...messageHeaders, ...headers });
-}
-
-/** Waits for messages after the end of the stream, until the time of a poll is over. */
-async function awaitMessages(
-  { calls, clock }: Pick<Visit, "calls" | "clock">,
-  runId: string,
-  after: number,
-): Promise<Chunk> {
-  const timeout = new AbortController();
-  const signal = AbortSignal.any([calls.signal, timeout.signal]);
-  void clock.sleep(pollMs, signal).then(() => timeout.abort(over));
-  try {
-    for await (const { results } of calls.follow(tailRun, { runId, after: BigInt(after) }, signal)) {
-      if (results.length > 0) {
-        return chunkOf(results);
-      }
-    }
-  } catch (error) {
-    if (!timeout.signal.aborted) {
-      throw error;
-    }
-  } finally {
-    timeout.abort(over);
-  }
-  return { messages: [], next: after, isUpToDate: true, isClosed: false };
-}
-
-function chunkOf(results: readonly RunResult[]): Chunk {
-  const last = results.at(-1);
-  return {
-    messages: results.map((result) => printMessage(RunResultSchema, result)),
-    next: Number(last?.sequence),
-    isUpToDate: true,
-    isClosed: isEnd(last),
-  };
-}
-
-function isEnd(result: RunResult | undefined): boolean {
-  return result?.payload.case === "runCompleted" || result?.payload.case === "runFailed";
 }
 
 /** A stream that is open closes after a minute, so that its readers come back to a replica that has room (§5.8). */

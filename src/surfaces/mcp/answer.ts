@@ -6,7 +6,15 @@ import { sseHeartbeat } from "../rest/sse.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { finish, type McpCall } from "./call.ts";
 import type { CallFold } from "./fold.ts";
-import { printError, printNotification, printResult, type RpcError, type RpcId } from "./rpc.ts";
+import {
+  errorMessage,
+  printError,
+  printNotification,
+  printResult,
+  type RpcError,
+  type RpcId,
+  resultMessage,
+} from "./rpc.ts";
 
 /** An answer that is being written. */
 export class CallAnswer {
@@ -62,7 +70,7 @@ export class CallAnswer {
   end(result: object, sequence: number): void {
     const finished = finish(this.#call, result);
     if (this.#slow !== undefined) {
-      this.#slow.send(200, JSON.parse(printResult(this.#id, finished)));
+      this.#slow.send(200, resultMessage(this.#id, finished));
     } else {
       endStream(this.#call.response, this.#event(printResult(this.#id, finished), sequence));
     }
@@ -70,7 +78,7 @@ export class CallAnswer {
 
   fail(error: RpcError, sequence: number): void {
     if (this.#slow !== undefined) {
-      this.#slow.send(error.status, JSON.parse(printError(this.#id, error)));
+      this.#slow.send(error.status, errorMessage(this.#id, error));
     } else {
       endStream(this.#call.response, this.#event(printError(this.#id, error), sequence));
     }

@@ -87,15 +87,24 @@ export function findId(body: Uint8Array | undefined): RpcId | null {
   }
 }
 
+/** Returns the answer to a request. */
+export function resultMessage(id: RpcId, result: object): object {
+  return { jsonrpc: "2.0", id, result };
+}
+
+/** Returns the refusal of a request. */
+export function errorMessage(id: RpcId | null, { code, message, data }: RpcError): object {
+  return { jsonrpc: "2.0", id, error: { code, message, ...(data !== undefined && { data }) } };
+}
+
 /** Prints the answer to a request. */
 export function printResult(id: RpcId, result: object): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, result });
+  return JSON.stringify(resultMessage(id, result));
 }
 
 /** Prints the refusal of a request. */
-export function printError(id: RpcId | null, { code, message, data }: RpcError): string {
-  const error = { code, message, ...(data !== undefined && { data }) };
-  return JSON.stringify({ jsonrpc: "2.0", id, error });
+export function printError(id: RpcId | null, error: RpcError): string {
+  return JSON.stringify(errorMessage(id, error));
 }
 
 /** Prints a message that is no answer. */

@@ -197,8 +197,14 @@ export async function updateAnnotations(
 
 /** Counts the visible sessions, and all active runs, including those of hidden sessions. Large numbers are estimates. */
 export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
-  const total = countEntries("session_list", sql`from session where delete_time is null and not hidden`);
-  const active = countEntries("run_active_of_session", sql`from run where status in ('queued', 'running', 'waiting')`);
+  const visible = sql`from session where delete_time is null and not hidden`;
+  const total = countEntries({ index: "session_list", rows: visible, growsAs: "session" });
+  const atWork = sql`from run where status in ('queued', 'running', 'waiting')`;
+  const active = countEntries({
+    index: "run_active_of_session",
+    rows: atWork,
+    growsAs: "run_active_of_session",
+  });
   const { rows } = await sql<{ total: number; active: number }>`select ${total} as total, ${active} as active`.execute(
     db,
   );
@@ -208,18 +214,27 @@ export async function countSessions(db: Db): Promise<{ total: number; active: nu
 /** Rows are counted while Postgres has seen at most this many: in less than the time of a call. */
 const countedMax = 1_000;
 
+/** The rows of a partial index. */
+interface Entries {
+  readonly index: string;
+  /** Repeats the condition of the index. */
+  readonly rows: RawBuilder<unknown>;
+  /** The table or index whose size shows how the number has grown. Pages of a table are full, those of an index not always. */
+  readonly growsAs: string;
+}
+
 /**
- * Returns SQL that counts the rows of a partial index; `rows` repeats its condition. Larger numbers are estimated by the size of
- * the index and the density that Postgres last saw in it. Then no row is read.
+ * Returns SQL that counts the rows of a partial index. Larger numbers are estimated: by the number that Postgres last saw, and by
+ * what has grown since. Then no row is read.
  */
-function countEntries(index: string, rows: RawBuilder<unknown>): RawBuilder<number> {
+function countEntries({ index, rows, growsAs }: Entries): RawBuilder<number> {
   return sql<number>`(
-    select case when seen > ${countedMax} then estimated.rows
+    select case when entries.reltuples > ${countedMax}
+      then round(entries.reltuples::float8 / greatest(grown.relpages, 1)
+        * pg_relation_size(grown.oid) / current_setting('block_size')::int8)
       else (select count(*) from (select ${rows} limit ${2 * countedMax}) as first) end::float8
-    from (
-      select reltuples as seen, round(reltuples::float8 / greatest(relpages, 1) * pg_relation_size(oid) / current_setting('block_size')::int8) as rows
-      from pg_class where oid = ${index}::regclass
-    ) as estimated)`;
+    from pg_class as entries, pg_class as grown
+    where entries.oid = ${index}::regclass and grown.oid = ${growsAs}::regclass)`;
 }
 
 function sessionsWithRun(db: Db | Transaction) {

@@ -122,6 +122,14 @@ test("two tools with one name for the model are refused", async () => {
   );
 });
 
+test("two servers with one name are refused", async () => {
+  const server = await openMcpServer((each) => plain(each, "fine"));
+  await expect(openRun([{ url: server.url }, { url: server.url }])).rejects.toThrow(
+    'mcp server "srv": the agent has another server of this name',
+  );
+  expect(server.requests).toEqual([]);
+});
+
 test("a redirect is not followed, and no secret goes with it", async () => {
   const inner = await openHttpServer((_, response) => void response.end());
   const server = await openHttpServer((_, response) => void response.writeHead(307, { location: inner.url }).end());

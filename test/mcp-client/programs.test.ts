@@ -8,7 +8,7 @@ import { repositoryRoot } from "../../scripts/run-command.ts";
 import { readMcpServers } from "../../src/platform/config/mcp-servers.ts";
 import { test } from "../fixtures.ts";
 import { hasJail, openCommands } from "../tools/bash/jailed.ts";
-import { openRun, type Run } from "./stage.ts";
+import { openPrograms, openRun, type Run, type RunOptions } from "./stage.ts";
 
 const script = `
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -38,7 +38,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-async function open(folder: string, { idleMs = 60_000 } = {}): Promise<Run> {
+type Choice = Pick<RunOptions, "idleMs" | "programs" | "sessionId">;
+
+async function open(folder: string, choice: Choice = {}): Promise<Run> {
   const workDir = await realpath(folder);
   await writeFile(join(workDir, "server.mjs"), script);
   const line = {
@@ -49,7 +51,7 @@ async function open(folder: string, { idleMs = 60_000 } = {}): Promise<Run> {
   };
   const [setting = expect.fail("the line is valid")] = readMcpServers(`srv=${JSON.stringify(line)}`) ?? [];
   return await openRun([{}], {
-    ...{ settings: [setting], commands: await openCommands({}), idleMs },
+    ...{ settings: [setting], commands: await openCommands({}), ...choice },
     place: { workDir, realPath: workDir, hidden: [] },
   });
 }
@@ -80,6 +82,21 @@ test.skipIf(!hasJail)(
     expect(Object.keys(JSON.parse((environment as { content: string }).content))).not.toContain("DATABASE_URL");
     await run.call("srv_write");
     expect(readFileSync(join(folder, "note.txt"), "utf8")).toBe("written");
+  },
+);
+
+test.skipIf(!hasJail)(
+  "runs of one session share its program, and another session has one of its own",
+  async ({ folder }) => {
+    const programs = openPrograms({ commands: await openCommands({}) });
+    const [one, next, other] = [
+      await open(folder, { programs }),
+      await open(folder, { programs }),
+      await open(folder, { programs, sessionId: "s2" }),
+    ];
+    expect(await one.call("srv_count")).toEqual({ content: "1" });
+    expect(await next.call("srv_count")).toEqual({ content: "2" });
+    expect(await other.call("srv_count")).toEqual({ content: "1" });
   },
 );
 

@@ -22,6 +22,9 @@ export interface RunOptions {
   readonly place?: Pick<ToolContext, "workDir" | "realPath" | "hidden">;
   readonly kept?: readonly KeptTool[];
   readonly idleMs?: number;
+  /** The programs of the replica; the run has its own if unset. */
+  readonly programs?: McpPrograms;
+  readonly sessionId?: string;
 }
 
 export interface Run extends McpTools {
@@ -33,20 +36,27 @@ export interface Run extends McpTools {
 
 type ServerFields = Extract<MessageInitShape<typeof McpServerSchema>, { readonly $typeName?: never }>;
 
-/** Opens the servers of a run, which ends with the test. */
-export async function openRun(servers: readonly ServerFields[], options: RunOptions = {}): Promise<Run> {
-  const { settings = [], egress, commands, place, kept, idleMs = 60_000 } = options;
+/** Opens the programs of a replica, which end with the test. */
+export function openPrograms({ commands, idleMs = 60_000 }: Pick<RunOptions, "commands" | "idleMs">): McpPrograms {
   const programs = new McpPrograms({
     commands: commands ?? { serve: () => Promise.reject(new Error("no program is expected")) },
     ...{ clock: systemClock, idleMs, programsMax: 2 },
   });
+  onTestFinished(() => programs.close());
+  return programs;
+}
+
+/** Opens the servers of a run, which ends with the test. */
+export async function openRun(servers: readonly ServerFields[], options: RunOptions = {}): Promise<Run> {
+  const { settings = [], egress, place, kept, sessionId = "s1" } = options;
+  const programs = options.programs ?? openPrograms(options);
   const host = createMcpServers({
     egress: openEgress(egress ?? { exceptions: ["127.0.0.1@127.0.0.1/32"] }),
     ...{ clock: systemClock, programs, settings },
   });
   const { signal } = new AbortController();
   const context: ToolContext = {
-    ...{ client: "key:app", workDir: "/", realPath: "/", hidden: [], sessionId: "s1", signal },
+    ...{ client: "key:app", workDir: "/", realPath: "/", hidden: [], sessionId, signal },
     ...place,
   };
   const problems: string[] = [];
@@ -59,10 +69,7 @@ export async function openRun(servers: readonly ServerFields[], options: RunOpti
       tell: (problem) => problems.push(problem),
     },
   );
-  onTestFinished(async () => {
-    await opened[Symbol.asyncDispose]();
-    await programs.close();
-  });
+  onTestFinished(() => opened[Symbol.asyncDispose]());
   return {
     ...opened,
     problems,

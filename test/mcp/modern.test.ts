@@ -225,7 +225,9 @@ test("a client that leaves cancels its run", async () => {
 
 test("an approval is a question to the client's people, and the repeated call goes on", async () => {
   const tools = { builtin: ["list_dir"], approve: ["list_dir"] };
-  const { service, provider } = await setMcpStage({ agentPresets: [`careful=${JSON.stringify({ tools })}`] });
+  const { service, provider } = await setMcpStage({
+    agentPresets: [`careful=${JSON.stringify({ tools })}`, "other={}"],
+  });
   provider.respond(callTools({ id: "c1", name: "list_dir", arguments: "{}" }), answer("I may not."));
   const call = { name: "careful", arguments: { message: "List it." } };
   const capabilities = { elicitation: {} };
@@ -241,6 +243,8 @@ test("an approval is a question to the client's people, and the repeated call go
     { capabilities, clientId: "stranger" },
   );
   expect(stolen.error?.code).toBe(-32602);
+  const renamed = { ...call, name: "other", requestState, inputResponses: {} };
+  expect((await ask(service.url, "tools/call", renamed, { capabilities })).error?.code).toBe(-32602);
   const inputResponses = { [approvalId]: { action: "accept", content: { confirm: false, comment: "not now" } } };
   const done = await ask(service.url, "tools/call", { ...call, requestState, inputResponses }, { capabilities });
   expect(done.result).toMatchObject({ resultType: "complete", content: [{ text: "I may not." }] });

@@ -37,6 +37,15 @@ test("calls read few rows of tables that were analysed while they were empty", a
   await expectFewReads(meter, calls);
 });
 
+test("calls read few rows of tables that were analysed while they were small", async () => {
+  const { meter, calls, makeCalls, grow } = await openCalls();
+  await makeCalls(timesUntilKept);
+  await meter.connection.query("analyze");
+  await makeCalls(timesUntilKept);
+  await grow();
+  await expectFewReads(meter, calls);
+});
+
 type Calls = Readonly<Record<string, () => Promise<unknown>>>;
 
 interface Stage {
@@ -79,6 +88,7 @@ async function openCalls(): Promise<Stage> {
     for (let round = 0; round < roundsUntilNoticed && !(await isNoticed()); round++) {
       await makeCalls(1);
     }
+    expect(await isNoticed()).toBe(true);
   };
   return { meter, calls, makeCalls, grow };
 }

@@ -1,0 +1,25 @@
+// The network of one MCP server ends at its origin, whatever the client of the protocol asks for.
+
+import { expect, test } from "vitest";
+import { createGuardedFetch } from "../../src/agent/tools/mcp/guarded-fetch.ts";
+
+test.each(["https://other.example/mcp", "http://docs.example/mcp", "https://docs.example:8443/mcp"])(
+  "%s is not the server's origin, so no byte and no secret goes there",
+  async (url) => {
+    const asked: unknown[] = [];
+    const guarded = createGuardedFetch({
+      address: { kind: "http", url: "https://docs.example/mcp", headers: { authorization: "Bearer secret-4711" } },
+      egress: {
+        open: (request) => {
+          asked.push(request);
+          return Promise.reject(new Error("no call is expected"));
+        },
+      },
+      headTimeoutMs: () => 1_000,
+      answerBytesMax: 1_000,
+      onBroken: () => {},
+    });
+    await expect(guarded(url, { method: "POST", body: "{}" })).rejects.toThrow("the server leads to another origin");
+    expect(asked).toEqual([]);
+  },
+);

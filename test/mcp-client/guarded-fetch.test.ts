@@ -1,4 +1,4 @@
-// The network of one MCP server ends at its origin, whatever the client of the protocol asks for.
+// The network of one MCP server ends at its origin, also when the client of the protocol wants to go on.
 
 import { expect, test } from "vitest";
 import { createGuardedFetch } from "../../src/agent/tools/mcp/guarded-fetch.ts";

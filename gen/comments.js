@@ -8562,6 +8562,10 @@ export const comments = new Map(
   "Calls of `AgentTools.functions` that the caller has to answer with the next `messages` of SendMessage. The finish reason is then `tool-calls`."
  ],
  [
+  "runnel.v1.RunCompleted.stop_sequence",
+  "The stop sequence of `Agent.stop` that ended the last response. Unset when none did, or when the provider does not say which."
+ ],
+ [
   "runnel.v1.RunCompleted.turns",
   "Number of model responses in the run."
  ],

@@ -623,6 +623,13 @@ export declare type RunCompleted = Message<"runnel.v1.RunCompleted"> & {
    * @generated from field: repeated runnel.v1.ToolCall pending_tool_calls = 6;
    */
   pendingToolCalls: ToolCall[];
+
+  /**
+   * The stop sequence of `Agent.stop` that ended the last response. Unset when none did, or when the provider does not say which.
+   *
+   * @generated from field: optional string stop_sequence = 7;
+   */
+  stopSequence?: string | undefined;
 };
 
 /**

@@ -416,6 +416,7 @@ function endOfTalk(response: Response, progress: Progress): DriverEnd {
   return {
     kind: "completed",
     finishReason: progress.pending.length > 0 ? "tool-calls" : response.finishReason,
+    stopSequence: response.stopSequence,
     message,
     turns: progress.turns,
     usage,

@@ -236,6 +236,8 @@ export interface ModelFinish {
   readonly reason: FinishReason;
   /** For `content-filter`: the explanation of the provider or the model. */
   readonly detail?: string | undefined;
+  /** The stop sequence that ended the response, of providers that name it. */
+  readonly stopSequence?: string | undefined;
   readonly usage: ModelUsage | undefined;
   /** The sources of the text. Undefined means none. */
   readonly citations?: readonly ModelCitation[] | undefined;

@@ -41,6 +41,7 @@ export interface Response {
   readonly finishReason: FinishReason;
   /** The reason that the provider gave for withholding the response. */
   readonly detail: string | undefined;
+  readonly stopSequence: string | undefined;
   readonly state: string | undefined;
   readonly citations: readonly ModelCitation[];
   /** Those that a message may have. The log has the others with their text. */
@@ -234,7 +235,7 @@ class ResponseParts {
     }
   }
 
-  whole({ reason, detail, state, usage, citations = [] }: ModelFinish, meter: Meter): Response {
+  whole({ reason, detail, stopSequence, state, usage, citations = [] }: ModelFinish, meter: Meter): Response {
     const [toolCalls, cutCalls] = [this.#toolCalls, this.#cutCalls];
     return {
       text: this.#text,
@@ -242,6 +243,7 @@ class ResponseParts {
       cutCalls,
       finishReason: reason,
       detail,
+      stopSequence,
       state,
       citations,
       logprobs: this.#logprobs.all,

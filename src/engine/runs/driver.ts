@@ -174,6 +174,8 @@ interface EndOfRun {
 export interface CompletedEnd extends EndOfRun {
   readonly kind: "completed";
   readonly finishReason: string;
+  /** The stop sequence that ended the last response, where a provider named it. */
+  readonly stopSequence?: string | undefined;
   /** The last whole message; undefined when there was none. */
   readonly message: Message | undefined;
   /** The output of a run without a message. */

@@ -218,7 +218,7 @@ async function terminalResult(
 
 /** Returns the terminal result of a completed run. */
 export function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
-  const { finishReason, message, output = "", pendingToolCalls = [] } = end;
+  const { finishReason, stopSequence, message, output = "", pendingToolCalls = [] } = end;
   const value = {
     finishReason,
     ...(message && { message }),
@@ -226,6 +226,7 @@ export function completedResult(end: CompletedEnd, turns: number, durationMs: nu
     turns,
     durationMs: wholeMs(durationMs),
     pendingToolCalls: [...pendingToolCalls],
+    ...(stopSequence !== undefined && { stopSequence }),
   };
   return { ...extrasOf(end), payload: { case: "runCompleted", value } };
 }

@@ -49,13 +49,12 @@ export class MessageFold {
 
   /** The whole message. */
   get message(): object {
-    const { reason, details } = this.#stop ?? { reason: null, details: undefined };
-    return this.#head(this.#content.all, reason, details);
+    return this.#head(this.#content.all, this.#stop);
   }
 
   /** Returns the event that begins a stream. */
   open(): StreamEvent {
-    return { type: "message_start", message: this.#head([], null, undefined) };
+    return { type: "message_start", message: this.#head([], undefined) };
   }
 
   /** Returns the events of the next result. */
@@ -188,14 +187,19 @@ export class MessageFold {
     }
   }
 
-  #end({ finishReason, pendingToolCalls }: RunCompleted, sequence: bigint): StreamEvent[] {
+  #end({ finishReason, stopSequence, pendingToolCalls }: RunCompleted, sequence: bigint): StreamEvent[] {
     const calls = pendingToolCalls.flatMap(({ id, name, arguments: json }) => {
       const call = this.#nativeCalls.get(id) ?? { type: "tool_use", id };
       const own = { ...call, name: this.#options.longNames.get(name) ?? name };
       return this.#content.addCall(own, inputOf(json), sequence);
     });
-    const reason = pendingToolCalls.length > 0 ? "tool_use" : finishReason === "length" ? "max_tokens" : "end_turn";
-    return [...calls, ...this.#close({ reason, details: null })];
+    if (pendingToolCalls.length > 0) {
+      return [...calls, ...this.#close({ reason: "tool_use" })];
+    }
+    if (stopSequence !== undefined) {
+      return this.#close({ reason: "stop_sequence", sequence: stopSequence });
+    }
+    return this.#close({ reason: finishReason === "length" ? "max_tokens" : "end_turn" });
   }
 
   #fail(failed: RunFailed): StreamEvent[] {
@@ -209,12 +213,7 @@ export class MessageFold {
 
   #close(stop: Stop): StreamEvent[] {
     this.#stop = stop;
-    const delta = {
-      stop_reason: stop.reason,
-      stop_sequence: null,
-      stop_details: stop.details,
-      ...this.#containerField(),
-    };
+    const delta = { ...stopFields(stop), ...this.#containerField() };
     return [{ type: "message_delta", delta, usage: usageObject(this.#usage) }, { type: "message_stop" }];
   }
 
@@ -238,20 +237,30 @@ export class MessageFold {
     return this.#container === undefined ? {} : { container: { id: this.#container, expires_at: null } };
   }
 
-  #head(content: readonly Block[], reason: string | null, details: object | null | undefined): object {
+  #head(content: readonly Block[], stop: Stop | undefined): object {
     const { id, model } = this.#options;
     return {
       ...{ id, type: "message", role: "assistant", model, content },
-      ...{ stop_reason: reason, stop_sequence: null, stop_details: details ?? null },
+      ...stopFields(stop),
       ...this.#containerField(),
       usage: usageObject(this.#usage),
     };
   }
 }
 
+/** Why a response ended. */
 interface Stop {
   readonly reason: string;
-  readonly details: object | null;
+  readonly sequence?: string;
+  readonly details?: object;
+}
+
+function stopFields(stop: Stop | undefined): object {
+  return {
+    stop_reason: stop?.reason ?? null,
+    stop_sequence: stop?.sequence ?? null,
+    stop_details: stop?.details ?? null,
+  };
 }
 
 const emptyThought: Block = { type: "thinking", thinking: "", signature: "" };

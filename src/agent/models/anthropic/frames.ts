@@ -1,7 +1,7 @@
 // Reads the finish reasons and usage figures of the Messages format.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
-import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
+import { asCount, asRecord, type FrameFinish, textOf } from "../wire/frame.ts";
 
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["end_turn", "stop"],
@@ -22,7 +22,8 @@ export function readFinish(delta: Readonly<Record<string, unknown>>): FrameFinis
   // Both are null when no category fits, and missing in older models.
   const { category, explanation } = asRecord(delta.stop_details);
   const said = [word, category, explanation].filter((text) => typeof text === "string" && text !== "");
-  return { reason: finishReasons.get(word) ?? "other", word: said.join(": ") };
+  const stopSequence = textOf(delta.stop_sequence) || undefined;
+  return { reason: finishReasons.get(word) ?? "other", word: said.join(": "), stopSequence };
 }
 
 /** Cumulative counts of a response, each with its latest value. `input` excludes tokens read from or written to the cache. */

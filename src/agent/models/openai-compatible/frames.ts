@@ -1,7 +1,7 @@
 // Reads the finish reasons and usage figures of Chat Completions.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
-import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
+import { asCount, asRecord, type FrameFinish, textOf } from "../wire/frame.ts";
 
 const finishReasons = new Map<string, FinishReason | "failed">([
   ["stop", "stop"],
@@ -14,9 +14,14 @@ const finishReasons = new Map<string, FinishReason | "failed">([
   ["insufficient_system_resource", "failed"],
 ]);
 
-/** Returns the finish of a frame, or undefined when the frame is not the last one. */
-export function readFinish(word: unknown): FrameFinish | undefined {
-  return typeof word === "string" && word !== "" ? { reason: finishReasons.get(word) ?? "other", word } : undefined;
+/**
+ * Returns the finish of a choice, or undefined when it has none yet. vLLM (`stop_reason`) and SGLang (`matched_stop`) name the stop
+ * sequence, or the number of the token that ended the response.
+ */
+export function readFinish(choice: Readonly<Record<string, unknown>>): FrameFinish | undefined {
+  const word = textOf(choice.finish_reason);
+  const stopSequence = textOf(choice.stop_reason) || textOf(choice.matched_stop) || undefined;
+  return word === "" ? undefined : { reason: finishReasons.get(word) ?? "other", word, stopSequence };
 }
 
 /** Returns the usage of a frame, or undefined when it has none. A missing figure is undefined, never 0. */

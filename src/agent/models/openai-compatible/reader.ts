@@ -64,7 +64,7 @@ export class ChatReader implements ResponseReader {
     const parts: ModelPart[] = [];
     const { choices, error } = frame;
     const choice = asRecord(Array.isArray(choices) ? choices[0] : undefined);
-    this.#finish = readFinish(choice.finish_reason) ?? this.#finish;
+    this.#finish = readFinish(choice) ?? this.#finish;
     // A server that does not stream sends the whole message.
     const place = choice.delta === undefined || choice.delta === null ? "message" : "delta";
     const delta = asRecord(choice[place]);

@@ -32,7 +32,7 @@ export function endResponse(response: ResponseEnd): ModelPart[] {
   if (finish === undefined) {
     return [describeCut(provider)];
   }
-  const { reason, word } = finish;
+  const { reason, word, stopSequence } = finish;
   if (reason === "failed") {
     return [describeBadFinish(provider, word)];
   }
@@ -53,6 +53,14 @@ export function endResponse(response: ResponseEnd): ModelPart[] {
   });
   return [
     ...whole,
-    { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state, citations },
+    {
+      type: "finish",
+      reason: wantsCalls ? "tool-calls" : reason,
+      detail: undefined,
+      stopSequence,
+      usage,
+      state,
+      citations,
+    },
   ];
 }

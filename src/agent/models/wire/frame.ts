@@ -12,6 +12,8 @@ export interface FrameFinish {
   readonly reason: FinishReason | "failed";
   /** The provider's own word, or its explanation of a refusal. */
   readonly word: string;
+  /** The stop sequence that ended the response, of providers that name it. */
+  readonly stopSequence?: string | undefined;
 }
 
 /** Returns whether data that is invalid JSON was a frame: half of one, or two in one line. A ping of a gateway is not. */

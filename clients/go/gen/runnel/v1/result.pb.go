@@ -1151,8 +1151,10 @@ type RunCompleted struct {
 	// Calls of `AgentTools.functions` that the caller has to answer with the next `messages` of SendMessage. The finish reason is
 	// then `tool-calls`.
 	PendingToolCalls []*ToolCall `protobuf:"bytes,6,rep,name=pending_tool_calls,json=pendingToolCalls,proto3" json:"pending_tool_calls,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The stop sequence of `Agent.stop` that ended the last response. Unset when none did, or when the provider does not say which.
+	StopSequence  *string `protobuf:"bytes,7,opt,name=stop_sequence,json=stopSequence,proto3,oneof" json:"stop_sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunCompleted) Reset() {
@@ -1225,6 +1227,13 @@ func (x *RunCompleted) GetPendingToolCalls() []*ToolCall {
 		return x.PendingToolCalls
 	}
 	return nil
+}
+
+func (x *RunCompleted) GetStopSequence() string {
+	if x != nil && x.StopSequence != nil {
+		return *x.StopSequence
+	}
+	return ""
 }
 
 // `run.failed` (LangBot AgentRunner Protocol v1, §7.2), with the properties of the Agent Runner document's `done` event.
@@ -1937,7 +1946,7 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\apayload\x18\x03 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01H\x01R\apayload\x88\x01\x01B\t\n" +
 	"\a_targetB\n" +
 	"\n" +
-	"\b_payload\"\xf3\x01\n" +
+	"\b_payload\"\xaf\x02\n" +
 	"\fRunCompleted\x12#\n" +
 	"\rfinish_reason\x18\x01 \x01(\tR\ffinishReason\x12,\n" +
 	"\amessage\x18\x02 \x01(\v2\x12.runnel.v1.MessageR\amessage\x12\x14\n" +
@@ -1945,7 +1954,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\vduration_ms\x18\x04 \x01(\x03R\n" +
 	"durationMs\x12\x16\n" +
 	"\x06output\x18\x05 \x01(\tR\x06output\x12A\n" +
-	"\x12pending_tool_calls\x18\x06 \x03(\v2\x13.runnel.v1.ToolCallR\x10pendingToolCalls\"\xda\x01\n" +
+	"\x12pending_tool_calls\x18\x06 \x03(\v2\x13.runnel.v1.ToolCallR\x10pendingToolCalls\x12(\n" +
+	"\rstop_sequence\x18\a \x01(\tH\x00R\fstopSequence\x88\x01\x01B\x10\n" +
+	"\x0e_stop_sequence\"\xda\x01\n" +
 	"\tRunFailed\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\x12\x1c\n" +
@@ -2120,6 +2131,7 @@ func file_runnel_v1_result_proto_init() {
 	file_runnel_v1_result_proto_msgTypes[5].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[6].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[8].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

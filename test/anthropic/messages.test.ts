@@ -498,3 +498,21 @@ test("a tool keeps a name that is too long for the model, in answers, in streams
   const { body } = await provider.request(2);
   expect(body.messages[1]).toMatchObject({ tool_calls: [{ function: { name: known } }] });
 });
+
+const toolsOf = (count: number) => Array.from({ length: count }, (_, place) => ({ ...weather, name: `tool_${place}` }));
+
+test("a program may bring 1,024 tools", async () => {
+  const { client, provider } = await setAnthropicStage();
+  await client.messages.create({ ...hello, tools: toolsOf(1024) });
+  const { body } = await provider.request(0);
+  expect(body.tools).toHaveLength(1024);
+});
+
+test.each<[Partial<Anthropic.MessageCreateParamsNonStreaming>, RegExp]>([
+  [{ tools: toolsOf(1025) }, /"invalid tools: must contain no more than 1024/],
+  [{ top_p: 7 }, /"invalid top_p: /],
+  [{ stop_sequences: toolsOf(17).map(({ name }) => name) }, /"invalid stop_sequences: /],
+])("a wrong field is refused by the program's own name (%#)", async (wrong, message) => {
+  const { client } = await setAnthropicStage();
+  await expect(client.messages.create({ ...hello, ...wrong })).rejects.toThrow(message);
+});

@@ -438,6 +438,7 @@ describe("refusals", () => {
       } as OpenAI.Responses.ResponseCreateParamsNonStreaming);
     await expect(ask({ temperature: 7 })).rejects.toMatchObject({ status: 400, param: "temperature" });
     await expect(ask({ temperature: "warm" })).rejects.toMatchObject({ status: 400, param: "temperature" });
+    await expect(ask({ instructions: "x".repeat(1_048_577) })).rejects.toThrow("invalid instructions: ");
     await expect(ask({ model: "nope" })).rejects.toMatchObject({
       status: 404,
       code: "model_not_found",

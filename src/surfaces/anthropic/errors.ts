@@ -4,6 +4,7 @@
 import { ModelError_Cause, type RunFailed } from "#gen/runnel/v1/result_pb.js";
 import type { Failure } from "../../platform/base/error-form.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
+import { type FieldNames, renameField } from "../in-process/field-names.ts";
 import { describeFailure, isReason, isUnexpected } from "../rest/failure.ts";
 
 /** The class of an error. */
@@ -74,13 +75,24 @@ export function toApiError(error: unknown): ApiError {
     return overloaded("the service stops: repeat the request");
   }
   const failure = describeFailure(error);
+  const { message } = renameField(failure, names);
   const wait = failure.retryAfterSeconds;
   const { status, headers } = translate(failure);
-  return new ApiError(status, failure.message, {
+  return new ApiError(status, message, {
     ...(wait !== undefined && { "retry-after": String(wait) }),
     ...headers,
   });
 }
+
+const names: FieldNames = [
+  ["tools", "tools"],
+  ["system_prompt", "system"],
+  ["stop", "stop_sequences"],
+  ["response_format", "output_config.format"],
+  ["reasoning_effort", "output_config.effort"],
+  ["request_id", "Idempotency-Key"],
+  ["session_id", "runnel-session"],
+];
 
 /** Returns the error after which programs repeat a request, in the middle of a stream too. */
 export function overloaded(message: string): ApiError {

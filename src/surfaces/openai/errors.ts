@@ -3,6 +3,7 @@
 import { ModelError_Cause, type RunFailed } from "#gen/runnel/v1/result_pb.js";
 import type { Failure } from "../../platform/base/error-form.ts";
 import type { ReasonName } from "../../platform/base/reasons.ts";
+import { type FieldNames, renameField } from "../in-process/field-names.ts";
 import { describeFailure, isUnexpected } from "../rest/failure.ts";
 
 /** The body of an error. */
@@ -67,19 +68,19 @@ export function isDefect(error: unknown): boolean {
   return !(error instanceof ApiError) && isUnexpected(error);
 }
 
-/** Converts every error. `fieldOf` gives the request's name of a field of the contract. */
-export function toApiError(error: unknown, fieldOf: (field: string) => string = (field) => field): ApiError {
+/** Converts every error; `names` are the request's names of fields. */
+export function toApiError(error: unknown, names: FieldNames = []): ApiError {
   if (error instanceof ApiError) {
     return error;
   }
   const failure = describeFailure(error);
   const { status, code, type, headers } = translate(failure);
-  const field = failure.violations[0]?.field ?? (code === "model_not_found" ? "model" : undefined);
-  const param = field === undefined ? null : fieldOf(field);
+  const { message, field } = renameField(failure, names);
+  const param = field ?? (code === "model_not_found" ? "model" : null);
   const wait = failure.retryAfterSeconds;
   return new ApiError(
     status,
-    { message: failure.message, param, code, ...(type !== undefined && { type }) },
+    { message, param, code, ...(type !== undefined && { type }) },
     { ...(wait !== undefined && { "retry-after": String(wait) }), ...headers },
   );
 }

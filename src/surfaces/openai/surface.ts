@@ -3,6 +3,7 @@
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { FieldNames } from "../in-process/field-names.ts";
 import {
   createRoutedSurface,
   type PrintedError,
@@ -78,21 +79,11 @@ function unknownRoute(asked: string, there: string): ApiError {
 
 function printError(error: unknown, { url = "" }: RestRequest): PrintedError {
   const isChat = splitRequestTarget(url).path.startsWith("/v1/chat/");
-  const { status, body, headers } = toApiError(error, isChat ? (field) => fieldOf(field, chatNames) : fieldOf);
+  const { status, body, headers } = toApiError(error, isChat ? chatNames : responseNames);
   return { status, json: JSON.stringify({ error: body }), headers };
 }
 
-/** Returns the request's name of a field of the contract. */
-function fieldOf(field: string, own: Names = responseNames): string {
-  const [, name = field] = /^agent\.(.+)$/.exec(field) ?? [];
-  return [...own, ...names].find(([prefix]) => name.startsWith(prefix))?.[1] ?? name;
-}
-
-type Names = readonly (readonly [prefix: string, name: string])[];
-
-const responseNames: Names = [["messages", "input"]];
-const chatNames: Names = [["max_tokens", "max_completion_tokens"]];
-const names: Names = [
+const names: FieldNames = [
   ["tools", "tools"],
   ["max_tokens", "max_output_tokens"],
   ["system_prompt", "instructions"],
@@ -102,3 +93,5 @@ const names: Names = [
   ["callback", "tools"],
   ["annotations", "tools"],
 ];
+const responseNames: FieldNames = [["messages", "input"], ...names];
+const chatNames: FieldNames = [["max_tokens", "max_completion_tokens"], ...names];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { callTimeoutMs, runCall } from "../../src/agent/tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
-import { nowhere } from "./place.ts";
+import { nowhere } from "./workspace.ts";
 
 /** A clock that moves only when a test moves it. */
 class ManualClock implements Clock {

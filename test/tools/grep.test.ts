@@ -9,7 +9,7 @@ import { grep } from "../../src/agent/tools/grep.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { inTime } from "../harness/examples.ts";
 import { Area } from "./area.ts";
-import { placeAt } from "./place.ts";
+import { workspaceAt } from "./workspace.ts";
 
 let area: Area;
 beforeEach(() => {
@@ -257,7 +257,7 @@ describe("a hostile pattern", () => {
   test("ends with its run, and leaves the event loop free until then", async () => {
     writeLongLine();
     const stop = new AbortController();
-    const outcome = grep.run({ pattern: slow }, { ...placeAt(area.root), sessionId: "s1", signal: stop.signal });
+    const outcome = grep.run({ pattern: slow }, { ...workspaceAt(area.root), sessionId: "s1", signal: stop.signal });
     for (let turns = 0; turns < 100; turns += 1) {
       await turn();
     }
@@ -270,13 +270,13 @@ describe("a hostile pattern", () => {
     writeLongLine();
     area.write("small/f", "x");
     const stop = new AbortController();
-    const context = { ...placeAt(area.root), sessionId: "s1", signal: stop.signal };
+    const context = { ...workspaceAt(area.root), sessionId: "s1", signal: stop.signal };
     const hostile = Array.from({ length: 4 }, () => grep.run({ pattern: slow }, context).catch(String));
     const patient = search("x", { path: "small" });
     const gone = AbortSignal.abort(new Error("gone"));
-    await expect(grep.run({ pattern: "x" }, { ...placeAt(area.root), sessionId: "s1", signal: gone })).rejects.toThrow(
-      "gone",
-    );
+    await expect(
+      grep.run({ pattern: "x" }, { ...workspaceAt(area.root), sessionId: "s1", signal: gone }),
+    ).rejects.toThrow("gone");
     stop.abort(new Error("stopped"));
     expect(await Promise.all(hostile)).toEqual(hostile.map(() => "Error: stopped"));
     expect(await patient).toEqual({ content: `${join(area.root, "small/f")}:1:x\n` });
@@ -287,14 +287,14 @@ describe("a hostile pattern", () => {
     area.write("small/f", "x");
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
-    const context = { ...placeAt(area.root), client: "hostile", sessionId: "s1", signal: stop.signal };
+    const context = { ...workspaceAt(area.root), client: "hostile", sessionId: "s1", signal: stop.signal };
     let ended = 0;
     const hostile = Array.from({ length: 8 }, () => grep.run({ pattern: slow }, context).catch(() => ended++));
     // The searches of the hostile client have their turns or wait before the other client's one comes.
     await turn();
     for (const client of ["one", "another"]) {
       // A third of the time that one hostile search takes.
-      const call = { ...placeAt(area.root), client, sessionId: "s1", signal: AbortSignal.timeout(10_000) };
+      const call = { ...workspaceAt(area.root), client, sessionId: "s1", signal: AbortSignal.timeout(10_000) };
       expect(await grep.run({ pattern: "x", path: "small" }, call)).toHaveProperty("content");
     }
     expect(ended).toBe(0);

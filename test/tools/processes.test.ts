@@ -5,7 +5,7 @@ import { closeSync, openSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { builtinTools } from "../../src/agent/tools/builtin.ts";
 import { visitFiles } from "../../src/agent/tools/search/tree.ts";
-import { placeAt } from "./place.ts";
+import { workspaceAt } from "./workspace.ts";
 
 const places = [
   ["/", "proc/self/environ"],
@@ -26,7 +26,7 @@ const argumentsFor = (path: string): Readonly<Record<string, object>> => ({
 });
 
 test.each(places)("no tool with work directory %s shows %s", async (workDir, path) => {
-  const context = { ...placeAt(workDir), sessionId: "s1", signal: new AbortController().signal };
+  const context = { ...workspaceAt(workDir), sessionId: "s1", signal: new AbortController().signal };
   for (const tool of builtinTools) {
     const outcome = await tool.run({ ...argumentsFor(path)[tool.name] }, context);
     expect(outcome, tool.name).not.toHaveProperty("content");

@@ -17,7 +17,7 @@ import { createInternet, listenRaw, openEgress } from "../egress/internet.ts";
 import { type CallbackAnswer, type CallbackHost, cut, startCallbackHost, status } from "../fakes/callback-host.ts";
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
-import { nowhere } from "./place.ts";
+import { nowhere } from "./workspace.ts";
 
 const test = base.extend("host", () => openHost());
 

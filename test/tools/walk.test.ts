@@ -9,8 +9,8 @@ import { readFile } from "../../src/agent/tools/read-file.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { openInside } from "../../src/agent/tools/walk.ts";
 import { Area } from "./area.ts";
-import { nowhere, placeAt } from "./place.ts";
 import { startSwapping } from "./swapping.ts";
+import { nowhere, workspaceAt } from "./workspace.ts";
 
 let area: Area;
 beforeEach(() => {
@@ -108,7 +108,7 @@ describe("links (W2)", () => {
   test("may lead to the configured work directory itself", async () => {
     const spelled = join(area.base, "alias");
     symlinkSync(area.root, spelled);
-    const context = { ...area.context, ...placeAt(spelled) };
+    const context = { ...area.context, ...workspaceAt(spelled) };
     link("absolute", join(area.root, "src/a.txt"));
     link("spelled", join(spelled, "src/a.txt"));
     for (const path of ["src/a.txt", "absolute", "spelled", join(spelled, "src/a.txt")]) {

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { writeFile } from "../../src/agent/tools/write-file.ts";
 import { Area } from "./area.ts";
-import { placeAt } from "./place.ts";
+import { workspaceAt } from "./workspace.ts";
 
 let area: Area;
 beforeEach(() => {
@@ -176,7 +176,7 @@ describe("refused is", () => {
 
 test("a call of a run that has ended writes nothing", async () => {
   area.write("f", "old");
-  const context = { ...placeAt(area.root), sessionId: "s1", signal: AbortSignal.abort(new Error("stopped")) };
+  const context = { ...workspaceAt(area.root), sessionId: "s1", signal: AbortSignal.abort(new Error("stopped")) };
   await expect(writeFile.run({ file_path: "f", content: "new" }, context)).rejects.toThrow("stopped");
   expect(read("f")).toBe("old");
 });
@@ -186,7 +186,7 @@ test("a failed write leaves the old content and nothing else", async () => {
   const stop = new AbortController();
   const outcome = writeFile.run(
     { file_path: "f", content: "x".repeat(10_485_760) },
-    { ...placeAt(area.root), sessionId: "s1", signal: stop.signal },
+    { ...workspaceAt(area.root), sessionId: "s1", signal: stop.signal },
   );
   // The new file appears beside the old one when writing has begun.
   while (readdirSync(area.root).length < 2) {

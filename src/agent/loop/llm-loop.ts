@@ -186,7 +186,7 @@ async function openServers(
   const problems: string[] = [];
   try {
     const opened = await toolbox.mcp.open(servers, {
-      openContext: async () => ({ ...(await context.openWorkPlace()), sessionId: session.name, signal }),
+      openContext: async () => ({ ...(await context.openWorkspace()), sessionId: session.name, signal }),
       ...{ client, signal, kept },
       taken: [...tools, ...functions].map(({ name }) => name),
       tell: (problem) => problems.push(problem),
@@ -319,7 +319,7 @@ async function* takeCalls(
     : noticeRepetition(loop, progress, made);
   const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, calls, tools);
   const { session, signal, span, isHeld } = context;
-  const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span, isHeld };
+  const work = { ...(await context.openWorkspace()), sessionId: session.name, signal, span, isHeld };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
   if (usedApprovals.length > 0) {
     yield { kind: "commit", results: [], effects: { usedApprovals } };

@@ -98,13 +98,13 @@ function contextOf({ runId, agent, messages }: Recording): RunContext {
   if (input === undefined) {
     throw new Error("a run has an input");
   }
-  const unusedPlace = async () => ({ workDir: "", hiddenPaths: [] }) as never;
+  const unusedWorkspace = async () => ({ workDir: "", hiddenPaths: [] }) as never;
   return {
     runId,
     client: "",
     agent: { ...agent, tools: undefined },
     session: { name: "", callback: undefined },
-    openWorkPlace: unusedPlace,
+    openWorkspace: unusedWorkspace,
     input,
     transcript: messages,
     checkpoint: undefined,

@@ -1,7 +1,7 @@
 // The tool glob: lists the files whose path matches a pattern. It neither follows nor lists links.
 
 import { isAbsolute, resolve } from "node:path";
-import type { WorkPlace } from "../../engine/sessions/work-place.ts";
+import type { Workspace } from "../../engine/sessions/workspace.ts";
 import { readText, type ToolArguments } from "./arguments.ts";
 import { describeFailure, leadsOutside, type PathFailure } from "./path-failure.ts";
 import { leadsUp, splitGlob } from "./search/glob-pattern.ts";
@@ -63,17 +63,17 @@ async function runGlob(args: ToolArguments, context: ToolContext): Promise<ToolO
 
 /** Returns undefined when `path` exists but not the directory at the start of the pattern: then nothing matches. */
 async function openStart(
-  place: WorkPlace,
+  workspace: Workspace,
   path: string,
   directory: string,
 ): Promise<OpenedPath | PathFailure | undefined> {
-  const searched = await openInside(place, path, "directory");
+  const searched = await openInside(workspace, path, "directory");
   if (directory === "" || !(searched instanceof OpenedPath)) {
     return searched;
   }
   await using _closed = searched;
   const start = await openInside(
-    place,
+    workspace,
     isAbsolute(directory) || path === "" ? directory : `${path}/${directory}`,
     "directory",
   );

@@ -1,10 +1,10 @@
 // The port to a tool: everything that the agent loop knows of a tool.
 
 import type { ResultInit } from "../../engine/log/result.ts";
-import type { WorkPlace } from "../../engine/sessions/work-place.ts";
+import type { Workspace } from "../../engine/sessions/workspace.ts";
 
 /** What a run gives its tools. */
-export interface ToolContext extends WorkPlace {
+export interface ToolContext extends Workspace {
   /** The session's public id: letters, digits, dashes and underscores. */
   readonly sessionId: string;
   readonly signal: AbortSignal;

@@ -8,7 +8,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, statfs } from "node:fs/promises";
 import { isAbsolute, join, resolve, sep } from "node:path";
-import { findHidden, findRefusal, type WorkPlace } from "../../engine/sessions/work-place.ts";
+import { findHidden, findRefusal, type Workspace } from "../../engine/sessions/workspace.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { giveToOwnerOf, isRoot } from "../../platform/base/owner.ts";
 import {
@@ -86,8 +86,12 @@ export class FilePlace implements AsyncDisposable {
  * defects of the installation.
  * @throws Fault CONFIG_INVALID without `/proc/self/fd`, INTERNAL when `workDir` is not absolute.
  */
-export async function openInside(place: WorkPlace, path: string, kind: PathKind): Promise<OpenedPath | PathFailure> {
-  return await walkTo(place, path, (walk, joinedPath) => walk.open(kind, joinedPath));
+export async function openInside(
+  workspace: Workspace,
+  path: string,
+  kind: PathKind,
+): Promise<OpenedPath | PathFailure> {
+  return await walkTo(workspace, path, (walk, joinedPath) => walk.open(kind, joinedPath));
 }
 
 /**
@@ -95,31 +99,31 @@ export async function openInside(place: WorkPlace, path: string, kind: PathKind)
  * creates missing directories; they remain when a later step fails.
  */
 export async function openPlace(
-  place: WorkPlace,
+  workspace: Workspace,
   path: string,
   purpose: "write" | "edit",
 ): Promise<FilePlace | PathFailure> {
-  return await walkTo(place, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
+  return await walkTo(workspace, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
 }
 
 /** Finds the place of a name, whether it exists or not. Does not follow a link there, and opens nothing. */
-export async function openName(place: WorkPlace, path: string): Promise<FilePlace | PathFailure> {
-  return await walkTo(place, path, (walk, joinedPath) => walk.openName(joinedPath));
+export async function openName(workspace: Workspace, path: string): Promise<FilePlace | PathFailure> {
+  return await walkTo(workspace, path, (walk, joinedPath) => walk.openName(joinedPath));
 }
 
 async function walkTo<Found>(
-  workPlace: WorkPlace,
+  workspace: Workspace,
   path: string,
   find: (walk: Walk, joinedPath: string) => Promise<Found>,
 ): Promise<Found | PathFailure> {
-  const { workDir } = workPlace;
+  const { workDir } = workspace;
   if (!isAbsolute(workDir)) {
     throw new Fault("INTERNAL", `work directory must be an absolute path, got "${workDir}"`);
   }
   const joinedPath = resolve(workDir, path);
   try {
     checkText(path);
-    await using root = await openRoot(workPlace);
+    await using root = await openRoot(workspace);
     const names = namesBelow(root, joinedPath);
     if (names === undefined) {
       throw new Refusal({ kind: "outside" });
@@ -159,8 +163,8 @@ interface Root extends AsyncDisposable {
   readonly hidden: readonly string[];
 }
 
-async function openRoot(place: WorkPlace): Promise<Root> {
-  const { workDir, hidden } = place;
+async function openRoot(workspace: Workspace): Promise<Root> {
+  const { workDir, hidden } = workspace;
   const handle = await open(workDir, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
     throw isSystemError(error)
       ? refuseWorkspace(`work directory ${workDir} is not accessible: ${describeErrno(error.code)}`)
@@ -168,7 +172,7 @@ async function openRoot(place: WorkPlace): Promise<Root> {
   });
   try {
     const realPath = await readlink(descriptorPath(handle.fd));
-    const refusal = findRefusal(place, realPath);
+    const refusal = findRefusal(workspace, realPath);
     if (refusal !== undefined) {
       throw refuseWorkspace(refusal);
     }

@@ -10,7 +10,7 @@ import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { RunSpan } from "../../platform/telemetry/traces.ts";
 import type { ResultInit } from "../log/result.ts";
 import type { Statement } from "../receipts/statement.ts";
-import type { WorkPlace } from "../sessions/work-place.ts";
+import type { Workspace } from "../sessions/workspace.ts";
 import type { ApprovalState, NewApproval } from "../storage/approval.ts";
 import type { StopReason } from "./stop.ts";
 
@@ -52,7 +52,7 @@ export interface RunContext {
     readonly callback: Callback | undefined;
   };
   /** Opens the work directory of the tools. The session's own directory exists from the first call on. */
-  readonly openWorkPlace: () => Promise<WorkPlace>;
+  readonly openWorkspace: () => Promise<Workspace>;
   /** The message that started the run. */
   readonly input: Message;
   /**

@@ -15,7 +15,7 @@ import type { OpenToolCall, RunContext } from "./driver.ts";
 
 /** A run as it was loaded. */
 export interface LoadedRun {
-  readonly context: Omit<RunContext, "signal" | "stopReason" | "isHeld" | "openWorkPlace" | "span" | "tryAppend">;
+  readonly context: Omit<RunContext, "signal" | "stopReason" | "isHeld" | "openWorkspace" | "span" | "tryAppend">;
   /** The number of messages in the session, including the ones left out of the transcript. */
   readonly transcriptLength: number;
   readonly workDir: string | undefined;

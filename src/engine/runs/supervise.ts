@@ -154,12 +154,12 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
       const isOver = loaded.context.openToolCalls.length === 0;
       await announceRestart(writer, target, (loaded.checkpoint?.turn ?? 0) + (isOver ? 1 : 0));
     }
-    const openWorkPlace = () =>
+    const openWorkspace = () =>
       throughOutages(() => deps.workDirs.open(loaded.session, loaded.workDir), signal, stop, deps);
     const isHeld = (): boolean => stop.reason !== "lost" && deps.isLeaseHeld();
     const stopReason = (): StopReason | undefined => stop.reason;
     const run = (tryAppend: RunContext["tryAppend"]) =>
-      driver.run({ ...loaded.context, openWorkPlace, signal, stopReason, isHeld, span, tryAppend });
+      driver.run({ ...loaded.context, openWorkspace, signal, stopReason, isHeld, span, tryAppend });
     return await drive({ run, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {

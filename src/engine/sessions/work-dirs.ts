@@ -18,7 +18,7 @@ import { describe, findDirectory, reach } from "./find-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import { sessionOwner } from "./session-owner.ts";
 import { isWithin } from "./within.ts";
-import type { WorkPlace } from "./work-place.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** Options of the work directories. */
 export interface WorkDirsOptions {
@@ -73,16 +73,16 @@ export class WorkDirs {
    * Opens the directory for a session's tools. Creates the session's own one. When tools may not use a named one, the result
    * has a refusal with the reason.
    */
-  async open(session: OwnedSession, named: string | undefined): Promise<WorkPlace> {
+  async open(session: OwnedSession, named: string | undefined): Promise<Workspace> {
     if (named === undefined) {
       return await this.#openOwn(session);
     }
-    const place = { client: session.client, workDir: named, hidden: this.hidden };
+    const workspace = { client: session.client, workDir: named, hidden: this.hidden };
     try {
-      return { ...place, realPath: await this.#openNamed(named, session.client) };
+      return { ...workspace, realPath: await this.#openNamed(named, session.client) };
     } catch (error) {
       if (error instanceof Fault) {
-        return { ...place, realPath: named, refusal: error.message };
+        return { ...workspace, realPath: named, refusal: error.message };
       }
       throw error;
     }
@@ -93,7 +93,7 @@ export class WorkDirs {
     await removeTree(this.#ownOf(session));
   }
 
-  async #openOwn(session: OwnedSession): Promise<WorkPlace> {
+  async #openOwn(session: OwnedSession): Promise<Workspace> {
     const own = this.#ownOf(session);
     await makePrivate(own);
     // Bash refuses a directory that is reached by a link, and the operator's root may be one.

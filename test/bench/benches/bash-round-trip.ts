@@ -8,7 +8,7 @@ import { createBash } from "../../../src/agent/tools/bash/bash.ts";
 import { createCommands } from "../../../src/agent/tools/bash/commands.ts";
 import { findBubblewrap } from "../../../src/agent/tools/bash/find-bubblewrap.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
-import { placeAt } from "../../tools/place.ts";
+import { workspaceAt } from "../../tools/workspace.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { percentile } from "../ground/load.ts";
 
@@ -32,7 +32,7 @@ export const bashRoundTrip: Bench = {
     await using _closed = { [Symbol.asyncDispose]: () => rm(workDir, { recursive: true, force: true }) };
     const { signal } = new AbortController();
     const inJail = async (): Promise<string> => {
-      const outcome = await bash.run({ command }, { ...placeAt(workDir), sessionId: "bench", signal });
+      const outcome = await bash.run({ command }, { ...workspaceAt(workDir), sessionId: "bench", signal });
       return "content" in outcome ? outcome.content : outcome.error;
     };
     const count = stage.quick ? 40 : 150;

@@ -10,7 +10,7 @@ import { rgPath } from "@vscode/ripgrep";
 import { grep } from "../../../src/agent/tools/grep.ts";
 import { readFile } from "../../../src/agent/tools/read-file.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
-import { placeAt } from "../../tools/place.ts";
+import { workspaceAt } from "../../tools/workspace.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { measure } from "../ground/meter.ts";
 
@@ -130,7 +130,11 @@ async function compareReads(area: string): Promise<Variant> {
 }
 
 async function runTool(tool: Tool, args: Record<string, unknown>, workDir: string): Promise<string> {
-  const outcome = await tool.run(args, { ...placeAt(workDir), sessionId: "s1", signal: new AbortController().signal });
+  const outcome = await tool.run(args, {
+    ...workspaceAt(workDir),
+    sessionId: "s1",
+    signal: new AbortController().signal,
+  });
   if ("error" in outcome) {
     throw new Error(outcome.error);
   }

@@ -31,7 +31,7 @@ import { createPatientClock } from "../../harness/patient-clock.ts";
 import { canMount, openSmallDisk } from "../../harness/small-disk.ts";
 import { until } from "../../harness/wait.ts";
 import { Area } from "../area.ts";
-import { placeAt } from "../place.ts";
+import { workspaceAt } from "../workspace.ts";
 import { hasJail, openBash, openJail, openListener, processesOf } from "./jailed.ts";
 
 const secret = "canary-of-the-service-93bd";
@@ -200,7 +200,7 @@ describe.runIf(hasJail)("a command", () => {
   test.each(["/proc/self", "/proc", "/"])(
     "reads no environment by a file tool either, with %s as work directory",
     async (workDir) => {
-      const context = { ...openArea().context, ...placeAt(workDir) };
+      const context = { ...openArea().context, ...workspaceAt(workDir) };
       const name = join("/proc/self/environ").slice(workDir.length).replace(/^\/+/, "");
       expect(await readFile.run({ file_path: name }, context)).toEqual({
         error: expect.stringMatching(/^access to .* is blocked: it shows the system's processes$/),
@@ -449,7 +449,7 @@ describe.runIf(hasJail)("a command", () => {
   test.runIf(canMount())("that takes the last free space of a disk is stopped", async () => {
     const { folder: workDir } = openSmallDisk(64 * mebibyte);
     const command = "head -c 9000000 /dev/zero > f; sleep 60";
-    expect(await bash.run({ command }, { ...openArea().context, ...placeAt(workDir) })).toEqual({
+    expect(await bash.run({ command }, { ...openArea().context, ...workspaceAt(workDir) })).toEqual({
       error: "... (killed: less than 256 MiB free on disk)\nExit: signal: killed",
     });
     expect(killed).toEqual(["disk_free"]);
@@ -516,13 +516,13 @@ describe.runIf(hasJail)("a command", () => {
   test("does not run in directories that the jail itself needs", async () => {
     const area = openArea();
     for (const workDir of ["/", "/usr", "/tmp", "/dev/shm", "/proc/self/cwd", "/etc"]) {
-      expect(await bash.run({ command: "ls" }, { ...area.context, ...placeAt(workDir) })).toEqual({
+      expect(await bash.run({ command: "ls" }, { ...area.context, ...workspaceAt(workDir) })).toEqual({
         error: expect.stringMatching(/^bash cannot work in /),
       });
     }
     mkdirSync(join(area.root, "with space ünï"));
     const workDir = join(area.root, "with space ünï");
-    expect(await bash.run({ command: "pwd" }, { ...area.context, ...placeAt(workDir) })).toEqual({
+    expect(await bash.run({ command: "pwd" }, { ...area.context, ...workspaceAt(workDir) })).toEqual({
       content: `${workDir}\n`,
     });
   });

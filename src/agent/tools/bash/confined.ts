@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { workerOf } from "../../../engine/sessions/session-owner.ts";
-import { findHidden, findRefusal } from "../../../engine/sessions/work-place.ts";
+import { findHidden, findRefusal } from "../../../engine/sessions/workspace.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { isRoot } from "../../../platform/base/owner.ts";
 import type { ToolContext } from "../tool.ts";

@@ -6,7 +6,7 @@
 // T3  The memory and time of the walk are bounded by the limits below.
 
 import { closeSync, type Dirent, lstatSync, opendirSync, openSync, type Stats, statfsSync } from "node:fs";
-import { findHidden } from "../../../engine/sessions/work-place.ts";
+import { findHidden } from "../../../engine/sessions/workspace.ts";
 import { descriptorPath, directoryFlags, pathIn, readFlags, showsProcesses } from "../descriptors.ts";
 import { isSystemError } from "../path-failure.ts";
 import { findSensitivePart } from "../sensitive.ts";

@@ -100,7 +100,7 @@ async function* execute(
   const { context, exchange, stop, executor } = activation;
   const { sequence, attempts } = exchange;
   const results = attempts.flatMap(({ result }) => result ?? []);
-  const execution = { ...(await context.openWorkPlace()), sessionId: context.session.name, signal: stop.signal };
+  const execution = { ...(await context.openWorkspace()), sessionId: context.session.name, signal: stop.signal };
   // Results that the log still lacks: the end of a command is committed together with the beginning of the next one.
   const hasBegun = context.checkpoint !== undefined && context.checkpoint.turn >= sequence;
   let ended = hasBegun ? nothing : { log: [turnStarted(sequence)], effects: {} };
@@ -152,8 +152,8 @@ async function* writeNext(
   const { context, exchange, writeOutbox } = activation;
   const { id, task } = exchange;
   const { sequence, readRequests } = outbox;
-  const place = await context.openWorkPlace();
-  const text = await writeOutbox({ exchangeId: id, task, ...outbox }, place, context.signal);
+  const workspace = await context.openWorkspace();
+  const text = await writeOutbox({ exchangeId: id, task, ...outbox }, workspace, context.signal);
   failpoint("outbox.rendered");
   if (context.signal.aborted) {
     return stopped;

@@ -5,7 +5,7 @@ import { isSystemError } from "../../../agent/tools/path-failure.ts";
 import type { FileListing } from "../../../agent/tools/search/request.ts";
 import { search } from "../../../agent/tools/search/threads.ts";
 import { OpenedPath, openInside } from "../../../agent/tools/walk.ts";
-import type { WorkPlace } from "../../../engine/sessions/work-place.ts";
+import type { Workspace } from "../../../engine/sessions/workspace.ts";
 import { type Contents, readContents } from "./contents.ts";
 import { printRequestedFile, type RequestedFile } from "./requested-file.ts";
 
@@ -17,15 +17,15 @@ export const pathBytesMax = 262_144;
 export const requestedBytesMax = 2_097_152;
 
 /** Lists all files below the work directory, by their paths, in the order of code points. */
-export async function listWorkspace(place: WorkPlace, signal: AbortSignal): Promise<FileListing> {
-  const opened = await openInside(place, "", "directory");
+export async function listWorkspace(workspace: Workspace, signal: AbortSignal): Promise<FileListing> {
+  const opened = await openInside(workspace, "", "directory");
   if (!(opened instanceof OpenedPath)) {
     return { files: [], moreFiles: 0, leftOut: "the workspace cannot be read" };
   }
   await using directory = opened;
   const { handle, joinedPath, realPath } = directory;
-  const root = { fd: handle.fd, isDirectory: true, joinedPath, realPath, hidden: place.hidden };
-  return await search({ kind: "listing", root, filesMax, pathBytesMax }, place.client, signal);
+  const root = { fd: handle.fd, isDirectory: true, joinedPath, realPath, hidden: workspace.hidden };
+  return await search({ kind: "listing", root, filesMax, pathBytesMax }, workspace.client, signal);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function listWorkspace(place: WorkPlace, signal: AbortSignal): Prom
  * one line about each of the following files.
  */
 export async function readRequested(
-  place: WorkPlace,
+  workspace: Workspace,
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<RequestedFile[]> {
@@ -42,7 +42,7 @@ export async function readRequested(
   for (const path of paths) {
     const leftOut: RequestedFile = { path, kind: "left-out" };
     const room = bytesLeft + shownBytes(leftOut);
-    const read: RequestedFile = { path, ...(await readFileInside(place, path, room, signal)) };
+    const read: RequestedFile = { path, ...(await readFileInside(workspace, path, room, signal)) };
     const file = shownBytes(read) <= room ? read : leftOut;
     bytesLeft = room - shownBytes(file);
     files.push(file);
@@ -55,13 +55,13 @@ function shownBytes(file: RequestedFile): number {
 }
 
 async function readFileInside(
-  place: WorkPlace,
+  workspace: Workspace,
   path: string,
   bytesLeft: number,
   signal: AbortSignal,
 ): Promise<Contents | { readonly kind: "missing" }> {
   signal.throwIfAborted();
-  const opened = await openInside(place, path, "file");
+  const opened = await openInside(workspace, path, "file");
   if (!(opened instanceof OpenedPath)) {
     return { kind: "missing" };
   }

@@ -1,6 +1,6 @@
 // Writes an outbox from the current state of its workspace.
 
-import type { WorkPlace } from "../../../engine/sessions/work-place.ts";
+import type { Workspace } from "../../../engine/sessions/workspace.ts";
 import type { CommandResult } from "../command.ts";
 import { renderOutbox } from "./render.ts";
 import { listWorkspace, readRequested } from "./workspace.ts";
@@ -17,11 +17,11 @@ export interface NextOutbox {
 }
 
 /** Writes the next outbox and returns its text. */
-export type WriteOutbox = (next: NextOutbox, place: WorkPlace, signal: AbortSignal) => Promise<string>;
+export type WriteOutbox = (next: NextOutbox, workspace: Workspace, signal: AbortSignal) => Promise<string>;
 
 /** Lists the workspace, reads the requested files and renders the outbox. */
-export const writeOutbox: WriteOutbox = async ({ readRequests, ...next }, place, signal) => {
-  const files = await listWorkspace(place, signal);
-  const requested = await readRequested(place, readRequests, signal);
+export const writeOutbox: WriteOutbox = async ({ readRequests, ...next }, workspace, signal) => {
+  const files = await listWorkspace(workspace, signal);
+  const requested = await readRequested(workspace, readRequests, signal);
   return renderOutbox({ ...next, files, requested });
 };

@@ -3,7 +3,7 @@
 import { isWithin } from "./within.ts";
 
 /** Where the tools of a session work. */
-export interface WorkPlace {
+export interface Workspace {
   /** The client of the session. */
   readonly client: string;
   /** The absolute path as the session named it. Tools touch only files below it. */
@@ -17,13 +17,13 @@ export interface WorkPlace {
 }
 
 /** Returns why tools may not work in the opened directory, which is at `realPath`; undefined when they may. */
-export function findRefusal(place: WorkPlace, realPath: string): string | undefined {
-  if (place.refusal !== undefined) {
-    return place.refusal;
+export function findRefusal(workspace: Workspace, realPath: string): string | undefined {
+  if (workspace.refusal !== undefined) {
+    return workspace.refusal;
   }
-  return realPath === place.realPath
+  return realPath === workspace.realPath
     ? undefined
-    : `work directory ${place.workDir} was moved: it was ${place.realPath} and is ${realPath}`;
+    : `work directory ${workspace.workDir} was moved: it was ${workspace.realPath} and is ${realPath}`;
 }
 
 /** Returns the hidden path that contains a path without links; undefined when the path is visible. */

@@ -11,7 +11,7 @@ import { type Story, World } from "./told-world.ts";
 /** Several times what the test takes on an idle machine. */
 const busyMs = 180_000;
 
-/** Mostly a few rows; now and then more than a ring or a page holds. */
+/** Mostly a few rows; now and then more than a buffer or a page holds. */
 const rowsOfBatch = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 3 }) },
   { weight: 1, arbitrary: fc.constantFrom(255, 257, 501) },

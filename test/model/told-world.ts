@@ -127,7 +127,7 @@ export class World {
     if (this.#story.isPurgeHeard) {
       this.broadcaster.forget(runId);
     } else {
-      this.broadcaster.emptyRings();
+      this.broadcaster.emptyBuffers();
     }
     this.#isForgotten = true;
   }
@@ -154,7 +154,7 @@ export class World {
   }
 
   #lose(): void {
-    const gap = { label: "gap", builder: async () => this.broadcaster.emptyRings() };
+    const gap = { label: "gap", builder: async () => this.broadcaster.emptyBuffers() };
     this.#s.scheduleSequence(range(1, this.#story.gaps).map(() => gap));
   }
 

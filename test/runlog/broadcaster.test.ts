@@ -1,4 +1,4 @@
-// The broadcaster: one ring per watched run, shared by all its readers.
+// The broadcaster: one buffer per watched run, shared by all its readers.
 
 import { expect, test } from "vitest";
 import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
@@ -48,7 +48,7 @@ test("a watch that is disposed twice does not end a later watch of the same run"
   expect(sequencesOf(late.live(0))).toEqual([1]);
 });
 
-test("the ring keeps the newest entries; a reader further behind reads the log", () => {
+test("the buffer keeps the newest entries; a reader further behind reads the log", () => {
   const broadcaster = new Broadcaster();
   using watch = broadcaster.watch("run");
   broadcaster.publish("run", entries(1, 1_000));
@@ -59,7 +59,7 @@ test("the ring keeps the newest entries; a reader further behind reads the log",
   expect(watch.live(1_000)).toBeUndefined();
 });
 
-test("a gap empties the ring, and known entries are dropped", () => {
+test("a gap empties the buffer, and known entries are dropped", () => {
   const broadcaster = new Broadcaster();
   using watch = broadcaster.watch("run");
   broadcaster.publish("run", entries(1, 3));
@@ -126,7 +126,7 @@ test("sinks of readers at the same position get the same array", () => {
 
 test.each<[string, (broadcaster: Broadcaster) => void]>([
   ["a gap", (broadcaster) => broadcaster.publish("run", entries(4, 5))],
-  ["more than a ring holds", (broadcaster) => broadcaster.publish("run", entries(3, 300))],
+  ["more than a buffer holds", (broadcaster) => broadcaster.publish("run", entries(3, 300))],
   ["a run that was forgotten", (broadcaster) => [broadcaster.forget("run"), broadcaster.publish("run", entries(3, 3))]],
 ])("%s does not go to a sink: its reader is woken and reads for itself", async (_, happen) => {
   const broadcaster = new Broadcaster();

@@ -9,7 +9,7 @@ function entry(sequence: number): LogEntry {
   return new LogEntry({ sequence, terminal: false }, new Uint8Array());
 }
 
-test("a forgotten run gets no new ring, and its readers still learn the newest sequence", () => {
+test("a forgotten run gets no new buffer, and its readers still learn the newest sequence", () => {
   const broadcaster = new Broadcaster();
   using watch = broadcaster.watch("run");
   broadcaster.publish("run", [entry(1), entry(2)]);

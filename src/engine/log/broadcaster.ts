@@ -1,12 +1,11 @@
-// Wakes the readers of this process when results of their run become durable. All readers of a run share one ring buffer of its
-// newest entries. A reader holds only its cursor, so a slow reader costs no memory: it reads from the log what has left the
-// ring. A waiting reader may offer a sink. The broadcaster then writes new entries into the sink at once, and the reader goes on
-// waiting.
+// Wakes the readers of this process when results of their run become durable. All readers of a run share one buffer of its newest
+// entries. A reader holds only its cursor, so a slow reader costs no memory: it reads from the log what has left the buffer. A
+// waiting reader may offer a sink. The broadcaster then writes new entries into the sink at once, and the reader goes on waiting.
 //
 // H1  The broadcaster keeps only runs that have a reader.
-// H2  A ring is contiguous. A gap (entries that this process did not hear of) empties it.
+// H2  A buffer is contiguous. A gap (entries that this process did not hear of) empties it.
 // H3  `heard` is a sequence that is in the log: a reader below it finds something there.
-// H4  A forgotten run gets no ring again: entries that were read before may arrive late. Its readers read from the log.
+// H4  A forgotten run gets no buffer again: entries that were read before may arrive late. Its readers read from the log.
 // H5  A sink gets only entries that follow its reader's cursor, and only while the reader waits. Everything else wakes the
 //     reader.
 
@@ -17,7 +16,7 @@ import type { LogEntry } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 /** Enough for readers in step. A reader further behind is better served by the larger pages of the log. */
-const ringLengthMax = 256;
+const bufferLengthMax = 256;
 /**
  * The maximum number of forgotten runs to remember. Late entries are seconds late, and purges forget far fewer runs in that
  * time.
@@ -28,7 +27,7 @@ const lagIntervalMs = 100;
 
 interface Channel {
   readonly runId: string;
-  readonly ring: LogEntry[];
+  readonly buffer: LogEntry[];
   /** The sequence up to which this process knows of results. */
   heard: number;
   isForgotten: boolean;
@@ -72,7 +71,7 @@ export class Broadcaster {
   watch(runId: string): Watch {
     let channel = this.#channels.get(runId);
     if (channel === undefined) {
-      channel = { runId, ring: [], heard: 0, isForgotten: this.#forgotten.has(runId), watches: new Set() };
+      channel = { runId, buffer: [], heard: 0, isForgotten: this.#forgotten.has(runId), watches: new Set() };
       this.#channels.set(runId, channel);
     }
     const watch = new Watch(channel, { leave: () => this.#leave(channel, watch), lag: this.#lag });
@@ -90,7 +89,7 @@ export class Broadcaster {
     if (channel === undefined) {
       return;
     }
-    const before = channel.ring.at(-1)?.sequence ?? 0;
+    const before = channel.buffer.at(-1)?.sequence ?? 0;
     for (const entry of entries) {
       push(channel, entry);
     }
@@ -122,7 +121,7 @@ export class Broadcaster {
     const channel = this.#channels.get(runId);
     if (channel !== undefined) {
       channel.isForgotten = true;
-      channel.ring.length = 0;
+      channel.buffer.length = 0;
     }
   }
 
@@ -133,10 +132,10 @@ export class Broadcaster {
     }
   }
 
-  /** Empties all rings, so that readers use the log: entries may have been rewritten without this process hearing of it. */
-  emptyRings(): void {
+  /** Empties all buffers, so that readers use the log: entries may have been rewritten without this process hearing of it. */
+  emptyBuffers(): void {
     for (const channel of this.#channels.values()) {
-      channel.ring.length = 0;
+      channel.buffer.length = 0;
     }
   }
 
@@ -166,7 +165,7 @@ export function followPurges(broadcaster: Broadcaster, wakeup: Wakeup): void {
       broadcaster.forget(key);
     }
   });
-  wakeup.onGap(() => broadcaster.emptyRings());
+  wakeup.onGap(() => broadcaster.emptyBuffers());
 }
 
 /** The registration of one reader; disposing it ends the registration. */
@@ -188,14 +187,14 @@ export class Watch implements Disposable {
     this.#lag = lag;
   }
 
-  /** Returns the entries after the cursor; undefined when the ring does not hold the next one. */
+  /** Returns the entries after the cursor; undefined when the buffer does not hold the next one. */
   live(cursor: number): readonly LogEntry[] | undefined {
-    const { ring } = this.#channel;
-    const first = ring[0];
+    const { buffer } = this.#channel;
+    const first = buffer[0];
     if (first === undefined || cursor + 1 < first.sequence) {
       return undefined;
     }
-    const entries = entriesAfter(ring, cursor);
+    const entries = entriesAfter(buffer, cursor);
     if (entries !== undefined) {
       this.#tellLag();
     }
@@ -305,31 +304,31 @@ export class Watch implements Disposable {
 }
 
 /** Returns the entries of a publication for sinks. Sinks never get the last entry of a run: the tail has to end with it. */
-function newsAfter(sequence: number, { ring }: Channel): readonly LogEntry[] {
-  const entries = ring.at(-1)?.terminal === true ? undefined : entriesAfter(ring, sequence);
+function newsAfter(sequence: number, { buffer }: Channel): readonly LogEntry[] {
+  const entries = buffer.at(-1)?.terminal === true ? undefined : entriesAfter(buffer, sequence);
   return entries ?? [];
 }
 
-/** Returns the part of a ring after a sequence; undefined when it is empty. */
-function entriesAfter(ring: readonly LogEntry[], sequence: number): readonly LogEntry[] | undefined {
-  const entries = ring.slice(Math.max(0, sequence + 1 - (ring[0]?.sequence ?? 0)));
+/** Returns the part of a buffer after a sequence; undefined when it is empty. */
+function entriesAfter(buffer: readonly LogEntry[], sequence: number): readonly LogEntry[] | undefined {
+  const entries = buffer.slice(Math.max(0, sequence + 1 - (buffer[0]?.sequence ?? 0)));
   return entries.length > 0 ? entries : undefined;
 }
 
 function push(channel: Channel, entry: LogEntry): void {
-  const { ring } = channel;
-  const newest = ring.at(-1)?.sequence;
+  const { buffer } = channel;
+  const newest = buffer.at(-1)?.sequence;
   if (newest !== undefined && entry.sequence <= newest) {
     return;
   }
   if (newest !== undefined && entry.sequence > newest + 1) {
-    ring.length = 0;
+    buffer.length = 0;
   }
   if (!channel.isForgotten) {
-    ring.push(entry);
+    buffer.push(entry);
   }
-  if (ring.length > ringLengthMax) {
-    ring.shift();
+  if (buffer.length > bufferLengthMax) {
+    buffer.shift();
   }
   channel.heard = Math.max(channel.heard, entry.sequence);
 }

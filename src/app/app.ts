@@ -200,7 +200,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     bash: agent.toolbox.bash,
     workDirHere: (await workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
     databaseDirectory: database.directory,
-    countReaders: () => runlog.broadcaster.watcherCount,
+    countReaders: () => runlog.broadcaster.readerCount,
     close: async ({ noticeMs } = { noticeMs: 0 }) => {
       leave();
       await clock.sleep(noticeMs);

@@ -48,7 +48,7 @@ test("in every order of announcements each reader gets each entry once, in order
       for (const reader of world.readers) {
         expectReaderToHold(reader, world);
       }
-      expect(world.broadcaster.watcherCount).toBe(0);
+      expect(world.broadcaster.readerCount).toBe(0);
       takings += world.readers.reduce((sum, reader) => sum + reader.takings, 0);
     }),
     { numRuns: 2_000 },

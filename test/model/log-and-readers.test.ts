@@ -71,6 +71,6 @@ async function finish(model: LogModel, world: LogWorld): Promise<void> {
   }
   await expectLogsToHold(model, world);
   for (const { broadcaster } of world.sites) {
-    expect(broadcaster.watcherCount).toBe(0);
+    expect(broadcaster.readerCount).toBe(0);
   }
 }

@@ -20,29 +20,33 @@ test("a run without readers is not kept", () => {
   const broadcaster = new Broadcaster();
   broadcaster.publish("run", entries(1, 3));
   expect(broadcaster.heard("run")).toBeUndefined();
-  using watch = broadcaster.watch("run");
-  expect(watch.live(0)).toBeUndefined();
+  using subscription = broadcaster.subscribe("run");
+  expect(subscription.live(0)).toBeUndefined();
 });
 
 test("watchers are counted until the last one leaves", () => {
   const broadcaster = new Broadcaster();
-  const [first, second, other] = [broadcaster.watch("run"), broadcaster.watch("run"), broadcaster.watch("other")];
-  expect(broadcaster.watcherCount).toBe(3);
+  const [first, second, other] = [
+    broadcaster.subscribe("run"),
+    broadcaster.subscribe("run"),
+    broadcaster.subscribe("other"),
+  ];
+  expect(broadcaster.readerCount).toBe(3);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
-  expect(broadcaster.watcherCount).toBe(2);
+  expect(broadcaster.readerCount).toBe(2);
   expect(broadcaster.heard("run")).toBe(0);
   second[Symbol.dispose]();
   expect(broadcaster.heard("run")).toBeUndefined();
   other[Symbol.dispose]();
-  expect(broadcaster.watcherCount).toBe(0);
+  expect(broadcaster.readerCount).toBe(0);
 });
 
-test("a watch that is disposed twice does not end a later watch of the same run", () => {
+test("a subscription that is disposed twice does not end a later subscription of the same run", () => {
   const broadcaster = new Broadcaster();
-  const early = broadcaster.watch("run");
+  const early = broadcaster.subscribe("run");
   early[Symbol.dispose]();
-  using late = broadcaster.watch("run");
+  using late = broadcaster.subscribe("run");
   early[Symbol.dispose]();
   broadcaster.publish("run", entries(1, 1));
   expect(sequencesOf(late.live(0))).toEqual([1]);
@@ -50,33 +54,33 @@ test("a watch that is disposed twice does not end a later watch of the same run"
 
 test("the buffer keeps the newest entries; a reader further behind reads the log", () => {
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   broadcaster.publish("run", entries(1, 1_000));
   const oldest = 1_000 - 256 + 1;
-  expect(watch.live(oldest - 2)).toBeUndefined();
-  expect(sequencesOf(watch.live(oldest - 1))?.length).toBe(256);
-  expect(sequencesOf(watch.live(998))).toEqual([999, 1_000]);
-  expect(watch.live(1_000)).toBeUndefined();
+  expect(subscription.live(oldest - 2)).toBeUndefined();
+  expect(sequencesOf(subscription.live(oldest - 1))?.length).toBe(256);
+  expect(sequencesOf(subscription.live(998))).toEqual([999, 1_000]);
+  expect(subscription.live(1_000)).toBeUndefined();
 });
 
 test("a gap empties the buffer, and known entries are dropped", () => {
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   broadcaster.publish("run", entries(1, 3));
   broadcaster.publish("run", entries(2, 4));
-  expect(sequencesOf(watch.live(0))).toEqual([1, 2, 3, 4]);
+  expect(sequencesOf(subscription.live(0))).toEqual([1, 2, 3, 4]);
   broadcaster.publish("run", entries(7, 8));
-  expect(watch.live(4)).toBeUndefined();
-  expect(sequencesOf(watch.live(6))).toEqual([7, 8]);
+  expect(subscription.live(4)).toBeUndefined();
+  expect(sequencesOf(subscription.live(6))).toEqual([7, 8]);
 });
 
 test("a reader that is behind does not wait; one in step waits for the next entry", async () => {
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   broadcaster.publish("run", entries(1, 2));
-  await watch.beyond(1);
+  await subscription.beyond(1);
   let isOver = false;
-  const waited = watch.beyond(2).then(() => {
+  const waited = subscription.beyond(2).then(() => {
     isOver = true;
   });
   await new Promise((resolve) => setImmediate(resolve));
@@ -100,14 +104,14 @@ function openSink(takes: () => boolean = () => true): { sink: Sink<readonly LogE
 
 test("a reader in step passes new entries to its sink until it is woken, and then learns its position", async () => {
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   const { sink, taken } = openSink();
-  const waited = watch.beyond(0, sink);
+  const waited = subscription.beyond(0, sink);
   broadcaster.publish("run", entries(1, 1));
   broadcaster.publish("run", entries(1, 3));
   broadcaster.publish("run", entries(2, 3));
   expect(taken).toEqual([[1], [2, 3]]);
-  watch.wake();
+  subscription.wake();
   expect(await waited).toBe(3);
 });
 
@@ -117,7 +121,7 @@ test("sinks of readers at the same position get the same array", () => {
   const given: unknown[] = [];
   const sink = { take: (found: unknown) => given.push(found) > 0, drained: async () => {} };
   for (let reader = 0; reader < 3; reader += 1) {
-    void stack.use(broadcaster.watch("run")).beyond(0, sink);
+    void stack.use(broadcaster.subscribe("run")).beyond(0, sink);
   }
   broadcaster.publish("run", entries(1, 2));
   expect(given).toHaveLength(3);
@@ -130,10 +134,10 @@ test.each<[string, (broadcaster: Broadcaster) => void]>([
   ["a run that was forgotten", (broadcaster) => [broadcaster.forget("run"), broadcaster.publish("run", entries(3, 3))]],
 ])("%s does not go to a sink: its reader is woken and reads for itself", async (_, happen) => {
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   const { sink, taken } = openSink();
   broadcaster.publish("run", entries(1, 2));
-  const waited = watch.beyond(2, sink);
+  const waited = subscription.beyond(2, sink);
   happen(broadcaster);
   expect(await waited).toBe(2);
   expect(taken).toEqual([]);
@@ -149,8 +153,8 @@ test.each<[string, () => boolean]>([
   ],
 ])("a sink that %s has taken nothing: its reader is woken, and all others get their entries", async (_, takes) => {
   const broadcaster = new Broadcaster();
-  using broken = broadcaster.watch("run");
-  using sound = broadcaster.watch("run");
+  using broken = broadcaster.subscribe("run");
+  using sound = broadcaster.subscribe("run");
   const { sink, taken } = openSink();
   const waited = broken.beyond(0, openSink(takes).sink);
   void sound.beyond(0, sink);

@@ -33,17 +33,17 @@ async function write(db: Db, runId: string, first: number, last: number): Promis
 test("a wake-up brings all written results, even more than one statement reads", async ({ store: { db } }) => {
   const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
-  using watch = broadcaster.watch(run.id);
+  using subscription = broadcaster.subscribe(run.id);
   await write(db, run.id, 1, 1_234);
   wakeup.publish({ topic: "result", key: run.id, value: 1_234 });
   await until("all results", () => broadcaster.heard(run.id) === 1_234);
-  expect(watch.live(1_233)?.map((entry) => entry.sequence)).toEqual([1_234]);
+  expect(subscription.live(1_233)?.map((entry) => entry.sequence)).toEqual([1_234]);
 });
 
 test("runs without a reader on this replica are not read", async ({ store: { db } }) => {
   const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const [watched, other] = [await addRun(db), await addRun(db)];
-  using _ = broadcaster.watch(watched.id);
+  using _ = broadcaster.subscribe(watched.id);
   await write(db, other.id, 1, 1);
   await write(db, watched.id, 1, 1);
   wakeup.publish({ topic: "result", key: other.id, value: 1 });
@@ -55,8 +55,8 @@ test("runs without a reader on this replica are not read", async ({ store: { db 
 test("results that this process wrote are not read again", async ({ store: { db } }) => {
   const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const [own, others] = [await addRun(db), await addRun(db)];
-  using _own = broadcaster.watch(own.id);
-  using _others = broadcaster.watch(others.id);
+  using _own = broadcaster.subscribe(own.id);
+  using _others = broadcaster.subscribe(others.id);
   await write(db, own.id, 1, 1);
   await write(db, others.id, 1, 1);
   wakeup.publish({ topic: "result", key: own.id, value: 1 }, true);
@@ -68,7 +68,7 @@ test("results that this process wrote are not read again", async ({ store: { db 
 test("after a gap in the wake-ups, missed results are read at once", async ({ store: { db } }) => {
   const { broadcaster, wakeup } = openFollower(db, createManualClock());
   const run = await addRun(db);
-  using _ = broadcaster.watch(run.id);
+  using _ = broadcaster.subscribe(run.id);
   await write(db, run.id, 1, 3);
   wakeup.gap();
   await until("the results", () => broadcaster.heard(run.id) === 3);
@@ -77,7 +77,7 @@ test("after a gap in the wake-ups, missed results are read at once", async ({ st
 test("results whose wake-ups were lost are found by the poll", async ({ store: { db } }) => {
   const { broadcaster } = openFollower(db, hurriedClock(20));
   const run = await addRun(db);
-  using _ = broadcaster.watch(run.id);
+  using _ = broadcaster.subscribe(run.id);
   await write(db, run.id, 1, 3);
   await until("the results", () => broadcaster.heard(run.id) === 3);
 });
@@ -90,16 +90,16 @@ test("a read that fails while readers leave does not stop the follower", async (
     .updateTable("run_result")
     .set({ payload: Buffer.from([0xff]) })
     .execute();
-  const watches = [broadcaster.watch(failing.id), broadcaster.watch(left.id)];
+  const subscriptions = [broadcaster.subscribe(failing.id), broadcaster.subscribe(left.id)];
   // The second wake-up comes while the first run is read, so the second run is still pending when that read fails.
   wakeup.publish({ topic: "result", key: failing.id, value: 1 });
   wakeup.publish({ topic: "result", key: left.id, value: 1 });
   await until("the failure", () => errors.length === 1);
-  for (const watch of watches) {
-    watch[Symbol.dispose]();
+  for (const subscription of subscriptions) {
+    subscription[Symbol.dispose]();
   }
   wakeup.gap();
-  using _ = broadcaster.watch(run.id);
+  using _ = broadcaster.subscribe(run.id);
   await write(db, run.id, 1, 1);
   wakeup.publish({ topic: "result", key: run.id, value: 1 });
   await until("the result", () => broadcaster.heard(run.id) === 1);

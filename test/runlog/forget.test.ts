@@ -11,25 +11,25 @@ function entry(sequence: number): LogEntry {
 
 test("a forgotten run gets no new buffer, and its readers still learn the newest sequence", () => {
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   broadcaster.publish("run", [entry(1), entry(2)]);
-  expect(watch.live(0)).toHaveLength(2);
+  expect(subscription.live(0)).toHaveLength(2);
   broadcaster.forget("run");
-  expect(watch.live(0)).toBeUndefined();
+  expect(subscription.live(0)).toBeUndefined();
   // An entry that was read before the log was rewritten, and arrives late.
   broadcaster.publish("run", [entry(3)]);
-  expect(watch.live(2)).toBeUndefined();
-  expect(watch.isBehind(2)).toBe(true);
+  expect(subscription.live(2)).toBeUndefined();
+  expect(subscription.isBehind(2)).toBe(true);
   expect(broadcaster.heard("run")).toBe(3);
 });
 
 test("a reader that comes after its run was forgotten also reads the log, because older reads may arrive late", () => {
   const broadcaster = new Broadcaster();
   broadcaster.forget("run");
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   broadcaster.publish("run", [entry(1)]);
-  expect(watch.live(0)).toBeUndefined();
-  expect(watch.isBehind(0)).toBe(true);
+  expect(subscription.live(0)).toBeUndefined();
+  expect(subscription.isBehind(0)).toBe(true);
 });
 
 test("the number of remembered forgotten runs is limited", () => {
@@ -37,8 +37,8 @@ test("the number of remembered forgotten runs is limited", () => {
   for (let run = 0; run <= 10_000; run++) {
     broadcaster.forget(`run ${run}`);
   }
-  using first = broadcaster.watch("run 0");
-  using last = broadcaster.watch("run 10000");
+  using first = broadcaster.subscribe("run 0");
+  using last = broadcaster.subscribe("run 10000");
   broadcaster.publish("run 0", [entry(1)]);
   broadcaster.publish("run 10000", [entry(1)]);
   expect(first.live(0)).toHaveLength(1);
@@ -49,8 +49,8 @@ test("a purge on another replica arrives as results up to 0; other wake-ups forg
   const broadcaster = new Broadcaster();
   const wakeup = new LocalWakeup();
   followPurges(broadcaster, wakeup);
-  using purged = broadcaster.watch("purged");
-  using other = broadcaster.watch("other");
+  using purged = broadcaster.subscribe("purged");
+  using other = broadcaster.subscribe("other");
   broadcaster.publish("purged", [entry(1)]);
   broadcaster.publish("other", [entry(1)]);
   wakeup.publish({ topic: "result", key: "other", value: 1 });
@@ -63,10 +63,10 @@ test("after a gap in the wake-ups, entries in memory are not used, and later one
   const broadcaster = new Broadcaster();
   const wakeup = new LocalWakeup();
   followPurges(broadcaster, wakeup);
-  using watch = broadcaster.watch("run");
+  using subscription = broadcaster.subscribe("run");
   broadcaster.publish("run", [entry(1)]);
   wakeup.gap();
-  expect(watch.live(0)).toBeUndefined();
+  expect(subscription.live(0)).toBeUndefined();
   broadcaster.publish("run", [entry(2)]);
-  expect(watch.live(1)).toHaveLength(1);
+  expect(subscription.live(1)).toHaveLength(1);
 });

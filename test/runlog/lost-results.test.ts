@@ -56,9 +56,9 @@ async function openStage({ seen = 0 } = {}): Promise<Stage> {
   onTestFinished(() => log.close());
   const run = await addRun(store.db, { owner: await addReplica(store.db) });
   if (seen > 0) {
-    const watch = broadcaster.watch(run.id);
-    watch.seen(seen);
-    onTestFinished(() => watch[Symbol.dispose]());
+    const subscription = broadcaster.subscribe(run.id);
+    subscription.seen(seen);
+    onTestFinished(() => subscription[Symbol.dispose]());
   }
   const writer = log.open({
     runId: run.id,

@@ -123,7 +123,7 @@ test.each<[string, (stage: Stage, flowing: Flowing) => unknown, unknown[]]>([
   ["a full row", (_, { writer }) => writer.append(text("x".repeat(mergeCharsMax))), ["a", "x".repeat(mergeCharsMax)]],
   ["a flush", (_, { writer }) => writer.flush(), ["a"]],
   ["a transaction", (_, { writer }) => writer.transact(async () => {}), ["a"]],
-  ["a reader that begins", ({ broadcaster }, { run }) => broadcaster.watch(run.id), ["a"]],
+  ["a reader that begins", ({ broadcaster }, { run }) => broadcaster.subscribe(run.id), ["a"]],
 ])("%s ends the wait", async (_, release, written) => {
   const stage = await openStage(await openStore());
   const flowing = await stage.open();

@@ -95,14 +95,14 @@ test("a late reader gets all of a long log, page by page, and ends with the term
   const reader = new Reader(source, run.id, 0);
   await reader.over;
   expect(reader.sequences).toEqual(range(1, 1_204));
-  expect(source.broadcaster.watcherCount).toBe(0);
+  expect(source.broadcaster.readerCount).toBe(0);
 });
 
 test("a reader that claims a future sequence affects no other reader, and gets only what follows it", async () => {
   const source = await openSource();
   const run = await addRun(source.db);
   const ahead = new Reader(source, run.id, 5);
-  await until("the first reader", () => source.broadcaster.watcherCount === 1);
+  await until("the first reader", () => source.broadcaster.readerCount === 1);
   const honest = new Reader(source, run.id, 0);
   for (const sequence of range(1, 7)) {
     const entry = encode(run.id, sequence, sequence === 7 ? end : turn(sequence));
@@ -129,7 +129,7 @@ test("a reader that guessed the last sequence before it was written ends with th
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 1);
-  await until("the reader", () => source.broadcaster.watcherCount === 1);
+  await until("the reader", () => source.broadcaster.readerCount === 1);
   await persist(source.db, run.id, [encode(run.id, 1, end)]);
   await finish(source.db, run, 1);
   expect(await reader.over).toBeUndefined();
@@ -140,7 +140,7 @@ test("a reader without any wake-up gets what the follower finds", async () => {
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 0);
-  await until("the reader", () => source.broadcaster.watcherCount === 1);
+  await until("the reader", () => source.broadcaster.readerCount === 1);
   await persist(source.db, run.id, [encode(run.id, 1, end)]);
   await reader.over;
   expect(reader.sequences).toEqual([1]);
@@ -150,9 +150,9 @@ test("a reader that leaves is forgotten at once", async () => {
   const source = await openSource();
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 0);
-  await until("the reader", () => source.broadcaster.watcherCount === 1);
+  await until("the reader", () => source.broadcaster.readerCount === 1);
   await reader.leave();
-  expect(source.broadcaster.watcherCount).toBe(0);
+  expect(source.broadcaster.readerCount).toBe(0);
 });
 
 type Command =
@@ -184,7 +184,7 @@ test("under every interleaving of writes, wake-ups, new readers and cuts, each r
           expect(from + got.length).toBe(model.written);
         }
       }
-      expect(source.broadcaster.watcherCount).toBe(0);
+      expect(source.broadcaster.readerCount).toBe(0);
     }),
     { numRuns: 25 },
   );

@@ -67,12 +67,12 @@ test("the replica that purges forgets the run at once, and notifies the others",
   const { db } = await openStore();
   const { name, runId } = await addLog(db, 3);
   const broadcaster = new Broadcaster();
-  using watch = broadcaster.watch(runId);
+  using subscription = broadcaster.subscribe(runId);
   broadcaster.publish(runId, [new LogEntry({ sequence: 1, terminal: false }, new Uint8Array())]);
   const wakeup = new LocalWakeup();
   wakeup.losing = true;
   await purgeSession({ db, broadcaster, wakeup, retention }, { client, name });
-  expect(watch.live(0)).toBeUndefined();
+  expect(subscription.live(0)).toBeUndefined();
   expect(wakeup.published).toEqual([
     { topic: "session", key: name, value: 0 },
     { topic: "result", key: runId, value: 0 },

@@ -64,7 +64,7 @@ test("a waiting reader is timed until it has its results, at most ten times a se
   const clock = createManualClock();
   const shown: number[] = [];
   const broadcaster = new Broadcaster({ clock, onShown: (lagMs) => shown.push(lagMs) });
-  using reader = broadcaster.watch(runId);
+  using reader = broadcaster.subscribe(runId);
   const take = (sequence: number, delayMs: number, sinceMs?: number): void => {
     void reader.beyond(sequence - 1);
     broadcaster.publish(runId, [entryAt(sequence)], sinceMs);
@@ -87,7 +87,7 @@ test("a reader that does not wait is not timed, and neither is one that was woke
   const clock = createManualClock();
   const shown: number[] = [];
   const broadcaster = new Broadcaster({ clock, onShown: (lagMs) => shown.push(lagMs) });
-  using reader = broadcaster.watch(runId);
+  using reader = broadcaster.subscribe(runId);
   broadcaster.publish(runId, [entryAt(1)]);
   clock.advance(1_000);
   reader.live(0);
@@ -106,7 +106,7 @@ test("a result of another replica is timed from its notification, not from its r
   const wakeup = new LocalWakeup();
   const follower = new Follower({ db, broadcaster, wakeup, clock, onError: () => {} });
   onTestFinished(() => follower.close());
-  using reader = broadcaster.watch(run.id);
+  using reader = broadcaster.subscribe(run.id);
   const woken = reader.beyond(0);
   const { bytes: payload } = encodeResult(turn(1), { runId: run.id, sequence: 1, timeMs: 0 });
   await db.transaction().execute((trx) => insertResults(trx, [{ runId: run.id, sequence: 1, epoch: 1, payload }]));

@@ -31,7 +31,7 @@ interface Channel {
   /** The sequence up to which this process knows of results. */
   heard: number;
   isForgotten: boolean;
-  readonly watches: Set<Watch>;
+  readonly subscriptions: Set<Subscription>;
 }
 
 /** Measures how soon waiting readers get results. */
@@ -54,10 +54,10 @@ export class Broadcaster {
   }
 
   /** The number of readers; 0 after the last one left. */
-  get watcherCount(): number {
+  get readerCount(): number {
     let count = 0;
     for (const channel of this.#channels.values()) {
-      count += channel.watches.size;
+      count += channel.subscriptions.size;
     }
     return count;
   }
@@ -67,17 +67,17 @@ export class Broadcaster {
     this.#onReader = listener;
   }
 
-  /** Registers a reader. Register before reading the log: otherwise the reader misses results committed in between. */
-  watch(runId: string): Watch {
+  /** Subscribes a reader. Subscribe before reading the log: otherwise the reader misses results committed in between. */
+  subscribe(runId: string): Subscription {
     let channel = this.#channels.get(runId);
     if (channel === undefined) {
-      channel = { runId, buffer: [], heard: 0, isForgotten: this.#forgotten.has(runId), watches: new Set() };
+      channel = { runId, buffer: [], heard: 0, isForgotten: this.#forgotten.has(runId), subscriptions: new Set() };
       this.#channels.set(runId, channel);
     }
-    const watch = new Watch(channel, { leave: () => this.#leave(channel, watch), lag: this.#lag });
-    channel.watches.add(watch);
+    const subscription = new Subscription(channel, { leave: () => this.#leave(channel, subscription), lag: this.#lag });
+    channel.subscriptions.add(subscription);
     this.#onReader?.(runId);
-    return watch;
+    return subscription;
   }
 
   /**
@@ -96,8 +96,8 @@ export class Broadcaster {
     // One array for all readers in step, so that they can share what they make of it.
     const news = newsAfter(before, channel);
     const shownSinceMs = this.#takeLag(sinceMs);
-    for (const watch of channel.watches) {
-      watch.show(news, shownSinceMs);
+    for (const subscription of channel.subscriptions) {
+      subscription.show(news, shownSinceMs);
     }
   }
 
@@ -127,8 +127,8 @@ export class Broadcaster {
 
   /** Makes the waiting readers of a run check the log themselves, for a change that no result announces. */
   lookAgain(runId: string): void {
-    for (const watch of this.#channels.get(runId)?.watches ?? []) {
-      watch.demandLook();
+    for (const subscription of this.#channels.get(runId)?.subscriptions ?? []) {
+      subscription.demandLook();
     }
   }
 
@@ -149,10 +149,10 @@ export class Broadcaster {
     return this.#channels.get(runId)?.heard;
   }
 
-  #leave(channel: Channel, watch: Watch): void {
-    channel.watches.delete(watch);
-    // A watch may be disposed twice, and by then the run may have new readers.
-    if (channel.watches.size === 0 && this.#channels.get(channel.runId) === channel) {
+  #leave(channel: Channel, subscription: Subscription): void {
+    channel.subscriptions.delete(subscription);
+    // A subscription may be disposed twice, and by then the run may have new readers.
+    if (channel.subscriptions.size === 0 && this.#channels.get(channel.runId) === channel) {
       this.#channels.delete(channel.runId);
     }
   }
@@ -168,8 +168,8 @@ export function followPurges(broadcaster: Broadcaster, wakeup: Wakeup): void {
   wakeup.onGap(() => broadcaster.emptyBuffers());
 }
 
-/** The registration of one reader; disposing it ends the registration. */
-export class Watch implements Disposable {
+/** The subscription of one reader to a run; disposing it ends the subscription. */
+export class Subscription implements Disposable {
   readonly #channel: Channel;
   readonly #leave: () => void;
   readonly #lag: LagGauge | undefined;
@@ -231,8 +231,8 @@ export class Watch implements Disposable {
   seen(sequence: number): void {
     if (sequence > this.#channel.heard) {
       this.#channel.heard = sequence;
-      for (const watch of this.#channel.watches) {
-        watch.wake();
+      for (const subscription of this.#channel.subscriptions) {
+        subscription.wake();
       }
     }
   }

@@ -41,21 +41,21 @@ export interface TailRequest {
  */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal, sink } = request;
-  using watch = source.broadcaster.watch(runId);
-  using _leaving = onAbort(signal, () => watch.wake());
+  using subscription = source.broadcaster.subscribe(runId);
+  using _leaving = onAbort(signal, () => subscription.wake());
   let cursor = request.after;
   // The reader may claim entries that do not exist yet.
   if (cursor > 0) {
-    watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
+    subscription.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
   // After the last page of the log, the broadcaster announces new entries: reading the log again would cost a query for each reader
   // and result. The broadcaster's entries may not be all that is in the log by then.
   let isAtEnd = false;
   while (!signal.aborted) {
-    let entries = watch.live(cursor) ?? [];
+    let entries = subscription.live(cursor) ?? [];
     let looks = false;
-    if (entries.length === 0 && (!isAtEnd || watch.isLookDue || watch.isBehind(cursor))) {
-      looks = watch.takeLook();
+    if (entries.length === 0 && (!isAtEnd || subscription.isLookDue || subscription.isBehind(cursor))) {
+      looks = subscription.takeLook();
       entries = await readPage(source.db, runId, cursor);
       isAtEnd = isLastPage(entries);
     }
@@ -64,8 +64,8 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
       if (looks && (await hasEndedAt(source.db, runId, cursor))) {
         return;
       }
-      if (!signal.aborted && !watch.isLookDue) {
-        cursor = await watch.beyond(cursor, sink);
+      if (!signal.aborted && !subscription.isLookDue) {
+        cursor = await subscription.beyond(cursor, sink);
         // What a sink refused is read only when there is room for it.
         await sink?.drained(signal);
       }
@@ -77,7 +77,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
       return;
     }
     cursor = last.sequence;
-    watch.seen(cursor);
+    subscription.seen(cursor);
   }
 }
 

@@ -24,7 +24,7 @@ const { cases }: { cases: CommandCase[] } = JSON.parse(
 );
 
 const growthBytesMax = 64 * 1_048_576;
-/** Plus the bytes that a fast disk may take until the watch notices, which runs late on a busy machine. */
+/** Plus the bytes that a fast disk may take until the watchdog notices, which runs late on a busy machine. */
 const takenBytesMax = growthBytesMax + 1_500 * 1_048_576;
 const canaryText = "CANARY-4e1f";
 const secretText = "service-secret-77aa";

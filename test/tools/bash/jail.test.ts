@@ -362,7 +362,7 @@ describe.runIf(hasJail)("a command", () => {
     },
   );
 
-  // Nothing that multiplies: where root cannot make a control group, only a watch counts its processes.
+  // Nothing that multiplies: where root cannot make a control group, only a watchdog counts its processes.
   test.runIf(isRoot())("of root, in a directory of root, has the same maximum of processes", async () => {
     const session = `root-${process.pid}`;
     const area = openArea();
@@ -426,7 +426,7 @@ describe.runIf(hasJail)("a command", () => {
 
   test("that fills the disk is stopped; later commands may only delete", async () => {
     const area = openArea();
-    // No faster than some disks, so that a watch that runs late on a busy machine still runs in time.
+    // No faster than some disks, so that a watchdog that runs late on a busy machine still runs in time.
     const fill = "for i in $(seq 1 200); do head -c 10000000 /dev/zero > f$i; sleep 0.02; done";
     expect(await run(area, fill)).toBe("ERROR ... (killed: more than 64 MiB written to disk)\nExit: signal: killed");
     const taken = bytesIn(area.root);

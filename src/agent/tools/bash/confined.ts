@@ -17,7 +17,7 @@ import { processesMax } from "./limits.ts";
 import type { CommandEnd, NotRun } from "./outcome.ts";
 import { openPidsGroup } from "./pids-group.ts";
 import { type CommandOptions, followCommand } from "./run-command.ts";
-import { Watch } from "./watch.ts";
+import { Watchdog } from "./watchdog.ts";
 
 /** The jail and the growth accounting. */
 export interface Confinement {
@@ -54,10 +54,10 @@ export async function runConfined(
   if (refusal !== undefined) {
     return { kind: "workspace", words: refusal };
   }
-  const [writtenBytesMax, covered, watch] = await Promise.all([
+  const [writtenBytesMax, covered, watchdog] = await Promise.all([
     growth.roomIn(real),
     coversWithin(real, shownAs, hidden),
-    Watch.open(path),
+    Watchdog.open(path),
   ]);
   const view = { command, shell, sessionId, workDir: shownAs, covered, served };
   const worker = workerOf(real, await directory.stat());
@@ -70,9 +70,9 @@ export async function runConfined(
   const end = await followCommand(launched, {
     ...options,
     watch: (ended, onLimit) =>
-      watch.run(clock, ended, { jailPid, writtenBytesMax, isUncounted: isOfRoot && group === undefined, onLimit }),
+      watchdog.run(clock, ended, { jailPid, writtenBytesMax, isUncounted: isOfRoot && group === undefined, onLimit }),
   });
-  if (await watch.sawChange()) {
+  if (await watchdog.sawChange()) {
     growth.mayHaveChanged(real);
   }
   return end;

@@ -82,7 +82,7 @@ export function launchJailed(
 
 /**
  * Sets the priority when the service runs as root, because the kernel limits no process counts of root. Multiplying processes
- * must leave time to the watch that kills them; the launcher takes a millisecond to have children, and they inherit its
+ * must leave time to the watchdog that kills them; the launcher takes a millisecond to have children, and they inherit its
  * priority. The jail's first process must not wait for its turn among them, because the kernel kills all the others through it.
  */
 function prioritise(pid: number | undefined, priority: number): void {

@@ -6,7 +6,7 @@ const mebibyte = 1_048_576;
 export const shellLimits = "ulimit -c 0 -n 256 -f 10240 -v 524288";
 
 /**
- * The limits of a program that serves. Node reserves gigabytes of addresses that it never uses; the watch limits the memory that it
+ * The limits of a program that serves. Node reserves gigabytes of addresses that it never uses; the watchdog limits the memory that it
  * does use.
  */
 export const servedLimits = "ulimit -c 0 -n 1024 -f 10240 -v 16777216";
@@ -23,10 +23,10 @@ export const timeoutSecs = { least: 1, most: 300, fallback: 120 } as const;
 /** Contract: the maximum length of a command line in bytes. A longer one is refused. */
 export const commandBytesMax = 4_096;
 
-/** The limit that a command was killed for: its timeout, the end of its run, or a limit of the watch outside. */
+/** The limit that a command was killed for: its timeout, the end of its run, or a limit of the watchdog outside. */
 export type KillLimit = "time" | "run_end" | WatchedLimit;
 
-/** The limits of the watch. `disk` is what the command wrote; `disk_free` is what it left for others. */
+/** The limits of the watchdog. `disk` is what the command wrote; `disk_free` is what it left for others. */
 export type WatchedLimit = "processes" | "memory" | "disk" | "disk_free";
 
 /** The maximum resident memory of all processes of a command. The kernel's own limit is per process. */
@@ -43,7 +43,7 @@ export const freeBytesMin = 256 * mebibyte;
 /** The amount that a command may still write in a full work directory, so that it can tidy up. */
 export const writtenBytesLeast = mebibyte;
 
-/** The interval of the watch. A fast disk writes some 150 MB in that time. */
+/** The interval of the watchdog. A fast disk writes some 150 MB in that time. */
 export const watchIntervalMs = 100;
 
 /** The shorter interval where the kernel does not limit processes, which can double many times in a tenth of a second. */

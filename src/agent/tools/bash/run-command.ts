@@ -10,7 +10,7 @@ import { Capture } from "./capture.ts";
 import type { Launched } from "./launch.ts";
 import type { KillLimit } from "./limits.ts";
 import type { CommandEnd, Exit, NotRun } from "./outcome.ts";
-import type { PassedLimit } from "./watch.ts";
+import type { PassedLimit } from "./watchdog.ts";
 
 /** Options of `followCommand`. */
 export interface CommandOptions {

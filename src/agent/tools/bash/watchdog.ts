@@ -33,14 +33,14 @@ export interface PassedLimit {
 }
 
 /** Watches one command. */
-export class Watch {
+export class Watchdog {
   /** The work directory, on the file system that a command can fill. */
   readonly #workDir: string;
   readonly #freeBytesBefore: number;
   #writtenBytes = 0;
 
-  static async open(workDir: string): Promise<Watch> {
-    return new Watch(workDir, await readFreeBytes(workDir));
+  static async open(workDir: string): Promise<Watchdog> {
+    return new Watchdog(workDir, await readFreeBytes(workDir));
   }
 
   private constructor(workDir: string, freeBytesBefore: number) {

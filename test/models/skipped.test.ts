@@ -1,7 +1,7 @@
 // A reader skips the unknown events, items and parts of a response, and its last part counts them. Known ones do not count.
 
 import { expect, onTestFinished, test } from "vitest";
-import { withEvents } from "../../src/agent/models/watch.ts";
+import { withEvents } from "../../src/agent/models/with-events.ts";
 import { createEvents } from "../../src/platform/telemetry/events.ts";
 import { createMetrics } from "../../src/platform/telemetry/metrics.ts";
 import { onMessages } from "../fakes/anthropic-provider.ts";

@@ -17,7 +17,7 @@ import { createRerankRouter } from "./rerank/route.ts";
 import { withResponseFormat } from "./response-format.ts";
 import { retryDefaults, withRetry } from "./retry.ts";
 import { createModelRouter } from "./route.ts";
-import { withEvents } from "./watch.ts";
+import { withEvents } from "./with-events.ts";
 
 /** The models and rerankers of a service. */
 export interface Models {

@@ -5,19 +5,19 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import type { Model, ModelPart, ModelRequest, ModelUsage, Skipped } from "./model.ts";
 
 /** The clock and the target of the events. */
-export interface WatchOptions {
+export interface EventOptions {
   readonly clock: Clock;
   readonly events: Events;
 }
 
 /** Returns the same model, which emits an event at the end of each request. */
-export function withEvents(model: Model, options: WatchOptions): Model {
-  return { ...model, stream: (request, signal) => watch(model, options, request, signal) };
+export function withEvents(model: Model, options: EventOptions): Model {
+  return { ...model, stream: (request, signal) => streamWithEvents(model, options, request, signal) };
 }
 
-async function* watch(
+async function* streamWithEvents(
   model: Model,
-  { clock, events }: WatchOptions,
+  { clock, events }: EventOptions,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {

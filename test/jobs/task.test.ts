@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { acceptJob, verifySpec } from "../../src/protocols/jobspec/jobs/submit.ts";
 import { createOpenTask, jobRunInput } from "../../src/protocols/jobspec/jobs/task.ts";
-import { readRequest } from "../../src/protocols/jobspec/spec/request.ts";
+import { readRequest } from "../../src/protocols/jobspec/verification/request.ts";
 import { makeSigner } from "../jobspec/signer.ts";
 import { specOf, trustEntry } from "./stage.ts";
 import { atNoon, openTrustStage } from "./trust-stage.ts";

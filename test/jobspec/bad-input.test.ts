@@ -2,15 +2,15 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalText, print } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { printV2 } from "../../src/protocols/jobspec/spec/canonical-v2.ts";
-import { type GatePolicy, inspect, type Verified } from "../../src/protocols/jobspec/spec/gate.ts";
-import { defaultRegions, readClientJobId, readJobSpec } from "../../src/protocols/jobspec/spec/job-spec.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { planJob } from "../../src/protocols/jobspec/spec/plan.ts";
-import { reportOn } from "../../src/protocols/jobspec/spec/report.ts";
-import { bodyBytesMax, readRequest } from "../../src/protocols/jobspec/spec/request.ts";
-import { BodyFault, SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
+import { canonicalText, print } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { printV2 } from "../../src/protocols/jobspec/verification/canonical-v2.ts";
+import { type GatePolicy, inspect, type Verified } from "../../src/protocols/jobspec/verification/gate.ts";
+import { defaultRegions, readClientJobId, readJobSpec } from "../../src/protocols/jobspec/verification/job-spec.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { planJob } from "../../src/protocols/jobspec/verification/plan.ts";
+import { reportOn } from "../../src/protocols/jobspec/verification/report.ts";
+import { bodyBytesMax, readRequest } from "../../src/protocols/jobspec/verification/request.ts";
+import { BodyFault, SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
 import { makeSigner } from "./signer.ts";
 import { fullSpec, nowMs, type Path, replace, smallSpec } from "./specs.ts";
 

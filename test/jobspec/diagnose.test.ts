@@ -2,12 +2,12 @@
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
-import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { findDifference, findMistakes } from "../../src/protocols/jobspec/spec/diagnosis/diagnose.ts";
-import { singles } from "../../src/protocols/jobspec/spec/diagnosis/mistakes.ts";
-import { printAs } from "../../src/protocols/jobspec/spec/diagnosis/writing.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { readSignedSpec } from "../../src/protocols/jobspec/spec/signature.ts";
+import { canonicalText } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { findDifference, findMistakes } from "../../src/protocols/jobspec/verification/diagnosis/diagnose.ts";
+import { singles } from "../../src/protocols/jobspec/verification/diagnosis/mistakes.ts";
+import { printAs } from "../../src/protocols/jobspec/verification/diagnosis/writing.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { readSignedSpec } from "../../src/protocols/jobspec/verification/signature.ts";
 import { vectors } from "./cases.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");

@@ -2,13 +2,13 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type GatePolicy, inspect, type Verified } from "../../src/protocols/jobspec/spec/gate.ts";
-import { readJobSpec } from "../../src/protocols/jobspec/spec/job-spec.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { planJob } from "../../src/protocols/jobspec/spec/plan.ts";
-import { bodyBytesMax, readBody, readRequest } from "../../src/protocols/jobspec/spec/request.ts";
-import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
-import { parseTrustList, TrustList } from "../../src/protocols/jobspec/spec/trust-list.ts";
+import { type GatePolicy, inspect, type Verified } from "../../src/protocols/jobspec/verification/gate.ts";
+import { readJobSpec } from "../../src/protocols/jobspec/verification/job-spec.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { planJob } from "../../src/protocols/jobspec/verification/plan.ts";
+import { bodyBytesMax, readBody, readRequest } from "../../src/protocols/jobspec/verification/request.ts";
+import { SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
+import { parseTrustList, TrustList } from "../../src/protocols/jobspec/verification/trust-list.ts";
 import { bodyOf, trust, vectors } from "./cases.ts";
 import { addMembers, makeSigner } from "./signer.ts";
 import { fullSpec, nowMs, smallSpec } from "./specs.ts";

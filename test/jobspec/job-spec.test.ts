@@ -1,11 +1,11 @@
 // The fields of a spec: their values, defaults, and the error for each invalid one.
 
 import { describe, expect, test } from "vitest";
-import { signablePart } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { itemsMax } from "../../src/protocols/jobspec/spec/fields.ts";
-import { type JobSpec, readClientJobId, readJobSpec } from "../../src/protocols/jobspec/spec/job-spec.ts";
-import { type JsonObject, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
+import { signablePart } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { itemsMax } from "../../src/protocols/jobspec/verification/fields.ts";
+import { type JobSpec, readClientJobId, readJobSpec } from "../../src/protocols/jobspec/verification/job-spec.ts";
+import { type JsonObject, readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
 import { fullSpec, type Path, replace, smallSpec } from "./specs.ts";
 
 function parse(value: unknown): JsonObject {

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { JsonTextError } from "../../src/platform/base/json/text.ts";
-import { isObject, type Json, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { isObject, type Json, readDocument } from "../../src/protocols/jobspec/verification/json.ts";
 
 /** Returns undefined when the text is invalid. */
 function read(text: string): Json | undefined {

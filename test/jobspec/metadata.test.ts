@@ -1,9 +1,9 @@
 // Timestamps and nonces: which are valid, to the exact limits, and the errors of the others.
 
 import { expect, test } from "vitest";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { readStamp, type StampRules } from "../../src/protocols/jobspec/spec/metadata.ts";
-import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { readStamp, type StampRules } from "../../src/protocols/jobspec/verification/metadata.ts";
+import { SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
 import { nowMs } from "./specs.ts";
 
 const minuteMs = 60_000;

@@ -2,13 +2,13 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { canonicalTextV2 } from "../../src/protocols/jobspec/spec/canonical-v2.ts";
-import { defaultRegions } from "../../src/protocols/jobspec/spec/job-spec.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { type Report, type ReportRules, reportOn } from "../../src/protocols/jobspec/spec/report.ts";
-import { BodyFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
-import { TrustList } from "../../src/protocols/jobspec/spec/trust-list.ts";
+import { canonicalText } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { canonicalTextV2 } from "../../src/protocols/jobspec/verification/canonical-v2.ts";
+import { defaultRegions } from "../../src/protocols/jobspec/verification/job-spec.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { type Report, type ReportRules, reportOn } from "../../src/protocols/jobspec/verification/report.ts";
+import { BodyFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
+import { TrustList } from "../../src/protocols/jobspec/verification/trust-list.ts";
 import { bodyOf, vectors } from "./cases.ts";
 import { addMembers, makeSigner } from "./signer.ts";
 import { fullSpec, nowMs, smallSpec } from "./specs.ts";

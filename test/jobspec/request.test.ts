@@ -1,12 +1,12 @@
 // Bodies of jobs: bare specs and wrappers, how the spec is extracted, and which wishes a wrapper may have.
 
 import { describe, expect, test } from "vitest";
-import { inspect } from "../../src/protocols/jobspec/spec/gate.ts";
-import { readJobSpec } from "../../src/protocols/jobspec/spec/job-spec.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { type JobPlan, planJob } from "../../src/protocols/jobspec/spec/plan.ts";
-import { bodyBytesMax, readRequest } from "../../src/protocols/jobspec/spec/request.ts";
-import { BodyFault, SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
+import { inspect } from "../../src/protocols/jobspec/verification/gate.ts";
+import { readJobSpec } from "../../src/protocols/jobspec/verification/job-spec.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { type JobPlan, planJob } from "../../src/protocols/jobspec/verification/plan.ts";
+import { bodyBytesMax, readRequest } from "../../src/protocols/jobspec/verification/request.ts";
+import { BodyFault, SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
 import { makeSigner } from "./signer.ts";
 import { nowMs, smallSpec } from "./specs.ts";
 

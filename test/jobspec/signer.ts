@@ -2,9 +2,9 @@
 
 import { generateKeyPairSync, sign } from "node:crypto";
 import { thumbprint } from "../../src/platform/base/public-key.ts";
-import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { canonicalTextV2 } from "../../src/protocols/jobspec/spec/canonical-v2.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { canonicalText } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { canonicalTextV2 } from "../../src/protocols/jobspec/verification/canonical-v2.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
 
 export interface Signer {
   readonly rawKey: Uint8Array;

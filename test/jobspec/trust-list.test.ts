@@ -1,7 +1,7 @@
 // The shared cases of trust: whose signatures count when, and which lists are invalid.
 
 import { expect, test } from "vitest";
-import { parseTrustList, TrustList } from "../../src/protocols/jobspec/spec/trust-list.ts";
+import { parseTrustList, TrustList } from "../../src/protocols/jobspec/verification/trust-list.ts";
 import { trust } from "./cases.ts";
 
 const list = new TrustList(parseTrustList(JSON.stringify(trust.trusted_keys_json)));

@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { JsonTextError } from "../../src/platform/base/json/text.ts";
-import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
-import { isSignatureRight, readSignedSpec } from "../../src/protocols/jobspec/spec/signature.ts";
-import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
+import { canonicalText } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { isSignatureRight, readSignedSpec } from "../../src/protocols/jobspec/verification/signature.ts";
+import { SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
 import { bodyOf, vectors } from "./cases.ts";
 
 test("the vectors contain all cases", () => {

@@ -27,7 +27,7 @@ const makers = [
   "src/agent/tools/bash/deny-list.ts",
   "src/cli/terminal.ts",
   "src/engine/receipts/statement.ts",
-  "src/protocols/jobspec/spec/canonical-v1.ts",
+  "src/protocols/jobspec/verification/canonical-v1.ts",
   "src/protocols/langbot/runners/runner-id.ts",
 ];
 

@@ -10,7 +10,7 @@ import {
   printPrivateKey,
   readKeyFile,
   readKeyPair,
-} from "../../protocols/jobspec/spec/key-file.ts";
+} from "../../protocols/jobspec/verification/key-file.ts";
 import { CommandError } from "../command-error.ts";
 import { example } from "../example.ts";
 import { outputOf, type Paint } from "../output.ts";

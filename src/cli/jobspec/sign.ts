@@ -4,8 +4,8 @@
 import { type Command, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
 import { thumbprint } from "../../platform/base/public-key.ts";
-import { readKeyPair } from "../../protocols/jobspec/spec/key-file.ts";
-import { newStamp, type Signing, signSpec } from "../../protocols/jobspec/spec/sign.ts";
+import { readKeyPair } from "../../protocols/jobspec/verification/key-file.ts";
+import { newStamp, type Signing, signSpec } from "../../protocols/jobspec/verification/sign.ts";
 import { readExpiry } from "../arguments.ts";
 import { CommandError } from "../command-error.ts";
 import { example } from "../example.ts";

@@ -1,10 +1,10 @@
 // Reads the files of the signing commands, and explains invalid ones.
 
 import { JsonTextError } from "../../platform/base/json/text.ts";
-import { type ReadDocument, readDocument } from "../../protocols/jobspec/spec/json.ts";
-import { KeyFault } from "../../protocols/jobspec/spec/key-file.ts";
-import { SpecFault } from "../../protocols/jobspec/spec/spec-fault.ts";
-import { type OpenedSpec, openWrapper } from "../../protocols/jobspec/spec/wrapper.ts";
+import { type ReadDocument, readDocument } from "../../protocols/jobspec/verification/json.ts";
+import { KeyFault } from "../../protocols/jobspec/verification/key-file.ts";
+import { SpecFault } from "../../protocols/jobspec/verification/spec-fault.ts";
+import { type OpenedSpec, openWrapper } from "../../protocols/jobspec/verification/wrapper.ts";
 import { CommandError } from "../command-error.ts";
 import { nameOf, readInput, specBytesMax } from "../input.ts";
 

@@ -4,18 +4,22 @@
 import { createHash } from "node:crypto";
 import { systemClock } from "../../platform/base/clock.ts";
 import { thumbprint } from "../../platform/base/public-key.ts";
-import { findDifference, findMistakes, type TextDifference } from "../../protocols/jobspec/spec/diagnosis/diagnose.ts";
-import type { Mistake } from "../../protocols/jobspec/spec/diagnosis/mistakes.ts";
-import type { JsonObject, ReadDocument, Remark } from "../../protocols/jobspec/spec/json.ts";
+import {
+  findDifference,
+  findMistakes,
+  type TextDifference,
+} from "../../protocols/jobspec/verification/diagnosis/diagnose.ts";
+import type { Mistake } from "../../protocols/jobspec/verification/diagnosis/mistakes.ts";
+import type { JsonObject, ReadDocument, Remark } from "../../protocols/jobspec/verification/json.ts";
 import {
   formOf,
   isSignatureRight,
   readSignedSpec,
   readVersion,
   type SignedSpec,
-} from "../../protocols/jobspec/spec/signature.ts";
-import { SpecFault } from "../../protocols/jobspec/spec/spec-fault.ts";
-import { parseTrustList, TrustList, type TrustVerdict } from "../../protocols/jobspec/spec/trust-list.ts";
+} from "../../protocols/jobspec/verification/signature.ts";
+import { SpecFault } from "../../protocols/jobspec/verification/spec-fault.ts";
+import { parseTrustList, TrustList, type TrustVerdict } from "../../protocols/jobspec/verification/trust-list.ts";
 import { CommandError } from "../command-error.ts";
 import { assertLength, readInput, specBytesMax } from "../input.ts";
 import type { Paint } from "../output.ts";

@@ -1,10 +1,10 @@
 // The retention of jobs, nonces and the trust audit.
 
 import type { Retention } from "../../engine/storage/retention.ts";
-import { nonceUseMs } from "./spec/metadata.ts";
 import { deleteBareJobs } from "./storage/job.ts";
 import { deleteJobNoncesOlderThan } from "./storage/job-nonce.ts";
 import { deleteSurplusRefusals, deleteTrustEvents } from "./storage/trust-event.ts";
+import { nonceUseMs } from "./verification/metadata.ts";
 
 /** Five minutes longer than a JobSpec may be used: enough to correct a clock that jumped. */
 const nonceAgeMaxMs = nonceUseMs + 5 * 60_000;

@@ -3,11 +3,11 @@
 
 import { type KeyObject, verify } from "node:crypto";
 import { importPublicKey } from "../../../src/platform/base/public-key.ts";
-import { canonicalText } from "../../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { readDocument } from "../../../src/protocols/jobspec/spec/json.ts";
-import { newKeyPair } from "../../../src/protocols/jobspec/spec/key-file.ts";
-import { signSpec } from "../../../src/protocols/jobspec/spec/sign.ts";
-import { isSignatureRight, readSignedSpec } from "../../../src/protocols/jobspec/spec/signature.ts";
+import { canonicalText } from "../../../src/protocols/jobspec/verification/canonical-v1.ts";
+import { readDocument } from "../../../src/protocols/jobspec/verification/json.ts";
+import { newKeyPair } from "../../../src/protocols/jobspec/verification/key-file.ts";
+import { signSpec } from "../../../src/protocols/jobspec/verification/sign.ts";
+import { isSignatureRight, readSignedSpec } from "../../../src/protocols/jobspec/verification/signature.ts";
 import * as independent from "../../external/signers/canonical.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { takeTurns } from "../ground/turns.ts";

@@ -6,10 +6,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { JsonTextError } from "../../../src/platform/base/json/text.ts";
-import { readDocument } from "../../../src/protocols/jobspec/spec/json.ts";
-import { pairOfSeed } from "../../../src/protocols/jobspec/spec/key-file.ts";
-import { isSignatureRight, readSignedSpec, type SignedSpec } from "../../../src/protocols/jobspec/spec/signature.ts";
-import { SpecFault } from "../../../src/protocols/jobspec/spec/spec-fault.ts";
+import { readDocument } from "../../../src/protocols/jobspec/verification/json.ts";
+import { pairOfSeed } from "../../../src/protocols/jobspec/verification/key-file.ts";
+import {
+  isSignatureRight,
+  readSignedSpec,
+  type SignedSpec,
+} from "../../../src/protocols/jobspec/verification/signature.ts";
+import { SpecFault } from "../../../src/protocols/jobspec/verification/spec-fault.ts";
 import { specText } from "./arbitrary-spec.ts";
 import { canonicalText, parse } from "./canonical.ts";
 import type { Order } from "./page-signer.ts";

@@ -26,9 +26,9 @@ import { recordRefusal } from "../jobs/audit.ts";
 import { toFault } from "../jobs/refusal.ts";
 import { type AcceptedJob, acceptJob, takeNonce, verifySpec } from "../jobs/submit.ts";
 import { reasons } from "../reasons.ts";
-import type { ReadDocument } from "../spec/json.ts";
-import { readRequest } from "../spec/request.ts";
-import { SpecFault } from "../spec/spec-fault.ts";
+import type { ReadDocument } from "../verification/json.ts";
+import { readRequest } from "../verification/request.ts";
+import { SpecFault } from "../verification/spec-fault.ts";
 import type { JobDeps } from "./deps.ts";
 
 /**

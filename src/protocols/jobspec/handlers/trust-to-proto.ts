@@ -10,10 +10,10 @@ import {
   TrustedKeySchema,
 } from "#gen/runnel/job/v1/trust_pb.js";
 import { thumbprint } from "../../../platform/base/public-key.ts";
-import type { TrustedKey as ConfiguredKey } from "../spec/trust-list.ts";
 import type { TrustedKeyStatus } from "../storage/schema.ts";
 import type { TrustEventRow } from "../storage/trust-event.ts";
 import type { KeyTerms, TrustedKeyRow } from "../storage/trusted-key.ts";
+import type { TrustedKey as ConfiguredKey } from "../verification/trust-list.ts";
 
 /** Converts a key of the database. */
 export function keyToProto(row: TrustedKeyRow): TrustedKey {

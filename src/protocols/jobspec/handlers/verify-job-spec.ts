@@ -7,10 +7,10 @@ import { byTurns } from "../../../platform/base/steps.ts";
 import type { Config } from "../../../platform/config/keys.ts";
 import { toFault } from "../jobs/refusal.ts";
 import { lookForSpec, type Trust } from "../jobs/trust.ts";
-import type { TextDifference } from "../spec/diagnosis/diagnose.ts";
-import { type Report, reportBySteps } from "../spec/report.ts";
-import { readBody, unwrap } from "../spec/request.ts";
-import { SpecFault } from "../spec/spec-fault.ts";
+import type { TextDifference } from "../verification/diagnosis/diagnose.ts";
+import { type Report, reportBySteps } from "../verification/report.ts";
+import { readBody, unwrap } from "../verification/request.ts";
+import { SpecFault } from "../verification/spec-fault.ts";
 
 /** Dependencies of the handler. */
 export interface VerifyDeps {

@@ -6,11 +6,11 @@ import { clientIdOf } from "../../../platform/auth/caller.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { ReadDocument } from "../spec/json.ts";
-import type { SpecFault } from "../spec/spec-fault.ts";
 import type { TrustEventType } from "../storage/schema.ts";
 import { insertTrustEvent } from "../storage/trust-event.ts";
 import type { TrustedKeyRow } from "../storage/trusted-key.ts";
+import type { ReadDocument } from "../verification/json.ts";
+import type { SpecFault } from "../verification/spec-fault.ts";
 import { publicKeyOf } from "./trust.ts";
 
 /** The actor of calls with the admin token. */

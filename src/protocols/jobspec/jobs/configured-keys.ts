@@ -4,7 +4,7 @@
 import { readText } from "../../../platform/config/file.ts";
 import type { Config } from "../../../platform/config/keys.ts";
 import { describeError, invalidConfig, type Problem } from "../../../platform/config/problem.ts";
-import { parseTrustList, type TrustedKey } from "../spec/trust-list.ts";
+import { parseTrustList, type TrustedKey } from "../verification/trust-list.ts";
 
 /** The maximum size of the file: thousands of keys. */
 const listBytesMax = 1_048_576;

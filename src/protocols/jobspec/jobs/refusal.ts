@@ -3,7 +3,7 @@
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Reason } from "../../../platform/base/reasons.ts";
 import { reasons } from "../reasons.ts";
-import { BodyFault, type SpecFault, type SpecFaultCode } from "../spec/spec-fault.ts";
+import { BodyFault, type SpecFault, type SpecFaultCode } from "../verification/spec-fault.ts";
 
 /** Converts a refusal; its metadata has `error_code`, and `stage: "body"` for faults of the body. */
 export function toFault(fault: SpecFault): Fault {

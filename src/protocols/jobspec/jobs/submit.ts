@@ -1,5 +1,5 @@
 // Verifies a submission, and accepts it as a job: the parts of SubmitJob. ("Portal ↔ Runner Signing Contract"; the checks continue
-// in the order of `spec/gate.ts`.)
+// in the order of `verification/gate.ts`.)
 
 import { createHash } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -12,14 +12,14 @@ import { failpoint } from "../../../platform/base/failpoint.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
-import { type GatePolicy, inspect, type Verified } from "../spec/gate.ts";
-import { type JobSpec, readClientJobId, readJobSpec } from "../spec/job-spec.ts";
-import type { ReadDocument } from "../spec/json.ts";
-import { type JobPlan, planJob } from "../spec/plan.ts";
-import type { JobRequest } from "../spec/request.ts";
-import { SpecFault } from "../spec/spec-fault.ts";
 import { insertJob } from "../storage/job.ts";
 import { useJobNonce } from "../storage/job-nonce.ts";
+import { type GatePolicy, inspect, type Verified } from "../verification/gate.ts";
+import { type JobSpec, readClientJobId, readJobSpec } from "../verification/job-spec.ts";
+import type { ReadDocument } from "../verification/json.ts";
+import { type JobPlan, planJob } from "../verification/plan.ts";
+import type { JobRequest } from "../verification/request.ts";
+import { SpecFault } from "../verification/spec-fault.ts";
 import { jobRunInput } from "./task.ts";
 import { assertInScope, lookForSpec, type Trust, type TrustAnswer } from "./trust.ts";
 

@@ -6,11 +6,11 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { JsonTextError } from "../../../platform/base/json/text.ts";
 import type { Db } from "../../../platform/database/database.ts";
-import { type GatePolicy, inspect } from "../spec/gate.ts";
-import { type JobSpec, readJobSpec } from "../spec/job-spec.ts";
-import { readDocument } from "../spec/json.ts";
-import { SpecFault } from "../spec/spec-fault.ts";
 import { findJobDocument } from "../storage/job.ts";
+import { type GatePolicy, inspect } from "../verification/gate.ts";
+import { type JobSpec, readJobSpec } from "../verification/job-spec.ts";
+import { readDocument } from "../verification/json.ts";
+import { SpecFault } from "../verification/spec-fault.ts";
 import { assertInScope, lookForSpec, type Trust } from "./trust.ts";
 
 /** The code of a run that was not allowed to begin ("Portal ↔ Runner Signing Contract", References). */

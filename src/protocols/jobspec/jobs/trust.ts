@@ -11,11 +11,11 @@ import { Loop } from "../../../platform/base/loop.ts";
 import { publicKeyBytes } from "../../../platform/base/public-key.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
-import { decodeBase64 } from "../spec/base64.ts";
-import type { ReadDocument } from "../spec/json.ts";
-import { SpecFault } from "../spec/spec-fault.ts";
-import { type TrustedKey, TrustList, type TrustVerdict } from "../spec/trust-list.ts";
 import { findTrustedKey, type TrustedKeyRow } from "../storage/trusted-key.ts";
+import { decodeBase64 } from "../verification/base64.ts";
+import type { ReadDocument } from "../verification/json.ts";
+import { SpecFault } from "../verification/spec-fault.ts";
+import { type TrustedKey, TrustList, type TrustVerdict } from "../verification/trust-list.ts";
 
 /** The verdict on a key, and its scope. */
 export interface TrustAnswer extends TrustVerdict {

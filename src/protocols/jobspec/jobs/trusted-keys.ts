@@ -6,8 +6,6 @@ import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { isWeak, publicKeyBytes } from "../../../platform/base/public-key.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import { reasons } from "../reasons.ts";
-import { decodeBase64 } from "../spec/base64.ts";
-import type { TrustedKey } from "../spec/trust-list.ts";
 import {
   insertTrustedKey,
   type KeyTerms,
@@ -16,6 +14,8 @@ import {
   setTrustedKeyTerms,
   type TrustedKeyRow,
 } from "../storage/trusted-key.ts";
+import { decodeBase64 } from "../verification/base64.ts";
+import type { TrustedKey } from "../verification/trust-list.ts";
 import { recordKeyChange } from "./audit.ts";
 import type { Trust } from "./trust.ts";
 

@@ -8,7 +8,7 @@ import type { Toolbox } from "../agent/tools/toolbox.ts";
 import type { Driver } from "../engine/runs/driver.ts";
 import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import { random } from "../platform/base/random.ts";
-import type { AppContext } from "../platform/context.ts";
+import { type AppContext, maxTokensOf } from "../platform/context.ts";
 import { openTools } from "./open-tools.ts";
 
 /** The parts that the agent loop works with. */
@@ -44,7 +44,7 @@ export function createLoop({ config, clock, events }: AppContext, { models, tool
     defaults: {
       model: models.defaultModel,
       maxTurns: config.defaultMaxTurns,
-      maxTokens: config.defaultMaxTokens,
+      maxTokens: maxTokensOf(config),
       runBudget: runBudgetOfService(config),
     },
   });

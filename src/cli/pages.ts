@@ -1,6 +1,6 @@
 // Reads lists page by page, to their end or up to a maximum.
 
-const pageSizeMax = 250;
+import { pageSizeMax } from "../platform/base/lists.ts";
 
 /** One page of a list. */
 export interface Page<Item> {

@@ -4,6 +4,7 @@ import type { KeyRing } from "./auth/key-ring.ts";
 import type { SignRequest } from "./auth/sign-request.ts";
 import type { Clock } from "./base/clock.ts";
 import type { ExplainedKey } from "./config/explain.ts";
+import { maxTokensDefault } from "./config/keys/models.ts";
 import type { Config } from "./config/keys.ts";
 import type { Connections } from "./database/database.ts";
 import type { Egress } from "./egress/post.ts";
@@ -30,6 +31,11 @@ export interface AppContext {
   readonly signRequest: SignRequest;
   /** Closes the opened components in reverse order. */
   readonly closers: AsyncDisposableStack;
+}
+
+/** Returns the maximum tokens of a response whose agent sets none. The Agent Runner document permits settings of 0 and less. */
+export function maxTokensOf({ defaultMaxTokens }: Config): number {
+  return defaultMaxTokens > 0 ? defaultMaxTokens : maxTokensDefault;
 }
 
 /** Returns the maximum duration of a run, in milliseconds. */

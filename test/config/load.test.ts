@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { loadConfig, settings } from "../../src/app/settings.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
+import { maxTokensOf } from "../../src/platform/context.ts";
 import { openFolder } from "../fixtures.ts";
 
 function refusal(environment: Record<string, string>): Fault {
@@ -225,4 +226,12 @@ test("all mistakes are named at once, without secrets", () => {
     expect(fault.message).toContain(field);
   }
   expect(JSON.stringify([fault.message, fault.violations])).not.toContain(secret);
+});
+
+test.each([
+  ["777", 777],
+  ["0", 4_096],
+  ["-1", 4_096],
+])("defaults.max_tokens of %s gives responses %i tokens", (value, expected) => {
+  expect(maxTokensOf(loadConfig({ AGENT_RUNNER_DEFAULTS_MAX_TOKENS: value }))).toBe(expected);
 });

@@ -156,7 +156,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       settings: settingsOf(agent),
       // Without a maximum from the session or the service a run has one turn, like the service of the Agent Runner document.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
-      maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
+      maxTokens: agent.maxTokens > 0 ? agent.maxTokens : defaults.maxTokens,
       transcript: [...context.transcript],
     };
   } catch (error) {
@@ -166,8 +166,6 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
     throw error;
   }
 }
-
-const maxTokensDefault = 4_096;
 
 function firstPositive(...counts: readonly number[]): number | undefined {
   return counts.find((count) => count > 0);

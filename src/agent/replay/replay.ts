@@ -6,6 +6,7 @@ import { encodeResult, type ResultInit } from "../../engine/log/result.ts";
 import type { DriverEnd, RunContext } from "../../engine/runs/driver.ts";
 import { completedResult } from "../../engine/runs/terminal.ts";
 import { systemClock } from "../../platform/base/clock.ts";
+import { maxTokensDefault } from "../../platform/config/keys/models.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { createEvents } from "../../platform/telemetry/events.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
@@ -80,7 +81,12 @@ async function* run(recording: Recording, entries: readonly RecordedEntry[]): As
     events,
     // Without a budget nothing is stored.
     dayBudget: new DayBudget({ db: unused<Db>(), clock, events, max: none }),
-    defaults: { model: recording.agent.model, maxTurns: Number.MAX_SAFE_INTEGER, maxTokens: 0, runBudget: none },
+    defaults: {
+      model: recording.agent.model,
+      maxTurns: Number.MAX_SAFE_INTEGER,
+      maxTokens: maxTokensDefault,
+      runBudget: none,
+    },
   });
   const steps = loop.run(contextOf(recording));
   for (;;) {

@@ -14,7 +14,7 @@ export interface Clock {
 export const over = Symbol("over");
 
 /** The maximum delay of a Node timer, in milliseconds (25 days). A longer timer would fire at once. */
-const timerMsMax = 2 ** 31 - 1;
+export const timerMsMax = 2 ** 31 - 1;
 
 /** The clock of this machine. */
 export const systemClock: Clock = {

@@ -3,7 +3,7 @@
 import { Expected, type Key, makeKey, Refused, type Row, type Wrong } from "./key.ts";
 
 /** The maximum length of a URL. Servers and proxies refuse longer ones anyway. */
-const urlCharsMax = 2_000;
+export const urlCharsMax = 2_000;
 
 type TextRow = Omit<Row<string>, "fallback"> & { readonly fallback?: string };
 

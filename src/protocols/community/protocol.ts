@@ -14,7 +14,7 @@ import type { ServiceDeps } from "../../api/deps.ts";
 import { type Protocol, part } from "../../api/protocol.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { Config } from "../../platform/config/keys.ts";
-import type { AppContext } from "../../platform/context.ts";
+import { type AppContext, maxTokensOf } from "../../platform/context.ts";
 import { createScrubber } from "../../platform/telemetry/scrub.ts";
 import { createDecisionCycle, type DecisionCycleOptions } from "./decision-cycle/decision-cycle.ts";
 import { createForumClient } from "./decision-cycle/forum-client.ts";
@@ -98,14 +98,13 @@ async function openCycle(
     prompts: readPrompts(config),
     resolveModel: models.resolve,
     model: config.decisionsModel || models.defaultModel,
-    maxTokens: config.defaultMaxTokens || maxTokensDefault,
+    maxTokens: maxTokensOf(config),
     runBudget: runBudgetOfService(config),
   };
 }
 
 /** The minimum length of a secret to redact. Shorter secrets would match ordinary text. */
 const secretCharsMin = 8;
-const maxTokensDefault = 4_096;
 
 const ownPrompts = {
   "agent.md": new URL("./decision-cycle/prompts/agent.md", import.meta.url),

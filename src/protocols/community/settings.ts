@@ -3,7 +3,7 @@
 import type { ProtocolSettings } from "../../api/protocol.ts";
 import { Expected, type Key, makeKey, type Wrong } from "../../platform/config/key.ts";
 import type { Config, KeyName, ValuesOf } from "../../platform/config/keys.ts";
-import { baseUrl, flag, integer, list, optional, secret, text } from "../../platform/config/kinds.ts";
+import { baseUrl, flag, integer, list, optional, secret, text, urlCharsMax } from "../../platform/config/kinds.ts";
 import { readNamedKeys } from "../../platform/config/named-keys.ts";
 import type { Problem } from "../../platform/config/problem.ts";
 
@@ -144,8 +144,6 @@ const txKeys = {
     about: "Whether to simulate transactions without sending them.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
-
-const urlCharsMax = 2_000;
 
 function isHttpUrl(value: string): boolean {
   const protocol = URL.parse(value)?.protocol;

@@ -5,6 +5,7 @@ import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { runBudgetOfService } from "../../agent/budget/budget.ts";
 import { type Protocol, part } from "../../api/protocol.ts";
 import type { Config } from "../../platform/config/keys.ts";
+import { maxTokensOf } from "../../platform/context.ts";
 import { benchmarkName, createBenchmark } from "./benchmark/benchmark.ts";
 import { errorForms } from "./error-forms.ts";
 import { events } from "./events.ts";
@@ -44,7 +45,7 @@ export const jobspec: Protocol = {
       dayBudget,
       defaults: {
         model: models.defaultModel,
-        maxTokens: config.defaultMaxTokens,
+        maxTokens: maxTokensOf(config),
         runBudget: runBudgetOfService(config),
       },
       openTask: createOpenTask({ db: connections.db, trust, policy, regions, servedRegions, runner }),

@@ -7,7 +7,8 @@ import { shared } from "../../platform/base/shared.ts";
 
 /** The maximum size of one message with several items: far below what clients accept, and cheap to hold for each reader. */
 const mergedBytesMax = 262_144;
-const prefixBytes = 5;
+/** The bytes before a message: its flags and its length. */
+export const prefixBytes = 5;
 
 /** Encodes batches of items for one codec. */
 export interface EnvelopeEncoder {

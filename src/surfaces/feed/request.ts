@@ -4,8 +4,7 @@
 
 import type { DescMessage, JsonReadOptions, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, fromJsonString } from "@bufbuild/protobuf";
-
-const prefixBytes = 5;
+import { prefixBytes } from "./envelopes.ts";
 
 /** The message, or the whole body for the handler when it is not one plain message. */
 export type RequestRead =

@@ -8,6 +8,8 @@ const int32Max = 2 ** 31 - 1;
 /** More than any account uses in a year. */
 const tokensMax = 1_000_000_000_000;
 const usdMax = 1_000_000;
+/** The maximum tokens of a response when neither the agent nor the settings give one. */
+export const maxTokensDefault = 4_096;
 
 /** The settings of models. */
 export const modelKeys = {
@@ -75,7 +77,7 @@ export const modelKeys = {
   }),
   defaultMaxTokens: integer({
     path: "defaults.max_tokens",
-    fallback: 4_096,
+    fallback: maxTokensDefault,
     min: -int32Max,
     max: int32Max,
     about: "Maximum number of tokens in a model response.",

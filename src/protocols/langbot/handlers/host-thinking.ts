@@ -5,6 +5,7 @@ import type { HostKnowledgeService } from "#gen/runnel/host/v1/host_knowledge_se
 import type { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import type { HostToolService } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { runBudgetOfService } from "../../../agent/budget/budget.ts";
+import { maxTokensOf } from "../../../platform/context.ts";
 import { type HostDeps, streamHostRun, withHostRun } from "../host/access.ts";
 import { createPostgresKnowledge, retrieveKnowledge } from "../host/knowledge.ts";
 import { countTokens, invokeModel, invokeModelStream, type ModelDeps, rerank } from "../host/models.ts";
@@ -67,9 +68,6 @@ export function createHostThinking(deps: HostThinkingDeps): HostThinking {
   };
 }
 
-/** The maximum tokens of an answer when the settings give no usable value. */
-const maxTokensDefault = 4_096;
-
 function modelDeps({ models, config, ...deps }: HostThinkingDeps): ModelDeps {
   return {
     ...deps,
@@ -77,7 +75,7 @@ function modelDeps({ models, config, ...deps }: HostThinkingDeps): ModelDeps {
     resolveReranker: models.resolveReranker,
     runBudget: runBudgetOfService(config),
     modelCallsMax: config.hostModelCalls,
-    maxTokens: config.defaultMaxTokens > 0 ? config.defaultMaxTokens : maxTokensDefault,
+    maxTokens: maxTokensOf(config),
   };
 }
 

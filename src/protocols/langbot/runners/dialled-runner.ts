@@ -6,9 +6,9 @@
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { AgentRunnerService } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
+import { messageBytesMax } from "../../../platform/config/limits.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
 import type { RunnerAddress } from "../storage/runner.ts";
-import { messageBytesMax } from "./limits.ts";
 
 /** A connected runner. */
 export interface DialledRunner {

@@ -7,6 +7,7 @@ import { sniffMediaType } from "../../../agent/models/media/media-type.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
 import { type JsonObject, memberOf, parseFreeObject, textMember } from "../../../platform/base/json/free.ts";
 import { compactJson, type JsonMember, type JsonNode } from "../../../platform/base/json/text.ts";
+import { labelCharsMax } from "./results/members.ts";
 
 /** The scheme of an artifact's URL: `artifact:<id>`. Elements have the id as a URL, since SDKs drop unknown members. */
 export const artifactScheme = "artifact:";
@@ -127,9 +128,6 @@ function refer(media: InlineMedia, source: string, isAttachment: boolean): Print
     ...(isAttachment ? [] : [place]),
   ];
 }
-
-/** The maximum characters of a label: the same as for artifacts that runners make. */
-const labelCharsMax = 255;
 
 /**
  * Whether the member contains data: `…_base64`, the `content` of an attachment, or a data URL, alone or as the `url` of an

@@ -14,7 +14,5 @@ export const pieceBytesMax = 1_048_576;
 export const workerLeaseMs = 30_000;
 /** The time for the last result of a runner that has to stop. */
 export const cancelGraceMs = 10_000;
-/** The maximum bytes of one message of a dialled runner. */
-export const messageBytesMax = 4 * 1_048_576;
 /** The maximum characters of all results of one report. */
 export const reportCharsMax = 3 * 1_048_576;

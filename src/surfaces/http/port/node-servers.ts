@@ -6,6 +6,7 @@ import http2 from "node:http2";
 import https from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
+import { timerMsMax } from "../../../platform/base/clock.ts";
 import { type OnePortLimits, orNever } from "./limits.ts";
 
 /** Serves a socket. */
@@ -62,11 +63,6 @@ function takeListener(server: http.Server | https.Server, event: "connection" | 
   };
 }
 
-/**
- * The maximum duration of a Node timer, 24 days. A keep-alive timeout of 0 would leave an idle connection to the stall timeout,
- * which is for responses.
- */
-const timerMsMax = 2 ** 31 - 1;
 /** Node adds this to the keep-alive timeout. */
 const keepAliveBufferMs = 1_000;
 
@@ -80,6 +76,7 @@ function h1Options(limits: OnePortLimits): http.ServerOptions {
     // such as a heartbeat: the system then retransmits for its own time, on Linux 15 minutes.
     keepAlive: true,
     keepAliveInitialDelay: limits.h2PingIntervalMs,
+    // A timeout of 0 would leave an idle connection to the stall timeout, which is for responses.
     keepAliveTimeout: Math.min(orNever(limits.h1KeepAliveTimeoutMs), timerMsMax - keepAliveBufferMs),
     maxHeaderSize: limits.headerBytesMax,
     noDelay: true,

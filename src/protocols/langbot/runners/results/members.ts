@@ -142,7 +142,7 @@ export function isLabel(text: string): boolean {
 }
 
 /** The maximum characters of a label: enough for every meaningful id, type and name. */
-const labelCharsMax = 255;
+export const labelCharsMax = 255;
 
 /** At most 16 digits, more than any number that counts here: a longer text would be slow to convert. */
 const integerPattern = /^-?\d{1,16}$/;

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { byteaArray, int8Array } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { runIsActive } from "./run.ts";
+import type { RunTable } from "./schema.ts";
 
 interface SessionName {
   readonly client: string;
@@ -74,18 +75,51 @@ export async function replaceResults(
     where run_result.run_id = ${args.runId} and run_result.sequence = purged.sequence`.execute(trx);
 }
 
+/** Columns that a purge keeps: they say who did what when, and at which cost. */
+type KeptColumn =
+  | "id"
+  | "client"
+  | "session"
+  | "driver"
+  | "status"
+  | "owner"
+  | "epoch"
+  | "turn"
+  | "takeovers"
+  | "wait_reason"
+  | "wake_at"
+  | "deadline"
+  | "cancel_request_time"
+  | "create_time"
+  | "start_time"
+  | "end_time"
+  | "last_sequence"
+  | "trace_parent"
+  | "callback_url"
+  | "log_hash"
+  | "model"
+  | "input_length"
+  | "priority"
+  | "delete_time"
+  | "assigned_runner"
+  | "prompt_tokens"
+  | "completion_tokens"
+  | "cost_micro_usd";
+
+/** All others but the terminal result. A new column of the table compiles when it is among these or the kept ones. */
+const emptied = {
+  input: Buffer.alloc(0),
+  agent: null,
+  agent_name: null,
+  annotations: null,
+  failure: null,
+} as const satisfies Readonly<Record<Exclude<keyof RunTable, KeptColumn | "terminal">, unknown>>;
+
 /** Replaces a run's input with an empty message, drops its settings and its failure, and replaces its terminal result with `terminal`. */
 export async function emptyRun(trx: Transaction, args: { id: string; terminal: Uint8Array | null }): Promise<void> {
   await trx
     .updateTable("run")
-    .set({
-      input: Buffer.alloc(0),
-      agent: null,
-      agent_name: null,
-      annotations: null,
-      failure: null,
-      terminal: args.terminal === null ? null : Buffer.from(args.terminal),
-    })
+    .set({ ...emptied, terminal: args.terminal === null ? null : Buffer.from(args.terminal) })
     .where("id", "=", args.id)
     .execute();
 }

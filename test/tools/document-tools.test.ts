@@ -1,6 +1,8 @@
 // The built-in tools against the tables of the Agent Runner document.
 
+import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { builtinTools as offeredTools } from "../../console/src/new-run/draft.ts";
 import { createBash } from "../../src/agent/tools/bash/bash.ts";
 import { createCommands } from "../../src/agent/tools/bash/commands.ts";
 import { builtinToolNames, builtinTools } from "../../src/agent/tools/builtin.ts";
@@ -29,8 +31,11 @@ function toolOf(name: string): Tool {
   return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 }
 
-test("the built-in tools are the document's seven, and one for AG-UI", () => {
-  expect([...builtinToolNames].sort()).toEqual([...Object.keys(documented), "set_state"].sort());
+test("docs/tools.md and the console's form of a new run have every built-in tool", async () => {
+  const page = await readFile(new URL("../../docs/tools.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| `([a-z_]+)` \| [a-z ]+/gm)].map(([, name = ""]) => name);
+  expect(rows).toEqual(expect.arrayContaining(builtinTools.map(({ name }) => name)));
+  expect(offeredTools.toSorted()).toEqual(builtinToolNames.toSorted());
 });
 
 describe.each(Object.entries(documented))("%s", (name, lines) => {

@@ -32,7 +32,7 @@ export const emptyDraft: Draft = {
   forkCount: 0,
 };
 
-/** The tools that come with the service. The contract has no list of them. */
+/** The tools that come with the service. The contract has no list of them; a test compares the two. */
 export const builtinTools: readonly string[] = [
   "list_dir",
   "read_file",

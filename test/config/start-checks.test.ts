@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { providerNames } from "../../src/agent/models/providers.ts";
 import { checkConfig } from "../../src/platform/config/explain.ts";
 import { type Config, keys } from "../../src/platform/config/keys.ts";
 import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
@@ -49,10 +50,13 @@ test.each([
 
 test("a missing model gives the setting that configures each provider", async () => {
   const { sources } = await makeTempConfig({ AGENT_RUNNER_AUTH_HMAC_SECRET: "a" });
-  expect(serveRefusal(sources).split("\n")[1]).toBe(
-    "Runs need a model: set RUNNEL_PROVIDERS_OPENAI_KEY, …_GEMINI_KEY, …_ANTHROPIC_KEY or …_COMPATIBLE_BASE_URL, " +
-      "or RUNNEL_DEFAULTS_MODEL=demo.",
+  const hint = serveRefusal(sources).split("\n")[1];
+  expect(hint).toMatch(
+    /^Runs need a model: set RUNNEL_PROVIDERS_OPENAI_KEY, (…_\w+, )*…_\w+ or …_COMPATIBLE_BASE_URL, or /,
   );
+  expect(hint).toMatch(/, or RUNNEL_DEFAULTS_MODEL=demo\.$/);
+  const settings = hint?.match(/_[A-Z]+(?=_(KEY|BASE_URL)\b)/g);
+  expect(settings).toEqual(providerNames.map((name) => `_${name.toUpperCase()}`));
 });
 
 test.each([

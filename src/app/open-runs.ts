@@ -4,7 +4,7 @@ import { Dispatcher } from "../engine/runs/dispatch.ts";
 import type { Driver } from "../engine/runs/driver.ts";
 import type { Lease } from "../engine/runs/lease.ts";
 import { failLostEnd } from "../engine/runs/lost-end.ts";
-import { Reaper } from "../engine/runs/reap.ts";
+import { Reaper } from "../engine/runs/reaper.ts";
 import { supervise } from "../engine/runs/supervise.ts";
 import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import type { AppContext } from "../platform/context.ts";

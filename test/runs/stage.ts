@@ -10,7 +10,7 @@ import { Dispatcher } from "../../src/engine/runs/dispatch.ts";
 import type { Driver } from "../../src/engine/runs/driver.ts";
 import { Lease } from "../../src/engine/runs/lease.ts";
 import { failLostEnd } from "../../src/engine/runs/lost-end.ts";
-import { Reaper } from "../../src/engine/runs/reap.ts";
+import { Reaper } from "../../src/engine/runs/reaper.ts";
 import { supervise } from "../../src/engine/runs/supervise.ts";
 import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
 import { findRun, type RunRow } from "../../src/engine/storage/run.ts";

@@ -1,11 +1,11 @@
 // Finds files that import each other in a circle. Imports of types count too: a circle of types has no place to begin reading.
 
 import { posix } from "node:path";
-import type { SourceFile } from "./source-file.ts";
+import type { Import, SourceFile } from "./source-file.ts";
 
 /** Returns each circle once, as the sorted paths of its files. */
 export function findCircles(files: readonly SourceFile[]): string[][] {
-  const targets = new Map(files.map((file) => [file.path, targetsOf(file)]));
+  const targets = new Map(files.map((file) => [file.path, file.imports.flatMap((each) => targetOf(file, each))]));
   const circles: string[][] = [];
   const found = new Map<string, number>();
   const open: string[] = [];
@@ -39,8 +39,6 @@ export function findCircles(files: readonly SourceFile[]): string[][] {
 }
 
 /** Clients import the `.js` that is built of a `.ts`. */
-function targetsOf({ path, imports }: SourceFile): string[] {
-  return imports
-    .filter(({ specifier }) => specifier.startsWith("."))
-    .map(({ specifier }) => posix.join(posix.dirname(path), specifier).replace(/\.js$/, ".ts"));
+export function targetOf({ path }: SourceFile, { specifier }: Import): string[] {
+  return specifier.startsWith(".") ? [posix.join(posix.dirname(path), specifier).replace(/\.js$/, ".ts")] : [];
 }

@@ -1,8 +1,10 @@
-// Checks that src/ keeps its layers and the style rules that a machine can check, and that no files import each other in a circle.
+// Checks that src/ keeps its layers and the style rules that a machine can check, that no files import each other in a circle,
+// and that late imports are late.
 
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { findCircles } from "./circles.ts";
+import { findDefeated } from "./late-imports.ts";
 import { importedLayer } from "./layers.ts";
 import { findOffences } from "./rules.ts";
 import { parseSourceFile, readSourceFiles, type SourceFile } from "./source-file.ts";
@@ -31,6 +33,20 @@ test.each(["src", "test", "clients/typescript/src", "console/src"])(
     expect(findCircles(found)).toEqual([]);
   },
 );
+
+test("nothing that is loaded late is loaded at the start too", () => {
+  expect(files.flatMap(({ imports }) => imports.filter(({ loads }) => loads === "late")).length).toBeGreaterThan(10);
+  expect(findDefeated(files)).toEqual([]);
+  const planted = [
+    parseSourceFile(
+      "main.ts",
+      'import "./open.ts";\nimport type { A } from "./other.ts";\nimport { b } from "./use.ts";',
+    ),
+    parseSourceFile("open.ts", 'await import("./slow.ts");\nawait import("./other.ts");'),
+    parseSourceFile("use.ts", 'import { limit } from "./slow.ts";'),
+  ];
+  expect(findDefeated(planted)).toEqual(["open.ts slow.ts"]);
+});
 
 test.each([
   ["of types", 'import type { B } from "./b.ts";', 'import type { A } from "./a.ts";'],

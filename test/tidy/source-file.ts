@@ -18,6 +18,8 @@ export interface SourceFile {
 export interface Import {
   readonly specifier: string;
   readonly line: number;
+  /** When the file is loaded: not for its types, with this one, or when the code calls `import("x")`. */
+  readonly loads: "never" | "first" | "late";
 }
 
 /** Reads every TypeScript file below `root`, sorted by path. */
@@ -64,6 +66,7 @@ function findImports(text: string): Import[] {
   return [...text.matchAll(importPattern)].map((match) => ({
     specifier: match.groups?.specifier ?? "",
     line: lineAt(text, match.index),
+    loads: /^\w+\s+type\b/.test(match[0]) ? "never" : match[0].includes("(") ? "late" : "first",
   }));
 }
 

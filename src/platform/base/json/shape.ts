@@ -113,17 +113,25 @@ function buildJsonShape(desc: DescMessage): JsonShape {
 }
 
 function buildFieldShape(field: DescField): JsonFieldShape {
-  const { raw, sortKeys, emitEmpty, nullWhenUnset, millis } = getOption(field, json);
-  const problem = findShapeProblem(field);
+  // Few fields have the option, and each read of it parses the descriptor's options: a start would do it for all fields.
+  const options = hasOption(field, json) ? getOption(field, json) : none;
+  const { raw, sortKeys, emitEmpty, nullWhenUnset, millis } = options;
+  const problem = findShapeProblem(field, options);
   if (problem !== undefined) {
     throw new Fault("CONFIG_INVALID", `${field.toString()}: ${problem}`);
   }
-  const key = getOption(field.parent, camel_case) ? field.jsonName : field.name;
+  const isCamel = hasOption(field.parent, camel_case) && getOption(field.parent, camel_case);
+  const key = isCamel ? field.jsonName : field.name;
   return { field, key, raw, sortKeys, emitEmpty, nullWhenUnset, millis };
 }
 
-function findShapeProblem(field: DescField): string | undefined {
-  const { raw, sortKeys, emitEmpty, nullWhenUnset, millis } = getOption(field, json);
+type JsonOptions = Pick<JsonFieldShape, "raw" | "sortKeys" | "emitEmpty" | "nullWhenUnset" | "millis">;
+const none: JsonOptions = { raw: false, sortKeys: false, emitEmpty: false, nullWhenUnset: false, millis: false };
+
+function findShapeProblem(
+  field: DescField,
+  { raw, sortKeys, emitEmpty, nullWhenUnset, millis }: JsonOptions,
+): string | undefined {
   if (field.fieldKind === "map") {
     return "maps have no form in the REST JSON";
   }

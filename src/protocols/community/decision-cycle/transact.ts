@@ -10,8 +10,8 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import type { Transaction } from "../decisions/action.ts";
 import type { Json } from "../decisions/json.ts";
-import type { ChainContract, ChainResult, PreparedTx } from "../evm/call.ts";
-import { type Broadcast, broadcastsMax, type Chain } from "../evm/chain.ts";
+import { broadcastsMax, type ChainContract, type ChainResult, type PreparedTx } from "../evm/call.ts";
+import type { Broadcast, Chain } from "../evm/chain.ts";
 
 /** Dependencies of `transact`. */
 export interface TransactOptions {

@@ -1,5 +1,8 @@
 // The calls that agents ask for and their results. All types here can be written as JSON.
 
+/** Attempts to broadcast, for a node that is unavailable for a moment. */
+export const broadcastsMax = 3;
+
 /** A contract of a community. */
 export interface ChainContract {
   readonly id: string;

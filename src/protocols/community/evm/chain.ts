@@ -17,7 +17,7 @@ import { keccak256 } from "viem/utils";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { isView } from "./abi.ts";
-import type { ChainCall, ChainResult, ErrorResult, PreparedTx } from "./call.ts";
+import { broadcastsMax, type ChainCall, type ChainResult, type ErrorResult, type PreparedTx } from "./call.ts";
 import { type CallRules, type CheckedCall, checkCall } from "./check.ts";
 import { ChainFailure } from "./failure.ts";
 import { type ChainNode, type Message, NodeRefusal, openNode } from "./node.ts";
@@ -69,8 +69,6 @@ const answerTimeoutMsUsual = 10_000;
 const pollMsUsual = 1_000;
 /** The maximum time of a turn. Storing one row takes far less; a holder that takes longer loses its turn. */
 const turnMsMax = 60_000;
-/** Attempts to broadcast, for a node that is unavailable for a moment. */
-export const broadcastsMax = 3;
 
 /**
  * Opens the chain.

@@ -8,8 +8,9 @@ import { readStoredChain } from "../../src/engine/log/stored-chain.ts";
 import type { CompletedEnd } from "../../src/engine/runs/driver.ts";
 import { endRun } from "../../src/engine/runs/terminal.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
-import { findRun, lockRun, requeueRun, setTurn, wakeDueRuns } from "../../src/engine/storage/run.ts";
+import { findRun, lockRun, requeueRun, setTurn } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
+import { findDue } from "../../src/engine/storage/run-due.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { isUniqueViolation } from "../../src/platform/database/errors.ts";
 import { until } from "../harness/wait.ts";
@@ -205,7 +206,7 @@ export async function takeOver(run: ModelRun, world: LogWorld, site: Site): Prom
   const { db } = world.store;
   const owner = (await findRun(db, run.id))?.owner ?? "";
   await until("the lease to be taken", async () => {
-    const { serverStart } = await wakeDueRuns(db);
+    const { serverStart } = await findDue(db, { marginMs: 0 });
     await db.transaction().execute((trx) => takeExpiredReplica(trx, serverStart));
     return (await db.selectFrom("replica").select("id").where("id", "=", owner).execute()).length === 0;
   });

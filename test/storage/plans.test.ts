@@ -7,6 +7,7 @@ import { listClientRuns, listRunsToCancel } from "../../src/engine/storage/clien
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
+import { findDue, isDueFor } from "../../src/engine/storage/run-due.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
 import { insertRun, queueHiddenRuns } from "../../src/engine/storage/run-start.ts";
 import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
@@ -119,6 +120,8 @@ test("usage by day reads the runs of those days alone", async () => {
 test("looking for runs to wake or to cancel never reads all runs", async () => {
   const { db } = await openStore({ poolSize: 1, own: true });
   const ask = async (): Promise<void> => {
+    await findDue(db, { marginMs: 0 });
+    await isDueFor(db, { owner: newUuid(0), except: [], startedBeforeMs: 0 });
     await wakeDueRuns(db);
     await listCancelRequests(db, newUuid(0));
   };

@@ -9,6 +9,7 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { disownRun, listCancelRequests, listStrays } from "../storage/run.ts";
 import { claimRuns } from "../storage/run-claim.ts";
+import { isDueFor } from "../storage/run-due.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
@@ -56,6 +57,8 @@ export class Dispatcher {
   /** The last client of whom a run was claimed: the next claim begins behind it. */
   #lastClient = "";
   #disownedAtMs = 0;
+  /** True when there is a reason to claim at once. A poll without one first asks whether anything is due. */
+  #isWoken = true;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -64,9 +67,13 @@ export class Dispatcher {
       clock,
       everyMs: pollMs,
       pass: async () => {
-        // Never at the same time as a claim: its runs would look like strays.
-        await this.#disownStrays();
-        await this.#claimAll();
+        const isWoken = this.#isWoken;
+        this.#isWoken = false;
+        if (isWoken || (await this.#isDue())) {
+          // Never at the same time as a claim: its runs would look like strays.
+          await this.#disownStrays();
+          await this.#claimAll();
+        }
       },
       onError: (error) => events.databaseTroubled({ part: "dispatch", error }),
     });
@@ -87,9 +94,9 @@ export class Dispatcher {
   open(): void {
     const { wakeup } = this.#options;
     this.#unsubscribe.push(
-      wakeup.subscribe("queue", () => this.#claims.wake()),
+      wakeup.subscribe("queue", () => this.#wake()),
       wakeup.subscribe("cancel", ({ key }) => this.stopRun(key, "cancelled")),
-      wakeup.onGap(() => this.#claims.wake()),
+      wakeup.onGap(() => this.#wake()),
     );
     this.#claims.open();
     this.#cancels.open();
@@ -163,6 +170,17 @@ export class Dispatcher {
     }
   }
 
+  #wake(): void {
+    this.#isWoken = true;
+    this.#claims.wake();
+  }
+
+  async #isDue(): Promise<boolean> {
+    const owner = this.#options.lease.replicaId;
+    const except = Array.from(this.#active, (active) => active.runId);
+    return owner !== undefined && (await isDueFor(this.#options.db, { owner, except, startedBeforeMs: strayAgeMs }));
+  }
+
   #freeSlots(): number {
     return this.#options.slots - this.#slotsTaken - this.#reserved;
   }
@@ -178,7 +196,7 @@ export class Dispatcher {
       this.#slotsTaken -= takesSlot ? 1 : 0;
       // A full replica has left due runs in the queue.
       if (wasFull) {
-        this.#claims.wake();
+        this.#wake();
       }
     });
     const active = { runId: run.id, replicaId: run.owner, stop, over };

@@ -17,6 +17,7 @@ import type { Wakeup } from "../log/wakeup.ts";
 import { type QueuedRun, queuePendingRuns } from "../storage/pending-run.ts";
 import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
+import { type Due, findDue } from "../storage/run-due.ts";
 import { announceCallback } from "./callback.ts";
 import type { Driver, FailedEnd } from "./driver.ts";
 import { endRun, orEndUnreadable, timedOut } from "./terminal.ts";
@@ -71,43 +72,58 @@ export class Reaper {
   }
 
   async #pass(): Promise<void> {
-    const serverStart = await this.#wakeRuns();
-    await this.#queuePendingRuns();
-    if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) {
-      await this.#reapReplicas(serverStart);
+    const due = await this.#look();
+    if (due.wakes) {
+      await this.#wakeRuns();
     }
-    await this.#forEachBatch(
-      (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
-      (trx, run) => this.#recover(trx, run),
-    );
-    await this.#forEachBatch(
-      (trx) => lockOverdueRuns(trx, { marginMs: overdueMarginMs, limit: runsPerTransactionMax }),
-      (trx, run) => this.#end(trx, run, timedOut),
-    );
+    if (due.pending) {
+      await this.#queuePendingRuns();
+    }
+    const reaps = due.replicas && this.#options.clock.monotonicMs() >= this.#holdOffUntilMs;
+    if (reaps) {
+      await this.#reapReplicas(due.serverStart);
+    }
+    if (due.orphans || reaps) {
+      await this.#forEachBatch(
+        (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
+        (trx, run) => this.#recover(trx, run),
+      );
+    }
+    if (due.overdue) {
+      await this.#forEachBatch(
+        (trx) => lockOverdueRuns(trx, { marginMs: overdueMarginMs, limit: runsPerTransactionMax }),
+        (trx, run) => this.#end(trx, run, timedOut),
+      );
+    }
   }
 
   /**
-   * Wakes parked runs. This is the first statement of a pass, so it also detects an outage. After an outage every lease has
+   * Looks for due work. This is the first statement of a pass, so it also detects an outage. After an outage every lease has
    * expired, so the replicas get time to renew before the others are reaped. They need that time too when this replica saw no
    * outage but another server: a promoted standby has old leases, and only the owner of a run knows what it had acknowledged.
-   * A replica that is only slow itself delays nothing. Returns when the server started.
+   * A replica that is only slow itself delays nothing.
    */
-  async #wakeRuns(): Promise<string> {
-    const { clock, db, leaseMs, wakeup } = this.#options;
+  async #look(): Promise<Due> {
+    const { clock, db, leaseMs } = this.#options;
     const askedAtMs = clock.monotonicMs();
-    const { count, serverStart } = await wakeDueRuns(db);
+    const due = await findDue(db, { marginMs: overdueMarginMs });
     const answeredAtMs = clock.monotonicMs();
-    const isOtherServer = this.#serverStart !== undefined && this.#serverStart !== serverStart;
+    const isOtherServer = this.#serverStart !== undefined && this.#serverStart !== due.serverStart;
     if (this.#outage || isOtherServer || answeredAtMs - askedAtMs > leaseMs) {
       this.#holdOffUntilMs = answeredAtMs + leaseMs;
     }
     this.#outage = false;
-    this.#serverStart = serverStart;
-    if (count > 0) {
+    this.#serverStart = due.serverStart;
+    return due;
+  }
+
+  /** Wakes parked runs. */
+  async #wakeRuns(): Promise<void> {
+    const { db, wakeup } = this.#options;
+    if ((await wakeDueRuns(db)) > 0) {
       failpoint("wake.committed");
       wakeup.publish({ topic: "queue", key: "", value: 0 });
     }
-    return serverStart;
   }
 
   async #queuePendingRuns(): Promise<void> {

@@ -4,7 +4,6 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import { serverStart } from "../../platform/database/time.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
@@ -217,20 +216,15 @@ export async function parkForApprovals(trx: Transaction, args: { id: string; rea
     ) as waits where run.id = ${args.id}`.execute(trx);
 }
 
-/** Queues the waiting runs whose time has come. Returns how many, and which server answered. */
-export async function wakeDueRuns(db: Db): Promise<{ readonly count: number; readonly serverStart: string }> {
-  return await db
-    .with("woken", (query) =>
-      query
-        .updateTable("run")
-        .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
-        .where("status", "=", literal("waiting"))
-        .where("wake_at", "<=", sql<Date>`now()`)
-        .returning("id"),
-    )
-    .selectFrom("woken")
-    .select(({ fn }) => [fn.countAll<number>().as("count"), serverStart.as("serverStart")])
-    .executeTakeFirstOrThrow();
+/** Queues the waiting runs whose time has come. Returns how many. */
+export async function wakeDueRuns(db: Db): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable("run")
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .where("status", "=", literal("waiting"))
+    .where("wake_at", "<=", sql<Date>`now()`)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 /** Queues one waiting run, whether its time has come or not. Returns false when the run does not wait. */

@@ -50,8 +50,8 @@ export function createMetrics({ version, commit, toolNames, clock, isWorker = fa
     // Answers the primary from now on.
     new AggregatorRegistry();
   }
-  // Event-loop lag, heap, file descriptors and similar.
-  collectDefaultMetrics({ register: registry, prefix: "runnel_" });
+  // Event-loop lag, heap, file descriptors and similar. The default, a look at the event loop per 10 ms, takes 0.6 % of a core.
+  collectDefaultMetrics({ register: registry, prefix: "runnel_", eventLoopMonitoringPrecision: 50 });
   const figures = createFigures(registry);
   figures
     .gauge("build_info", "Version of the service; always 1.", {

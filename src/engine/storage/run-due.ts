@@ -1,0 +1,56 @@
+// Looks for due work that has no owner. In an idle service one statement nearly always finds nothing.
+
+import { sql } from "kysely";
+import { uuidArray } from "../../platform/database/binary-array.ts";
+import type { Db } from "../../platform/database/database.ts";
+import { serverStart } from "../../platform/database/time.ts";
+
+/** The kinds of work that a reaper finds. */
+export interface Due {
+  /** When the server that answered started. */
+  readonly serverStart: string;
+  /** Waiting runs whose time has come. */
+  readonly wakes: boolean;
+  /** Pending runs, whether their session is free or not. */
+  readonly pending: boolean;
+  /** Replicas whose lease has expired. */
+  readonly replicas: boolean;
+  /** Running runs without a replica. */
+  readonly orphans: boolean;
+  /** Running runs that are past their deadline by more than a margin. */
+  readonly overdue: boolean;
+}
+
+/** Looks for work of the reaper. Locks nothing. */
+export async function findDue(db: Db, { marginMs }: { marginMs: number }): Promise<Due> {
+  const { rows } = await sql<Due>`
+    select ${serverStart} as "serverStart",
+      exists (select from run where status = 'waiting' and wake_at <= now()) as wakes,
+      exists (select from run where status = 'pending') as pending,
+      exists (select from replica where lease_until < now()) as replicas,
+      exists (
+        select from run where status = 'running' and not exists (select from replica where replica.id = run.owner)
+      ) as orphans,
+      exists (
+        select from run where status = 'running' and deadline < now() - ${marginMs} * interval '1 millisecond'
+      ) as overdue`.execute(db);
+  return rows[0] as Due;
+}
+
+/** What a replica may take or give away. */
+export interface OwnDue {
+  readonly owner: string;
+  /** The runs that the owner works on. */
+  readonly except: readonly string[];
+  readonly startedBeforeMs: number;
+}
+
+/** Returns whether a run is due for a claim, or the owner has one that it does not work on. */
+export async function isDueFor(db: Db, { owner, except, startedBeforeMs }: OwnDue): Promise<boolean> {
+  const { rows } = await sql<{ is_due: boolean }>`
+    select exists (select from run where status = 'queued' and wake_at <= now()) or exists (
+      select from run where owner = ${owner} and status = 'running' and id <> all(${uuidArray(except)}::uuid[])
+        and start_time < now() - ${startedBeforeMs} * interval '1 millisecond'
+    ) as is_due`.execute(db);
+  return rows[0]?.is_due === true;
+}

@@ -61,17 +61,16 @@ function badReads(at: string): BadCall[] {
 
 function badWrites(at: string): BadCall[] {
   return [
-    refused("write_file", { content: "x" }, "file_path is required"),
+    ...[{}, { file_path: "" }, { file_path: 7 }, { file_path: null }].map((args) =>
+      refused("write_file", { content: "x", ...args }, "file_path is required"),
+    ),
     refused("write_file", { file_path: "sub", content: "x" }, `open ${at}/sub: is a directory`),
     refused("write_file", { file_path: "a.txt/x", content: "x" }, `open ${at}/a.txt/x: not a directory`),
     refused("write_file", { file_path: "/etc/runnel-test", content: "x" }, /^path ".*" is outside work directory$/),
     refused("write_file", { file_path: "link", content: "x" }, /^path ".*" is outside work directory$/),
     taken("write_file", { file_path: "none.txt", content: 5 }, `Wrote 0 bytes to ${at}/none.txt`),
-    refused("edit_file", {}, "file_path and old_string are required"),
-    refused(
-      "edit_file",
-      { file_path: "a.txt", old_string: 1, new_string: "" },
-      "file_path and old_string are required",
+    ...[{}, { file_path: "a.txt", old_string: 1 }, { file_path: "a.txt", old_string: "" }, { old_string: "a" }].map(
+      (args) => refused("edit_file", args, "file_path and old_string are required"),
     ),
     refused("edit_file", { file_path: "a.txt", old_string: "six", new_string: "" }, "old_string not found in file"),
     refused(
@@ -91,8 +90,7 @@ function badWrites(at: string): BadCall[] {
 function badSearches(at: string): BadCall[] {
   const invalid = (words: string) => `invalid regex: error parsing regexp: ${words}`;
   return [
-    refused("grep", {}, "pattern is required"),
-    refused("grep", { pattern: ["x"] }, "pattern is required"),
+    ...[undefined, "", 7, null, ["x"]].map((pattern) => refused("grep", { pattern }, "pattern is required")),
     refused("grep", { pattern: "(a" }, invalid("missing closing ): `(a`")),
     refused("grep", { pattern: "(?=a)" }, invalid("invalid or unsupported Perl syntax: `(?=`")),
     refused("grep", { pattern: "x", path: "missing" }, `open ${at}/missing: no such file or directory`),

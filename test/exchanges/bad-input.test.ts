@@ -175,51 +175,68 @@ const badStarts: readonly BadCall[] = [
 const result = { commandType: "RUN_COMMAND", summary: "Ran", success: true };
 
 const badImports: readonly BadCall[] = [
-  { what: "no session", session: undefined, field: "session" },
-  ...["", "0123ABCD", "0123abc", "0123abcde", "0123abcg", "0123abc\0", " 123abcd", "0123abcd\n"].map((sessionId) => ({
+  { what: "no session", session: undefined, field: "session", fix: "" },
+  ...["", "0123ABCD", "0123abc", "0123abcde", "0123abcg", "0123abc\0", "../3abcd", "0123abcd\n"].map((sessionId) => ({
     what: `the id ${JSON.stringify(sessionId)}`,
     session: { ...session, sessionId },
     field: "session.sessionId",
+    fix: "must be 8 lower-case hexadecimal digits",
   })),
-  ...["", " \n", "a\0b", "x".repeat(65_537)].map((task) => ({
+  ...[
+    ["", "must hold more than white space"],
+    [" \n\t", "must hold more than white space"],
+    ["a\0b", "must not contain a NUL character"],
+    ["\u20ac".repeat(21_846), "must be 65536 bytes or less"],
+  ].map(([task = "", fix = ""]) => ({
     what: `the task ${JSON.stringify(task.slice(0, 4))} of ${task.length} characters`,
     session: { ...session, task },
     field: "session.task",
+    fix,
   })),
   ...[0, -1, 1_000_001].map((sequenceNumber) => ({
     what: `the sequence ${sequenceNumber}`,
     session: { ...session, sequenceNumber },
     field: "session.sequenceNumber",
+    fix: "must be from 1 to 1000000",
   })),
   ...["", "READ", "read_file", "__proto__", "ERROR"].map((commandType) => ({
     what: `a result of the type ${JSON.stringify(commandType)}`,
     session: { ...session, lastResults: [result, { ...result, commandType }] },
     field: "session.lastResults[1].commandType",
+    fix: "must be one of CREATE_FILE, EDIT_FILE,",
   })),
   {
     what: "1,001 results",
     session: { ...session, lastResults: Array(1_001).fill(result) },
     field: "session.lastResults",
+    fix: "must have 1000 entries or less",
   },
   {
     what: "results of more than 1 MiB",
     session: { ...session, lastResults: [{ ...result, output: "x".repeat(1_048_576) }] },
     field: "session.lastResults",
+    fix: "must not take more than 1048576 bytes together",
   },
   {
     what: "1,001 requests to read",
     session: { ...session, readFileRequests: Array(1_001).fill("a") },
     field: "session.readFileRequests",
+    fix: "must have 1000 entries or less",
   },
-  ...["", "x".repeat(4_097), "a\0b"].map((path) => ({
+  ...[
+    ["", "must have 1 to 4096 bytes"],
+    ["\u20ac".repeat(1_366), "must have 1 to 4096 bytes"],
+    ["a\0b", ""],
+  ].map(([path = "", fix = ""]) => ({
     what: `a request to read ${JSON.stringify(path.slice(0, 4))} of ${path.length} characters`,
     session: { ...session, readFileRequests: ["a", path] },
     field: "session.readFileRequests[1]",
+    fix,
   })),
-].map(({ what, session: imported, field }) => ({
+].map(({ what, session: imported, field, fix }) => ({
   what: `an import with ${what}`,
   call: (api: Exchanges) => api.import({ ...(imported && { session: imported }) }),
-  refusal: invalid(field),
+  refusal: invalid(field, new RegExp(`^invalid ${RegExp.escape(field)}: ${fix}`)),
 }));
 
 const badWorkDirs: readonly BadCall[] = (

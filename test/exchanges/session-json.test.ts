@@ -1,12 +1,10 @@
 // The JSON form of an exchange session: its members are those of the document, an exported session can be imported, and an
 // error of an import names its field.
 
-import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
-import { Fault } from "../../src/platform/base/fault.ts";
 import type { CommandResult, CommandType } from "../../src/protocols/exchange/command.ts";
-import { resultsBytesMax } from "../../src/protocols/exchange/fit-results.ts";
 import { readSession, type SessionData, sessionToProto } from "../../src/protocols/exchange/session-json.ts";
 
 const results: readonly CommandResult[] = [
@@ -87,53 +85,3 @@ test("times may be missing", () => {
     readRequests: [],
   });
 });
-
-type Changes = MessageInitShape<typeof ExchangeSessionSchema>;
-const done = { commandType: "DONE", summary: "s" };
-
-test.each<readonly [field: string, changes: Changes, fix: string]>([
-  ["sessionId", { sessionId: "" }, "must be 8 lower-case hexadecimal digits"],
-  ["sessionId", { sessionId: "A1B2C3D4" }, "must be 8 lower-case hexadecimal digits"],
-  ["sessionId", { sessionId: "a1b2c3d4\n" }, "must be 8 lower-case hexadecimal digits"],
-  ["sessionId", { sessionId: "../b2c3d" }, "must be 8 lower-case hexadecimal digits"],
-  ["task", { task: "" }, "must hold more than white space"],
-  ["task", { task: " \n\t" }, "must hold more than white space"],
-  ["task", { task: "a\0b" }, "must not contain a NUL character"],
-  ["task", { task: "\u20ac".repeat(21_846) }, "must be 65536 bytes or less"],
-  ["sequenceNumber", { sequenceNumber: 0 }, "must be from 1 to 1000000"],
-  ["sequenceNumber", { sequenceNumber: -1 }, "must be from 1 to 1000000"],
-  ["sequenceNumber", { sequenceNumber: 1_000_001 }, "must be from 1 to 1000000"],
-  ["lastResults[1].commandType", { lastResults: [done, { summary: "s" }] }, "must be one of CREATE_FILE, EDIT_FILE,"],
-  ["lastResults[0].commandType", { lastResults: [{ commandType: "constructor" }] }, "must be one of CREATE_FILE,"],
-  ["lastResults", { lastResults: Array.from({ length: 1_001 }, () => done) }, "must have 1000 entries or less"],
-  [
-    "lastResults",
-    { lastResults: [{ ...done, summary: "x".repeat(resultsBytesMax) }] },
-    "must not take more than 1048576 bytes together",
-  ],
-  [
-    "readFileRequests",
-    { readFileRequests: Array.from({ length: 1_001 }, () => "a") },
-    "must have 1000 entries or less",
-  ],
-  ["readFileRequests[1]", { readFileRequests: ["a", ""] }, "must have 1 to 4096 bytes"],
-  ["readFileRequests[0]", { readFileRequests: ["\u20ac".repeat(1_366)] }, "must have 1 to 4096 bytes"],
-])("an import with an invalid session.%s names the field", (field, changes, fix) => {
-  const session = create(ExchangeSessionSchema, { sessionId: "a1b2c3d4", task: "x", sequenceNumber: 1, ...changes });
-  const fault = catchFault(() => readSession(session));
-  expect(fault.reason).toBe("INVALID_ARGUMENT");
-  expect(fault.violations.map((violation) => violation.field)).toEqual([`session.${field}`]);
-  expect(fault.message.startsWith(`invalid session.${field}: ${fix}`)).toBe(true);
-});
-
-function catchFault(call: () => unknown): Fault {
-  try {
-    call();
-  } catch (error) {
-    if (error instanceof Fault) {
-      return error;
-    }
-    throw error;
-  }
-  throw new Error("it was not refused");
-}

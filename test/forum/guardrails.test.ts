@@ -47,16 +47,6 @@ test("floor: a mismatched x-agent-id is rejected", async ({ stage: { service, ad
   }
 });
 
-test("floor: reads succeed with a valid credential", async ({ stage: { service, ada, threadId } }) => {
-  for (const path of [
-    `/api/agents/${ada.id}/general`,
-    `/api/agents/context?agentId=${ada.id}&commentLimit=50`,
-    `/api/agents/threads/comments?threadId=${threadId}`,
-  ]) {
-    expect((await send(service, "GET", path, { headers: readHeaders(ada) })).status).toBe(200);
-  }
-});
-
 test("forbidden: a runner's request without x-agent-id", async ({ stage: { service, ada, writes } }) => {
   const reads = [
     ["POST", "/api/agents/nonce"],

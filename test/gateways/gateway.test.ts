@@ -6,7 +6,6 @@ import { connect as connectSocket } from "node:net";
 import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type CreateSessionRequest, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../src/platform/base/fault.ts";
@@ -61,28 +60,6 @@ describe("a unary method", () => {
     expect(await sent.text()).toBe(
       '{"session_id":"s/1","status":"running","tools_registered":[],"run_id":"\\u003cm\\u003e"}\n',
     );
-  });
-
-  test("answers with the field that response_body names", async () => {
-    await using server = await startRestServer({
-      runs: { getRun: ({ runId }) => ({ run: { runId, state: Run_State.WAITING, lastSequence: 3n } }) },
-    });
-    const response = await fetch(`${server.url}/v1/runs/r1`);
-    expect(await response.text()).toBe('{"run_id":"r1","state":"waiting","last_sequence":3}\n');
-  });
-
-  test("reads the query", async () => {
-    await using server = await startRestServer({
-      runs: { listRuns: ({ pageSize, sessionId }) => ({ nextPageToken: `${sessionId}:${pageSize}` }) },
-    });
-    const response = await fetch(`${server.url}/v1/runs?pageSize=7&session_id=a%20b`);
-    expect(await response.text()).toBe('{"runs":[],"next_page_token":"a b:7"}\n');
-    const unknown = await fetch(`${server.url}/v1/runs?nope=1`);
-    expect(unknown.status).toBe(400);
-    expect(await unknown.json()).toMatchObject({
-      error: 'query parameter "nope" is unknown',
-      reason: "INVALID_ARGUMENT",
-    });
   });
 
   test("needs no body when the path contains everything", async () => {
@@ -164,11 +141,6 @@ describe("a request without a matching route", () => {
     expect(headers.has("content-type")).toBe(false);
   });
 
-  test("gets the allowed methods for OPTIONS", async () => {
-    const [{ status, headers }, text] = await ask("/v1/sessions/s", "OPTIONS");
-    expect([status, headers.get("allow"), text]).toEqual([204, "GET, DELETE, PATCH, OPTIONS", ""]);
-  });
-
   test("has no body over HTTP/2 either", async () => {
     await using server = await startRestServer({ http2: true });
     const session = connectHttp2(server.url);
@@ -182,11 +154,6 @@ describe("a request without a matching route", () => {
       "0",
       "",
     ]);
-  });
-
-  test("is 400 for a malformed escape where the rest matches", async () => {
-    const [{ status }, text] = await ask("/v1/sessions/%ZZ", "GET");
-    expect([status, text]).toEqual([400, '{"error":"invalid path: a percent escape is malformed or is not UTF-8"}\n']);
   });
 });
 

@@ -40,18 +40,10 @@ function find(method: string, path: string): unknown {
 }
 
 describe("the router", () => {
-  const uuid = "0199d3a0-0000-7000-8000-000000000001";
-
   test.each([
-    ["a literal comes before a variable", "GET", "/v1/runs/mine", ["GET /v1/runs/mine", {}]],
-    ["a variable comes before `**`", "GET", `/v1/runs/${uuid}`, ["GET /v1/runs/{id}", { id: uuid }]],
     ["the first segment that differs decides", "GET", "/v1/runs/x", ["GET /v1/runs/{id}", { id: "x" }]],
     ["`*` comes before `**`", "GET", "/v1/other/x", ["GET /v1/*/x", {}]],
-    ["`**` takes what is left", "GET", "/v1/a/b/c", ["GET /v1/**", {}]],
-    ["a verb is cut off the id", "POST", `/v1/runs/${uuid}:cancel`, ["POST /v1/runs/{id}:cancel", { id: uuid }]],
     ["a verb follows a literal too", "GET", "/v1/runs/x/results:tail", ["GET /v1/runs/{id}/results:tail", { id: "x" }]],
-    ["an unknown verb is part of the id", "GET", "/v1/runs/x:y", ["GET /v1/runs/{id}", { id: "x:y" }]],
-    ["an escaped colon does not start a verb", "GET", "/v1/runs/x%3Acancel", ["GET /v1/runs/{id}", { id: "x:cancel" }]],
     ["a verb alone is not an id", "POST", "/v1/runs/:cancel", ["DELETE", "GET"]],
     ["the path of a verb belongs to it", "GET", "/v1/runs/x:cancel", ["POST"]],
     [
@@ -62,9 +54,7 @@ describe("the router", () => {
     ],
     ["a wrong method is told all that is allowed", "PUT", "/v1/runs", ["POST", "GET"]],
     ["HEAD is a method like any other", "HEAD", "/v1/runs/x", ["GET", "DELETE"]],
-    ["a trailing slash is another path", "GET", "/v1/runs/x/", "not found"],
     ["the asterisk of OPTIONS is not a path", "OPTIONS", "*", "not found"],
-    ["an unknown path is not found", "GET", "/v2", "not found"],
   ])("%s", (_, method, path, expected) => {
     const found = find(method, path);
     expect(Array.isArray(found) && typeof found[1] === "string" ? found.toSorted() : found).toEqual(

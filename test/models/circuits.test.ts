@@ -161,27 +161,6 @@ test("failures of two clients that lie far apart do not open the model for all",
   expect(await converse(carol, "hello")).toMatchObject(completed);
 });
 
-test("requests that are refused as such, or whose runs are cancelled, open no circuit", async () => {
-  const { provider, alice, bob, circuit } = await setStage((text) => {
-    const status = Number(text);
-    return text === "silent" ? silence : status > 0 ? fail(status, "bad") : answer("Hi.");
-  });
-  for (const status of ["400", "401", "403", "404", "422", "400", "401"]) {
-    expect(await converse(alice, status)).toMatchObject({
-      error: `failed to send message: API error (status ${status}): bad`,
-    });
-  }
-  for (let index = 0; index < failuresMax + 1; index++) {
-    const runId = await begin(alice, "silent");
-    await until("its request", () => provider.requests.filter(isSilent).length === index + 1);
-    await alice.cancelRun(runId);
-    expect(await ended(alice, runId)).toMatchObject({ state: "cancelled" });
-  }
-  expect(await circuit()).toBe("closed");
-  expect(await converse(bob, "hello")).toMatchObject(completed);
-  expect(await converse(alice, "hello")).toMatchObject(completed);
-});
-
 test("a client alone opens its circuit to a dead provider", async () => {
   let isDown = true;
   const { provider, clock, alice, circuit } = await setStage(() => (isDown ? down : answer("Hi.")));

@@ -11,7 +11,7 @@ import { isThinkingModel } from "../../src/agent/models/gemini/thinking.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { earlyCounts, frameTail, type GeminiScript, onGemini } from "../fakes/gemini-provider.ts";
-import { fail, splitBytes, type WireServer } from "../fakes/wire-server.ts";
+import { fail, type WireServer } from "../fakes/wire-server.ts";
 import { openWireServer } from "../fixtures.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { callsOf, stateOf } from "./parts.ts";
@@ -201,25 +201,6 @@ describe("a request to Gemini", () => {
       { role: "tool", toolCallId: "c", toolName: "f", text: "ok" },
     ]);
     expect(JSON.stringify(body)).toContain('"args":{"__proto__":{"a":1}}');
-  });
-
-  test("passes all schemas unchanged", async () => {
-    server.respond(onGemini(sayOk));
-    const parameters = {
-      $schema: "https://json-schema.org/draft/2020-12/schema",
-      type: "object",
-      properties: {
-        size: { enum: [1, 2, 4] },
-        name: { type: ["string", "null"], minLength: 1, pattern: "^a", default: null },
-        any: { oneOf: [{ const: "x" }, { $ref: "#/$defs/n" }], examples: ["x"] },
-      },
-      $defs: { n: { type: "number", exclusiveMinimum: 0 } },
-      additionalProperties: { type: "boolean" },
-    };
-    await collect({ tools: [{ name: "f", description: "does", parameters }] });
-    expect((await server.request(0)).body.tools).toEqual([
-      { functionDeclarations: [{ name: "f", description: "does", parametersJsonSchema: parameters }] },
-    ]);
   });
 });
 
@@ -1095,19 +1076,6 @@ describe("the frames of Gemini", () => {
     const parts = await respond((wire) => wire.raw("event: error\ndata: the model is overloaded\n\n"));
     const message = "API error in stream: the model is overloaded";
     expect(parts).toMatchObject([{ type: "failure", cause: "overloaded", message, retryable: true }]);
-  });
-
-  test("are read in any split of their bytes", async () => {
-    const frames = ["für ", "日本", "🚀"].map((text) => ({ candidates: [{ content: { parts: [{ text }] } }] }));
-    const end = { candidates: [{ finishReason: "STOP", index: 0 }] };
-    const bytes = [...frames, end].map((frame) => `data: ${JSON.stringify(frame)}\r\n\r\n`).join("");
-    server.respond(onGemini((wire) => wire.raw(...splitBytes(bytes))));
-    expect(await collect({ isPiecewise: true })).toEqual([
-      { type: "text", text: "für " },
-      { type: "text", text: "日本" },
-      { type: "text", text: "🚀" },
-      { type: "finish", reason: "stop", detail: undefined, usage: undefined, state: undefined },
-    ]);
   });
 
   test("fail the response when an unknown form would lose a part of it", async () => {

@@ -435,31 +435,6 @@ describe.each(errors)("the error %j, retryable: %s,", (text, retryable, script) 
   });
 });
 
-describe("before the first piece of an answer", () => {
-  test.each(["cut", "end"] as const)("a connection that comes to its %s is a retryable failure", async (how) => {
-    const parts = await collect((wire) => {
-      wire.start();
-      return wire[how]();
-    });
-    expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "cut", retryable: true })]);
-  });
-
-  test("an abort ends the stream and closes the socket", async () => {
-    const stop = new AbortController();
-    server.respond(
-      onResponses((wire) => {
-        wire.event("response.created", { response: { id: "resp_1", created_at: 1, model: "gpt-4o" } });
-        return wire.hang();
-      }),
-    );
-    const parts = Array.fromAsync(provider.model("gpt-4o").stream(request, stop.signal));
-    const received = await server.request(0);
-    stop.abort();
-    expect(await parts).toEqual([]);
-    expect(await received.closed).toBe(false);
-  });
-});
-
 test("unknown events are ignored", async () => {
   const parts = await collect((wire, received) => {
     wire.event("response.queued", {});

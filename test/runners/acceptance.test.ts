@@ -24,7 +24,7 @@ import { until } from "../harness/wait.ts";
 import { type Accepted, bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "./hand-worker.ts";
 
 const { getTool } = HostToolService.method;
-const { getState, setState } = HostStorageService.method;
+const { getState } = HostStorageService.method;
 const { pageHistory } = HostHistoryService.method;
 const { getArtifact, readArtifact } = HostArtifactService.method;
 
@@ -48,30 +48,6 @@ async function codeOf(call: Promise<unknown>): Promise<string | undefined> {
   const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
   return details.map((any) => anyUnpack(any, ApiErrorSchema)).find((found) => found !== undefined)?.code;
 }
-
-test("10: a new registration with fewer permissions narrows later runs, not a running one", async () => {
-  const { client, worker, hostOf } = await openStage({ resourcePolicy: { allowedTools: ["read_file"] } });
-  await start(client, { conversationId: "a" });
-  const before = await worker.take();
-  await worker.register("by-hand", { permissions: { tools: [] } });
-  await start(client, { conversationId: "b" });
-  const after = await worker.take();
-  const ask = (run: Accepted) => codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "read_file" }));
-  expect([await ask(before), await ask(after)]).toEqual([undefined, "unauthorized"]);
-});
-
-test("22: a change of the binding's grants affects no run that has started", async () => {
-  const granting = { resourcePolicy: { allowedTools: ["read_file"] } };
-  const { client, worker, hostOf } = await openStage(granting);
-  const toolOf = (run: Accepted) => codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "read_file" }));
-  await start(client, { conversationId: "a" });
-  const granted = await worker.take();
-  await bind(client);
-  await start(client, { conversationId: "b" });
-  const denied = await worker.take();
-  await bind(client, granting);
-  expect([await toolOf(granted), await toolOf(denied)]).toEqual([undefined, "unauthorized"]);
-});
 
 test("only a knowledge base that a selector of the configuration names is granted", async () => {
   const { client, worker, hostOf } = await openStage({ runnerConfig: '{"manuals":["chosen","__none__"]}' });
@@ -100,22 +76,6 @@ test("28: changes that a runner makes to its context grant nothing", async () =>
   context.resources.tools.push({ tool_name: "bash", operations: ["detail", "call"] });
   await worker.report(run, { 1: ["state.updated", { scope: "conversation", key: "context", value: context }] });
   expect(await codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "bash" }))).toBe("unauthorized");
-});
-
-test("34 and 108: after the end the host refuses every call, and a run cancelled in the queue is never offered", async () => {
-  const { client, worker, hostOf } = await openStage();
-  await start(client);
-  const run = await worker.take();
-  const host = hostOf(run);
-  const state = { runId: run.runId, scope: "conversation", key: "k" };
-  await host.call(setState, { ...state, value: "1" });
-  await worker.report(run, { 1: done });
-  expect(await codeOf(host.call(setState, { ...state, value: "2" }))).toBe("unauthorized");
-  expect(await codeOf(host.call(getState, state))).toBe("unauthorized");
-  const cancelled = await start(client);
-  await client.call(RunService.method.cancelRun, { runId: cancelled });
-  const next = await start(client);
-  expect((await worker.offer()).runId).toBe(next);
 });
 
 test.each([0, -1, 2 ** 31])("47: a result with the sequence number %i refuses the whole report", async (sequence) => {

@@ -288,28 +288,6 @@ test("a report by another client or with another attempt changes nothing", async
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
 });
 
-test("a result that names another run is dropped, and changes neither run", async ({ stage: { client, worker } }) => {
-  const ids = [await start(client, { conversationId: "a" }), await start(client, { conversationId: "b" })];
-  const [one, other] = [await worker.take(), await worker.take()];
-  const answer = await worker.report(one, { 1: done }, { of: other.runId });
-  expect(dispositions(answer)[0]).toMatch(/^DROPPED_INVALID: /);
-  for (const runId of ids) {
-    expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
-  }
-});
-
-test("a repeated start returns the same run, and another event with its request id is refused", async () => {
-  const { client } = await openService();
-  const request = { requestId: "r-1", event: newEvent() };
-  const [one, other] = await Promise.all([
-    client.call(RunnerService.method.startRun, request),
-    client.call(RunnerService.method.startRun, request),
-  ]);
-  expect(other.run?.runId).toBe(one.run?.runId);
-  const changed = { ...request, event: newEvent() };
-  expect(await client.call(RunnerService.method.startRun, changed).catch(reasonOf)).toBe("REQUEST_ID_REUSED");
-});
-
 test("a host that stops sends drain to listeners, which then have to call again", async () => {
   const { worker, close } = await openService();
   const stream = worker.client.stream(RunnerWorkerService.method.listenAssignments, {

@@ -125,20 +125,6 @@ test("runs continue while their worker is disconnected, in the session in which 
   expect(worker.problems.length).toBeGreaterThan(0);
 });
 
-test("a worker whose session was deleted registers again", async () => {
-  const { client, wire, databaseUrl } = await openService(async function* () {
-    yield completed("here");
-  });
-  const [before] = await sessions(databaseUrl);
-  await query(databaseUrl, "delete from worker_session");
-  cutAll(wire);
-  const after = await until("another session", async () => (await sessions(databaseUrl))[0]);
-  expect(after.id).not.toBe(before?.id);
-  const runId = await start(client);
-  await readLog(client, runId);
-  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.COMPLETED, output: "here" });
-});
-
 const untakeable: readonly [what: string, make: () => Result, error: string][] = [
   [
     "is too large",

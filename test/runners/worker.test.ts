@@ -3,21 +3,12 @@
 import { expect, test } from "vitest";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import {
-  completed,
-  delta,
-  failed,
-  message,
-  type Result,
-  type Run,
-  state,
-} from "../../clients/typescript/src/worker/runner.ts";
+import { completed, delta, type Result, type Run } from "../../clients/typescript/src/worker/runner.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { runnerOf, startWorker, testRunnerId } from "../harness/worker.ts";
+import { runnerOf, startWorker } from "../harness/worker.ts";
 import { bind, getRun, readLog, start } from "./hand-worker.ts";
 
 async function openService(run: (run: Run) => AsyncGenerator<Result>, flags: object = {}) {
@@ -31,32 +22,6 @@ async function openService(run: (run: Run) => AsyncGenerator<Result>, flags: obj
   await bind(client);
   return { ...service, client, worker };
 }
-
-test("an event becomes a run of a worker, and its results are the run's log", async () => {
-  const { client, worker } = await openService(async function* ({ context }) {
-    yield delta("you ");
-    yield delta(`said ${context.input?.text}`);
-    yield state("conversation", "count", 1);
-    yield message(`you said ${context.input?.text}`);
-    yield completed();
-  });
-  const runId = await start(client);
-  const log = await readLog(client, runId);
-  expect(log.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
-    ["messageDelta", 1n],
-    ["messageDelta", 2n],
-    ["stateUpdated", 3n],
-    ["messageCompleted", 4n],
-    ["runCompleted", 5n],
-  ]);
-  expect(log.map(({ sequence }) => sequence)).toEqual([1n, 2n, 3n, 4n, 5n]);
-  expect(await getRun(client, runId)).toMatchObject({
-    state: Run_State.COMPLETED,
-    runnerId: testRunnerId,
-    output: "you said hello",
-  });
-  expect(worker.problems).toEqual([]);
-});
 
 test("two hundred concurrent runs on one worker each get their own results", { timeout: 120_000 }, async () => {
   let most = 0;
@@ -114,54 +79,6 @@ test("a runner that throws fails its run, and its worker continues", async () =>
   const good = await start(client);
   await readLog(client, good);
   expect(await getRun(client, good)).toMatchObject({ state: Run_State.COMPLETED });
-});
-
-test("a cancel reaches the runner, which reports the terminal result", async () => {
-  const { client } = await openService(async function* ({ signal }) {
-    yield delta("working");
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    yield delta(", stopped");
-    yield failed("as you wish", { code: "cancelled" });
-  });
-  const runId = await start(client);
-  await until("the first piece", async () => {
-    const { results } = await client.call(RunService.method.listRunResults, { runId });
-    return results.length > 0;
-  });
-  await client.call(RunService.method.cancelRun, { runId });
-  await readLog(client, runId);
-  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED, output: "working, stopped" });
-});
-
-test("a result that is too large fails its run with a clear error", async () => {
-  const { client } = await openService(async function* () {
-    yield message("x".repeat(2 * 1_048_576));
-    yield completed();
-  });
-  const runId = await start(client);
-  await readLog(client, runId);
-  const run = await getRun(client, runId);
-  expect(run).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.exception" });
-  expect(run?.error).toMatch(/^a message.completed of \d+ bytes: a result has at most 2097152/);
-});
-
-test("a runner that continues after the end of its run is closed", async () => {
-  let left = false;
-  const { client } = await openService(async function* () {
-    try {
-      yield completed("done");
-      for (;;) {
-        yield delta("and");
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    } finally {
-      left = true;
-    }
-  });
-  const runId = await start(client);
-  const log = await readLog(client, runId);
-  expect(log.map(({ payload }) => payload.case)).toEqual(["runCompleted"]);
-  await until("the runner to be left", () => left);
 });
 
 test("a worker reconnects to a restarted service, and registers again when its session is gone", async () => {

@@ -143,13 +143,6 @@ describe("the file", () => {
 });
 
 describe("refused is", () => {
-  test.each([{ file_path: "" }, { file_path: 1, old_string: "a" }, { old_string: "" }, { old_string: ["a"] }])(
-    "a call without a path or an old text: %j",
-    async (args) => {
-      expect(await edit(args)).toEqual({ error: "file_path and old_string are required" });
-    },
-  );
-
   test("a path that is missing, a directory, outside, or has two names", async () => {
     mkdirSync(join(area.root, "d"));
     area.write("one", "old");

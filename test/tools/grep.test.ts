@@ -203,10 +203,6 @@ describe("the search covers", () => {
 });
 
 describe("refused is", () => {
-  test.each([undefined, "", 7, null])("a call without a pattern: %j", async (pattern) => {
-    expect(await search(pattern)).toEqual({ error: "pattern is required" });
-  });
-
   test.each([
     ["(a", "missing closing ): `(a`"],
     ["*a", "missing argument to repetition operator: `*`"],

@@ -121,10 +121,6 @@ describe("a long file", () => {
 });
 
 describe("a path that cannot be read", () => {
-  test.each([{}, { file_path: "" }, { file_path: 7 }, { file_path: null }])("is required: %j", async (args) => {
-    expect(await area.run(readFile, args)).toEqual({ error: "file_path is required" });
-  });
-
   test("is named in full when it does not exist", async () => {
     const missing = join(area.root, "no/file");
     expect(await area.run(readFile, { file_path: "./x/../no//file" })).toEqual({

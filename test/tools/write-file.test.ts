@@ -107,13 +107,6 @@ describe("a file", () => {
 });
 
 describe("refused is", () => {
-  test.each([{}, { file_path: "" }, { file_path: 7 }, { file_path: null }])(
-    "a call without a path: %j",
-    async (args) => {
-      expect(await area.run(writeFile, { content: "x", ...args })).toEqual({ error: "file_path is required" });
-    },
-  );
-
   test("a directory, also the work directory itself", async () => {
     mkdirSync(join(area.root, "d"));
     symlinkSync(".", join(area.root, "self"));

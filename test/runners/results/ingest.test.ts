@@ -7,24 +7,7 @@ import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { reportedBytesMax } from "../../../src/protocols/langbot/runners/results/report.ts";
 import { isPlain } from "../../../src/protocols/langbot/runners/results/verdict.ts";
-import { item, logged, message, openIngest, piece, runId, told, toldOf } from "./reported.ts";
-
-test("a repeated number is dropped, and its result is in the log once [44]", () => {
-  const ingest = openIngest();
-  const outcome = ingest.take([piece(1, "a"), piece(2, "b"), piece(2, "b")]);
-  expect(told(outcome)).toEqual(["applied", "applied", "dropped_duplicate"]);
-  expect(logged(outcome)).toEqual([
-    [1, "messageDelta"],
-    [2, "messageDelta"],
-  ]);
-  expect(ingest.ackedThrough).toBe(2);
-});
-
-test("another body with a known number is a conflict, and the first stays [45]", () => {
-  const outcome = openIngest().take([piece(1, "a"), piece(2, "b"), piece(2, "other")]);
-  expect(told(outcome)).toEqual(["applied", "applied", "dropped_duplicate | conflict"]);
-  expect(outcome.results).toHaveLength(2);
-});
+import { item, message, openIngest, piece, runId, told, toldOf } from "./reported.ts";
 
 test("the same body with other white space is not a conflict", () => {
   const spaced = ' {"chunk" : {"role":"assistant", "content":"a"}} ';
@@ -39,21 +22,6 @@ test.each([
   expect(told(openIngest().take([piece(1, "a"), other]))).toEqual(["applied", "dropped_duplicate | conflict"]);
 });
 
-test("a result after a gap is applied at once with one warning; a late one is applied too [46]", () => {
-  const ingest = openIngest();
-  expect(told(ingest.take([piece(1, "a"), piece(3, "c")]))).toEqual(["applied", "applied | gap 2"]);
-  expect(ingest.ackedThrough).toBe(1);
-  expect(told(ingest.take([piece(4, "d")]))).toEqual(["applied"]);
-  const late = ingest.take([piece(2, "b")]);
-  expect(told(late)).toEqual(["applied | out_of_order"]);
-  expect(logged(late)).toEqual([[2, "messageDelta"]]);
-  expect(ingest.ackedThrough).toBe(4);
-});
-
-test("a wide gap names its first and last number, even before the first result", () => {
-  expect(told(openIngest().take([piece(4, "a"), piece(8, "b")]))).toEqual(["applied | gap 1-3", "applied | gap 5-7"]);
-});
-
 test.each([0, -1, 2 ** 31])("the number %i, which the API refuses, is dropped and not counted [47]", (number) => {
   const ingest = openIngest();
   expect(told(ingest.take([piece(number, "a")]))[0]).toMatch(/^dropped_invalid \| sequence is not from 1 /);
@@ -65,67 +33,9 @@ test("the largest number counts", () => {
   expect(told(outcome)).toEqual([`applied | gap 1-${2 ** 31 - 2}`, "dropped_duplicate"]);
 });
 
-test("a dropped result uses up its number [50]", () => {
-  const ingest = openIngest();
-  expect(told(ingest.take([item(1, "message.delta", {})]))[0]).toMatch(/^dropped_invalid/);
-  expect(told(ingest.take([piece(1, "a")]))).toEqual(["dropped_duplicate | conflict"]);
-});
-
-test("each run counts its own numbers [52]", () => {
-  const [one, other] = [openIngest(), openIngest({ runId: "another" })];
-  expect(told(one.take([piece(1, "a")]))).toEqual(["applied"]);
-  expect(told(other.take([piece(1, "b")]))).toEqual(["applied"]);
-});
-
-test("a result without a type is dropped, and the run continues [54]", () => {
-  const ingest = openIngest();
-  const outcome = ingest.take([item(1, ""), piece(2, "a")]);
-  expect(told(outcome)).toEqual([
-    "dropped_invalid | type is missing: write the dotted type, such as message.delta",
-    "applied",
-  ]);
-  expect(ingest.hasEnded).toBe(false);
-});
-
-test("run.failed without an error is dropped and does not end the run [60]", () => {
-  const ingest = openIngest();
-  const outcome = ingest.take([item(1, "run.failed", { code: "x" })]);
-  expect(told(outcome)).toEqual(["dropped_invalid | data.error is missing: expected text"]);
-  expect(outcome.end).toBeUndefined();
-  expect(ingest.hasEnded).toBe(false);
-});
-
-test.each(["message.delta", "run.completed"])("%s of another run is dropped here [62]", (type) => {
-  const ingest = openIngest();
-  const foreign = item(1, type, { chunk: { role: "assistant" } }, { runId: "another" });
-  const outcome = ingest.take([foreign, piece(1, "a")]);
-  expect(told(outcome)).toEqual([
-    'dropped_invalid | run_id is "another", which is not this run: report each result to its own run',
-    "dropped_duplicate | conflict",
-  ]);
-  expect(outcome.results).toEqual([]);
-  expect(ingest.hasEnded).toBe(false);
-});
-
 test("a result that names its own run is applied", () => {
   const outcome = openIngest().take([item(1, "tool.x", {}, { runId })]);
   expect(outcome.verdicts[0]?.disposition).toBe("ignored_unknown");
-});
-
-test("the first of two terminal results counts, in one batch or in two [64]", () => {
-  const [first, second] = [
-    item(1, "run.completed", { finish_reason: "length" }),
-    item(2, "run.failed", { error: "late" }),
-  ];
-  const together = openIngest().take([first, second, piece(3, "a")]);
-  expect(together.end).toMatchObject({ kind: "completed", finishReason: "length", runnerSequence: 1n });
-  expect(told(together).slice(1)).toEqual(["ignored_after_terminal", "ignored_after_terminal"]);
-  expect(together.results).toEqual([]);
-  const ingest = openIngest();
-  ingest.take([first]);
-  const after = ingest.take([second, first]);
-  expect(told(after)).toEqual(["ignored_after_terminal", "dropped_duplicate"]);
-  expect(after.end).toBeUndefined();
 });
 
 test("a piece without the streaming capability is delivered, with one warning per run [68]", () => {

@@ -78,19 +78,6 @@ test("endless bodies are refused, and their connections closed", { timeout: size
   await attacked.expectUnharmed();
 });
 
-const headPeers = 100;
-
-test("heads over 16 KiB are refused on both protocols", { timeout: sizeTimeoutMs }, async ({ attacked }) => {
-  const h1 = connectPeers(attacked, headPeers, `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
-  await until("all of them to be closed", () => h1.countOpen() === 0);
-  expect(statusesOf(h1)).toEqual(["431"]);
-  const ends = await callAll(attacked, { ...grpcHead(create), "x-large": "x".repeat(20_000) }, (stream) =>
-    stream.end(),
-  );
-  expect(ends.filter((end) => end === String(status.OK))).toEqual([]);
-  await attacked.expectUnharmed();
-});
-
 /** Headers of a signed request: the service needs the whole body before it knows the sender. */
 const signatureHeaders = [
   "X-Client-ID: local",

@@ -129,7 +129,7 @@ test("both folds tell the text of each message once, wherever a provider runs a 
       const told = openFold(true);
       told.open();
       const echo = { background: false, tools: [] } as never;
-      const response = new ResponseFold({ runId: "r", sessionId: "s", agent: undefined, echo });
+      const response = new ResponseFold({ runId: "r", sessionId: "s", after: 0, agent: undefined, echo });
       response.open();
       for (const result of results) {
         told.take(result);

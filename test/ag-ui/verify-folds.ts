@@ -39,7 +39,7 @@ async function expectVerified(results: readonly RunResult[], isV1: boolean): Pro
 
 function expectItems(results: readonly RunResult[]): void {
   const echo = { background: false, tools: [] } as never;
-  const fold = new ResponseFold({ runId: ownRunId, sessionId: "s", agent: undefined, echo });
+  const fold = new ResponseFold({ runId: ownRunId, sessionId: "s", after: 0, agent: undefined, echo });
   const events = [...fold.open(), ...results.flatMap((result) => fold.take(result))];
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
   const terminal = /^response\.(completed|incomplete|failed)$/;

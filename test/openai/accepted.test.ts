@@ -160,7 +160,7 @@ describe("tools", () => {
       namespace,
       patch,
       { type: "web_search" },
-      { type: "mcp", server_label: "x", server_url: "https://x" },
+      { type: "mcp", server_label: "x", connector_id: "connector_dropbox" },
     ];
     const events: OpenAI.Responses.ResponseStreamEvent[] = [];
     const stream = client.responses.stream(any({ input: "Go", tools }) as never);

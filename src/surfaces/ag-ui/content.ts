@@ -4,7 +4,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ContentElement, ContentElementSchema, Message } from "#gen/runnel/v1/message_pb.js";
 import { textOf } from "../in-process/message-text.ts";
-import { RunRefused } from "./events.ts";
+import { RunRefused } from "../in-process/run-refused.ts";
 import type { InputReader } from "./input-reader.ts";
 
 type Element = Extract<MessageInitShape<typeof ContentElementSchema>, { readonly $typeName?: never }> & {

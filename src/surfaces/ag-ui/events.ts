@@ -24,17 +24,6 @@ export interface AgUiMessage {
   readonly toolCallId?: string;
 }
 
-/** A request that the surface answers with RUN_ERROR: the client's run fails, and the HTTP call succeeds. */
-export class RunRefused extends Error {
-  override readonly name = "RunRefused";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** Returns the event that ends a run with an error. */
 export function runError(code: string, message: string): AgUiEvent {
   return { type: "RUN_ERROR", message, code };

@@ -2,6 +2,7 @@
 
 import { Fault, invalidField } from "../../platform/base/fault.ts";
 import { parseExact } from "../../platform/base/json/exact.ts";
+import type { ResumeEntry } from "../in-process/interrupts.ts";
 import { type Content, readContent, readText } from "./content.ts";
 import type { AgUiMessage, AgUiToolCall } from "./events.ts";
 import { InputReader } from "./input-reader.ts";
@@ -25,16 +26,6 @@ export interface RunInput {
   readonly instructions: string;
   /** The answers to interrupts. */
   readonly resume: readonly ResumeEntry[];
-}
-
-/** The answer to an interrupt. */
-export interface ResumeEntry {
-  readonly interruptId: string;
-  /** False also when the person left the question. */
-  readonly isApproved: boolean;
-  /** True when the person left the question. */
-  readonly isCancelled: boolean;
-  readonly comment: string;
 }
 
 /**

@@ -8,15 +8,16 @@ import { Fault } from "../../platform/base/fault.ts";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
 import { followLog } from "../in-process/follow-log.ts";
+import { answerInterrupts, assertNoInterrupt, resultsBefore } from "../in-process/interrupts.ts";
 import { type Branch, branchIdOf, findBranch } from "../in-process/named-session.ts";
+import { RunRefused } from "../in-process/run-refused.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
 import { endStream, type RestResponse, setHead } from "../rest/respond.ts";
 import { sseHeartbeat } from "../rest/sse.ts";
 import { type StreamedAnswer, streamHeaders, writeText } from "../rest/streamed-answer.ts";
-import { type AgUiEvent, printFrame, RunRefused, runError } from "./events.ts";
+import { type AgUiEvent, printFrame, runError } from "./events.ts";
 import { AgUiFold, type RunName } from "./fold.ts";
 import type { RunInput } from "./input.ts";
-import { answerInterrupts, assertNoInterrupt, resultsBefore } from "./interrupts.ts";
 import {
   annotate,
   findNewInput,

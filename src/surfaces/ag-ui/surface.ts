@@ -11,6 +11,7 @@ import { Fault } from "../../platform/base/fault.ts";
 import type { LocalMethods } from "../../platform/base/local-methods.ts";
 import { jsonReader, noReader } from "../http/body-weight.ts";
 import { Calls } from "../in-process/calls.ts";
+import { RunRefused } from "../in-process/run-refused.ts";
 import { assertUncompressed, decodeBody } from "../rest/body.ts";
 import { signalOf } from "../rest/disconnect.ts";
 import { errorStyleOf } from "../rest/errors.ts";
@@ -18,7 +19,7 @@ import { isUnexpected } from "../rest/failure.ts";
 import type { RestCall } from "../rest/gateway.ts";
 import { type RestRequest, type RestResponse, sendFailure, sendJson } from "../rest/respond.ts";
 import { decodeSegment, splitRequestTarget } from "../rest/route.ts";
-import { RunRefused, runError } from "./events.ts";
+import { runError } from "./events.ts";
 import { readRunInput } from "./input.ts";
 import { type AgUiCall, answerConnect, answerRun, sendAll, stopThread } from "./run.ts";
 

@@ -6,9 +6,10 @@ import type { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { RunRefused } from "../in-process/run-refused.ts";
 import { readSessionMessages } from "../in-process/session-messages.ts";
 import { type Content, contentOf, hasContent } from "./content.ts";
-import { type AgUiMessage, hexOf, ownIds, RunRefused } from "./events.ts";
+import { type AgUiMessage, hexOf, ownIds } from "./events.ts";
 import type { SentMessage } from "./input.ts";
 
 const runs = RunService.method;

@@ -47,7 +47,7 @@ interface Completion {
 }
 
 function readRequest(request: Fields) {
-  const tools = readTools(request);
+  const tools = readTools(request, { asks: false });
   const metadata = readMetadata(request);
   const model = request.requireText("model");
   const options = request.findObject("stream_options");

@@ -33,14 +33,20 @@ export function annotate(echo: Echo): string {
 /** The parts of a response that do not change while its run works. */
 export interface Origin {
   readonly runId: string;
+  /** The sequence after which the response begins. */
+  readonly after: number;
   readonly sessionId: string;
   readonly agent: Agent | undefined;
   readonly echo: Echo;
 }
 
 /** Returns the origin of a response; undefined for a run that is no response, or not to be kept. */
-export function originOf({ runId, agent, annotations }: GetRunInputResponse, sessionId: string): Origin | undefined {
+export function originOf(
+  { runId, agent, annotations }: GetRunInputResponse,
+  sessionId: string,
+  after = 0,
+): Origin | undefined {
   const known = annotations === "" ? {} : parseExact(annotations);
   const { openai_response: echo } = known as { openai_response?: Echo };
-  return echo === undefined ? undefined : { runId, sessionId, agent, echo };
+  return echo === undefined ? undefined : { runId, after, sessionId, agent, echo };
 }

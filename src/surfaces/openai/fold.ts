@@ -4,7 +4,9 @@
 // O1  Events are numbered from 0 without a gap. `response.created` is the first one, and one terminal event the last.
 // O2  Each item is opened before its events and closed exactly once. Its id comes from the result that opened it.
 // O3  A call or an image that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
-// O4  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
+// O4  A call of an MCP server that waits for approval is an item when it has ended. The wait ends the response: its request is an item, and
+//     the answer begins another response, which folds the same log after the wait.
+// O5  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
 import type { Message, TokenLogprob, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type {
@@ -13,7 +15,9 @@ import type {
   RunFailed,
   RunResult,
   ToolCallCompleted,
+  ToolCallStarted,
 } from "#gen/runnel/v1/result_pb.js";
+import { findServerTool, type ServerTool } from "../in-process/mcp-servers.ts";
 import { outputOf, textOf } from "../in-process/message-text.ts";
 import { type CallerTools, callerToolsOf, textOfArguments } from "./caller-tools.ts";
 import { annotationsOf } from "./citations.ts";
@@ -32,13 +36,30 @@ export interface ResponseEvent {
   readonly [field: string]: unknown;
 }
 
+type ItemKind =
+  | "message"
+  | "reasoning"
+  | "mcp_approval_request"
+  | "mcp_call"
+  | "function_call"
+  | "custom_tool_call"
+  | "image_generation_call";
+
+/** A call that waits for approval. */
+interface HeldCall {
+  readonly call: ToolCallStarted;
+  readonly tool: ServerTool;
+  /** The id of the request; null before it. */
+  readonly request: string | null;
+}
+
 /** An item of the output while it is written. */
 interface Item {
   readonly index: number;
   /** The sequence of the result that opened it. */
   readonly sequence: number;
   readonly id: string;
-  readonly kind: "message" | "reasoning" | "mcp_call" | "function_call" | "custom_tool_call" | "image_generation_call";
+  readonly kind: ItemKind;
   text: string;
   /** Those of its text. */
   readonly logprobs: object[];
@@ -53,6 +74,8 @@ export class ResponseFold {
   readonly #callerTools: CallerTools;
   readonly #items: Item[] = [];
   readonly #calls = new Map<string, Item & { readonly call: object }>();
+  readonly #held = new Map<string, HeldCall>();
+  #isAsking = false;
   #speaking: Item | undefined;
   #thinking: Item | undefined;
   /** Whether the text of the next complete message has been streamed. */
@@ -61,11 +84,14 @@ export class ResponseFold {
   #progress: Progress;
   #modelFailure: ApiError | undefined;
 
+  /** The sequence at which the response ended with requests for approval; undefined for another end. */
+  waitedAt: number | undefined;
+
   constructor(origin: Origin) {
     this.#origin = origin;
     this.#callerTools = callerToolsOf(origin.echo.tools);
     this.#progress = {
-      status: origin.echo.background ? "queued" : "in_progress",
+      status: origin.echo.background && origin.after === 0 ? "queued" : "in_progress",
       output: [],
       completedAt: null,
       error: null,
@@ -102,6 +128,9 @@ export class ResponseFold {
   /** Returns the events before any result. Call it first. */
   open(): ResponseEvent[] {
     const created = this.#event("response.created", { response: this.#bare() });
+    if (this.#origin.after > 0) {
+      return [created, this.#event("response.in_progress", { response: this.#bare() })];
+    }
     return this.#origin.echo.background
       ? [created, this.#event("response.queued", { response: this.#bare() })]
       : [created];
@@ -111,6 +140,13 @@ export class ResponseFold {
   take(result: RunResult): ResponseEvent[] {
     const { payload } = result;
     const sequence = Number(result.sequence);
+    if (this.isOver) {
+      return [];
+    }
+    if (sequence <= this.#origin.after) {
+      this.#remember(payload);
+      return [];
+    }
     switch (payload.case) {
       case "turnStarted":
         return [...this.#endThinking(), ...this.#begin(payload.value.turn)];
@@ -123,9 +159,19 @@ export class ResponseFold {
       case "messageCompleted":
         return this.#endMessage(sequence, payload.value.message);
       case "toolCallStarted":
-        return [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#startCall(sequence, payload.value)];
+        this.#remember(payload);
+        return [
+          ...this.#endThinking(),
+          ...this.#endSpeaking("completed"),
+          ...(this.#held.has(payload.value.toolCallId) ? [] : this.#startCall(sequence, payload.value)),
+        ];
+      case "approvalRequested":
+        this.#remember(payload);
+        return this.#ask(sequence, payload.value.toolCallId);
       case "toolCallCompleted":
-        return this.#endCall(payload.value.toolCallId, payload.value);
+        return [...this.#release(sequence, payload.value), ...this.#endCall(payload.value.toolCallId, payload.value)];
+      case "runWaiting":
+        return this.#wait(result);
       case "artifactCreated":
         return payload.value.artifactType === "image"
           ? [...this.#endThinking(), ...this.#endSpeaking("completed"), ...this.#showImage(sequence, payload.value)]
@@ -295,17 +341,66 @@ export class ResponseFold {
     ];
   }
 
-  #startCall(
-    sequence: number,
-    { toolCallId, toolName, parameters }: { toolCallId: string; toolName: string; parameters: string },
-  ): ResponseEvent[] {
+  /** Keeps the calls that wait for approval, also those of the responses before. */
+  #remember(payload: RunResult["payload"]): void {
+    if (payload.case === "toolCallStarted") {
+      const tool = this.#serverToolOf(payload.value);
+      if (tool?.needsApproval === true) {
+        this.#held.set(payload.value.toolCallId, { call: payload.value, tool, request: null });
+      }
+    } else if (payload.case === "approvalRequested") {
+      const held = this.#held.get(payload.value.toolCallId);
+      if (held !== undefined) {
+        const request = `mcpr_${plain(payload.value.approvalId)}`;
+        this.#held.set(payload.value.toolCallId, { ...held, request });
+      }
+    }
+  }
+
+  #serverToolOf({ toolName, runByProvider }: ToolCallStarted): ServerTool | undefined {
+    return runByProvider ? undefined : findServerTool(this.#origin.agent?.tools, toolName);
+  }
+
+  #ask(sequence: number, toolCallId: string): ResponseEvent[] {
+    const held = this.#held.get(toolCallId);
+    if (held === undefined) {
+      return [];
+    }
+    this.#isAsking = true;
+    const { call, tool, request: id } = held;
+    const item = this.#openItem("mcp_approval_request", "mcpr", sequence);
+    const shown = { id, type: item.kind, server_label: tool.server, name: tool.name, arguments: call.parameters };
+    return [this.#added(item, shown), this.#done(item, shown)];
+  }
+
+  /** Opens a call that has waited. */
+  #release(sequence: number, { toolCallId }: ToolCallCompleted): ResponseEvent[] {
+    const held = this.#held.get(toolCallId);
+    this.#held.delete(toolCallId);
+    return held === undefined ? [] : this.#startCall(sequence, held.call, held.request);
+  }
+
+  /** A wait for other approvals, or for a time, is a part of the response. */
+  #wait(result: RunResult): ResponseEvent[] {
+    if (!this.#isAsking) {
+      return [];
+    }
+    const events = this.#breakOff();
+    this.waitedAt = Number(result.sequence);
+    this.#end(result, { status: "completed" });
+    return [...events, this.#event("response.completed", { response: this.response })];
+  }
+
+  #startCall(sequence: number, started: ToolCallStarted, request: string | null = null): ResponseEvent[] {
+    const { toolCallId, toolName, parameters } = started;
+    const tool = this.#serverToolOf(started);
     const item = this.#openItem("mcp_call", "mcp", sequence);
     const call = {
       id: item.id,
       type: "mcp_call",
-      server_label: serverLabel,
-      name: toolName,
-      approval_request_id: null,
+      server_label: tool?.server ?? serverLabel,
+      name: tool?.name ?? toolName,
+      approval_request_id: request,
     };
     const empty = { ...call, arguments: "", output: null, error: null, status: "in_progress" };
     this.#calls.set(toolCallId, Object.assign(item, { call: { ...call, arguments: parameters } }));

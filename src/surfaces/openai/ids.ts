@@ -1,14 +1,20 @@
 // Ids of OpenAI's API and the ids of the contract behind them.
 
-/** Returns the id of the response that a run is. */
-export function responseIdOf(runId: string): string {
-  return `resp_${plain(runId)}`;
+/** The part of a run that a response is: the results after a sequence, up to the end or the next wait for the caller's approval. */
+export interface ResponsePlace {
+  readonly runId: string;
+  readonly after: number;
 }
 
-/** Returns the run behind the id of a response; undefined for a text that is no such id. */
-export function runIdOf(responseId: string): string | undefined {
-  const [, hex] = /^resp_([0-9a-f]{32})$/.exec(responseId) ?? [];
-  return hex === undefined ? undefined : dashed(hex);
+/** Returns the id of a response: `resp_…`, and `resp_…_12` for the part of a run after its 12th result. */
+export function responseIdOf(runId: string, after = 0): string {
+  return `resp_${plain(runId)}${after === 0 ? "" : `_${after}`}`;
+}
+
+/** Returns the place behind the id of a response; undefined for a text that is no such id. */
+export function responsePlaceOf(responseId: string): ResponsePlace | undefined {
+  const [, hex, after = "0"] = /^resp_([0-9a-f]{32})(?:_([1-9]\d{0,14}))?$/.exec(responseId) ?? [];
+  return hex === undefined ? undefined : { runId: dashed(hex), after: Number(after) };
 }
 
 /** Returns the id of a run with its dashes, from 32 hexadecimal digits. */

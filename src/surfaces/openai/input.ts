@@ -2,12 +2,14 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
 import { argumentsOfText, modelNameOf } from "./caller-tools.ts";
 import { readContent } from "./content.ts";
 import { ApiError, invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { callOf, endWithUser, messageOf, readRole, resultMessage, textMessage } from "./messages.ts";
 import { openState, openSummary, type SealedCall } from "./sealed-state.ts";
+import { serverLabel } from "./tools.ts";
 
 /** The items that references name, by their ids. One of the conversation itself has no items. */
 export type References = ReadonlyMap<string, readonly unknown[]>;
@@ -48,6 +50,7 @@ const itemsOfProviders: ReadonlySet<string> = new Set([
   "computer_call_output",
   "file_search_call",
   "image_generation_call",
+  // Answers that end the input are read before the rest.
   "mcp_approval_request",
   "mcp_approval_response",
   "mcp_list_tools",
@@ -136,13 +139,13 @@ class InputReader {
 
   /** A call of this service's own tool, which the caller sends back with the answer before. */
   #addServerCall(item: Fields): void {
-    const name = item.requireText("name");
+    const name = nameInServer(item);
     const known = this.#stateCalls.get(name)?.pop();
     const call = callOf(known?.id ?? item.requireText("id"), name, item.requireText("arguments"));
     this.#addCall(call);
     const output = item.findText("output") ?? `Error: ${JSON.stringify(item.find("error") ?? "")}`;
     this.#messages.push(resultMessage(call.id, [{ type: "text", text: output }]));
-    item.ignore("server_label", "error", "approval_request_id");
+    item.ignore("error", "approval_request_id");
   }
 
   /** Models without a state of ours get their own reasoning from the transcript. */
@@ -193,6 +196,13 @@ class InputReader {
 
 function isHollow({ content, toolCalls }: Message): boolean {
   return content.case === undefined && toolCalls.length === 0;
+}
+
+/** Models know a tool of another server by the names of both. */
+function nameInServer(item: Fields): string {
+  const name = item.requireText("name");
+  const server = item.findText("server_label") ?? serverLabel;
+  return server === serverLabel ? name : serverToolNameOf(`${server}_`, name);
 }
 
 function readName(item: Fields): string {

@@ -2,11 +2,14 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
+import type { ResumeEntry } from "../in-process/interrupts.ts";
+import { readAnswers } from "./approvals.ts";
 import type { Echo } from "./echo.ts";
 import { ApiError, invalid, notFound } from "./errors.ts";
 import type { Fields } from "./fields.ts";
-import { runIdOf, sessionIdOf } from "./ids.ts";
+import { responsePlaceOf, sessionIdOf } from "./ids.ts";
 import { type References, readInput } from "./input.ts";
+import { withoutSecrets } from "./mcp-servers.ts";
 import { readExtras, readResponseSettings, readTextSettings, type Settings } from "./settings.ts";
 import { readTools } from "./tools.ts";
 
@@ -14,6 +17,8 @@ import { readTools } from "./tools.ts";
 export interface Asked {
   readonly isStream: boolean;
   readonly messages: readonly Message[];
+  /** The answers to requests for approval; empty for a request that starts a run. */
+  readonly answers: readonly ResumeEntry[];
   readonly agent: Settings;
   readonly conversation: string | undefined;
   readonly previousRunId: string | undefined;
@@ -40,9 +45,11 @@ export function readRequest(request: Fields, references: References): Asked {
   const metadata = readMetadata(request);
   const reasoning = request.findObject("reasoning");
   const model = request.findText("model") ?? "";
+  const answers = readAnswers(request);
   const asked: Asked = {
     isStream: request.findFlag("stream") ?? false,
-    messages: readInput(request, references),
+    messages: answers.length > 0 ? [] : readInput(request, references),
+    answers,
     agent: {
       model,
       systemPrompt: instructions ?? "",
@@ -63,7 +70,7 @@ export function readRequest(request: Fields, references: References): Asked {
       max_tool_calls: request.findCount("max_tool_calls") ?? null,
       previous_response_id: previous ?? null,
       metadata,
-      tools: toolsGiven,
+      tools: toolsGiven.map(withoutSecrets),
       tool_choice: request.find("tool_choice") ?? "auto",
       text: request.find("text") ?? { format: { type: "text" } },
       reasoning: reasoning === undefined ? null : { effort: reasoning.findText("effort") ?? null, summary: null },
@@ -144,11 +151,11 @@ export function readEffort(effort: string | undefined): ReasoningEffort {
 }
 
 function requirePrevious(id: string): string {
-  const runId = runIdOf(id);
-  if (runId === undefined) {
+  const place = responsePlaceOf(id);
+  if (place === undefined) {
     throw previousNotFound(id);
   }
-  return runId;
+  return place.runId;
 }
 
 /** Returns the answer for a previous response that the caller does not have. */

@@ -18,10 +18,10 @@ export interface Progress {
 }
 
 /** Returns the Response. Fields that have no value here are null. */
-export function responseObject({ runId, sessionId, agent, echo }: Origin, progress: Progress): object {
+export function responseObject({ runId, after, sessionId, agent, echo }: Origin, progress: Progress): object {
   const { hasInstructions, hasState: _, ...repeated } = echo;
   return {
-    id: responseIdOf(runId),
+    id: responseIdOf(runId, after),
     object: "response",
     created_at: secondsOf(runId),
     status: progress.status,
@@ -43,6 +43,7 @@ export function responseObject({ runId, sessionId, agent, echo }: Origin, progre
     truncation: "disabled",
     usage: progress.usage,
     ...repeated,
+    ...(after > 0 && { previous_response_id: responseIdOf(runId) }),
   };
 }
 

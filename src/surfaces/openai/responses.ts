@@ -3,16 +3,17 @@
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { over } from "../../platform/base/clock.ts";
-import type { Calls } from "../in-process/calls.ts";
 import { followLog } from "../in-process/follow-log.ts";
 import { SlowJson } from "../in-process/slow-json.ts";
 import type { Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { sendJson } from "../rest/respond.ts";
+import { continueRun } from "./approvals.ts";
 import { readAsked, readWhole } from "./asked.ts";
 import { type Origin, originOf } from "./echo.ts";
 import { invalid, notFound } from "./errors.ts";
 import { ResponseFold } from "./fold.ts";
+import type { Asked } from "./response-request.ts";
 import { start } from "./start.ts";
 import { findOrigin, foldNow, readInputItems } from "./stored.ts";
 import { streamResponse } from "./stream.ts";
@@ -23,8 +24,7 @@ const runs = RunService.method;
 /** `POST /v1/responses`. */
 export async function createResponse(visit: Visit): Promise<void> {
   const asked = await readAsked(visit);
-  const { runId, sessionId } = await start(visit, asked);
-  const origin = await requireOrigin(visit.calls, runId, sessionId);
+  const origin = asked.answers.length > 0 ? await continueRun(visit.calls, asked.answers) : await begin(visit, asked);
   if (asked.isStream) {
     await streamResponse(visit, origin, -1);
   } else if (asked.echo.background) {
@@ -110,7 +110,9 @@ export async function listInputItems(visit: Visit, id: string): Promise<void> {
   sendJson(response, 200, JSON.stringify(pageOf(await readInputItems(calls, origin), page)));
 }
 
-async function requireOrigin(calls: Calls, runId: string, sessionId: string): Promise<Origin> {
+async function begin(visit: Visit, asked: Asked): Promise<Origin> {
+  const { calls } = visit;
+  const { runId, sessionId } = await start(visit, asked);
   const origin = originOf(await calls.call(runs.getRunInput, { runId }), sessionId);
   if (origin === undefined) {
     throw new Error(`run ${runId} is no response`);
@@ -130,6 +132,9 @@ async function answerWhole({ calls, response }: Visit, origin: Origin): Promise<
       }
       for (const result of results) {
         fold.take(result);
+      }
+      if (fold.isOver) {
+        break;
       }
     }
   } catch (error) {

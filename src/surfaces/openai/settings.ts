@@ -2,11 +2,12 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
+import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
 import { modelNameOf } from "./caller-tools.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { readChatLogprobs, readLogprobs } from "./logprobs.ts";
-import { findAllowed } from "./tools.ts";
+import { findAllowed, serverLabel } from "./tools.ts";
 
 /** Fields of an agent. */
 export type Settings = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
@@ -121,12 +122,12 @@ function readChosenTool(choice: Fields): string {
   }
   const name = choice.findText("name") ?? choice.findObject(type)?.requireText("name");
   const namespace = choice.findText("namespace");
-  choice.ignore("server_label");
+  const server = choice.findText("server_label") ?? serverLabel;
   choice.assertAllRead();
   if (name === undefined) {
     throw invalid(choice.at("name"), "is missing");
   }
-  return modelNameOf(name, namespace);
+  return server === serverLabel ? modelNameOf(name, namespace) : serverToolNameOf(`${server}_`, name);
 }
 
 function readMode(param: string, choice: string): ToolChoice_Mode {

@@ -1,5 +1,6 @@
 // Reads responses and items that this service keeps, by the ids that it gave out.
 
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
@@ -10,7 +11,7 @@ import { isReason } from "../rest/failure.ts";
 import { callerToolsOf } from "./caller-tools.ts";
 import { type Origin, originOf } from "./echo.ts";
 import { ResponseFold } from "./fold.ts";
-import { dashed, plain, runIdOf } from "./ids.ts";
+import { dashed, plain, responsePlaceOf } from "./ids.ts";
 import type { References } from "./input.ts";
 import { type Item, itemsOf } from "./messages.ts";
 
@@ -18,14 +19,15 @@ const runs = RunService.method;
 
 /** Returns the origin of a response by its id; undefined when the caller has no such response. */
 export async function findOrigin(calls: Calls, id: string): Promise<Origin | undefined> {
-  const runId = runIdOf(id);
-  return runId === undefined ? undefined : await originOfRun(calls, runId);
+  const place = responsePlaceOf(id);
+  return place === undefined ? undefined : await originOfRun(calls, place.runId, place.after);
 }
 
-async function originOfRun(calls: Calls, runId: string): Promise<Origin | undefined> {
+/** Returns the origin of the response that begins after a result; undefined when the caller has no such run. */
+export async function originOfRun(calls: Calls, runId: string, after = 0): Promise<Origin | undefined> {
   try {
     const { run } = await calls.call(runs.getRun, { runId });
-    return originOf(await calls.call(runs.getRunInput, { runId }), run?.sessionId ?? "");
+    return originOf(await calls.call(runs.getRunInput, { runId }), run?.sessionId ?? "", after);
   } catch (error) {
     if (isReason(error, "RUN_NOT_FOUND")) {
       return undefined;
@@ -38,15 +40,18 @@ async function originOfRun(calls: Calls, runId: string): Promise<Origin | undefi
 export async function foldNow(calls: Calls, origin: Origin): Promise<ResponseFold> {
   const fold = new ResponseFold(origin);
   fold.open();
-  const { runId } = origin;
-  const results = await readPages(async (pageToken) => {
-    const page = await calls.call(runs.listRunResults, { runId, pageSize: pageSizeMax, pageToken });
-    return { items: page.results, nextPageToken: page.nextPageToken };
-  });
-  for (const result of results) {
+  for (const result of await readResults(calls, origin.runId)) {
     fold.take(result);
   }
   return fold;
+}
+
+/** Returns the log of a run as it is now. */
+export async function readResults(calls: Calls, runId: string): Promise<readonly RunResult[]> {
+  return await readPages(async (pageToken) => {
+    const page = await calls.call(runs.listRunResults, { runId, pageSize: pageSizeMax, pageToken });
+    return { items: page.results, nextPageToken: page.nextPageToken };
+  });
 }
 
 /** Returns the items in the input of a response. */
@@ -121,8 +126,13 @@ async function readPlace(calls: Calls, place: string): Promise<Place | undefined
   if (kind === "input") {
     return { items: await readInputItems(calls, origin), sessionId };
   }
-  const { output } = await foldNow(calls, { ...origin, echo: { ...echo, hasState: true } });
-  return { items: output as readonly Item[], sessionId };
+  const items: Item[] = [];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const fold = await foldNow(calls, { ...origin, after, echo: { ...echo, hasState: true } });
+    items.push(...(fold.output as readonly Item[]));
+    after = fold.waitedAt;
+  }
+  return { items, sessionId };
 }
 
 async function itemsOrNone(calls: Calls, sessionId: string): Promise<readonly Item[]> {

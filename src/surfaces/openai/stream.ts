@@ -31,6 +31,9 @@ export async function streamResponse(visit: Visit, origin: Origin, after: number
         await writeText(visit, keepAlive);
       }
       await writeText(visit, print(results.flatMap((result) => fold.take(result))));
+      if (fold.isOver) {
+        break;
+      }
     }
     endStream(response, "");
   } catch (error) {

@@ -1,5 +1,5 @@
 // Reads the tools of a request: functions and custom tools that the caller runs, alone or in namespaces, tools of this service as an
-// MCP server named `runnel`, and tools that OpenAI runs itself.
+// MCP server named `runnel`, MCP servers that this service connects to, and tools that OpenAI runs itself.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
@@ -7,30 +7,41 @@ import { isObject, parseObject } from "../../platform/base/json/parse-object.ts"
 import { modelNameOf, textParameters } from "./caller-tools.ts";
 import { unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
+import { readServer } from "./mcp-servers.ts";
 
 /** The label under which callers name the tools of this service. */
 export const serverLabel = "runnel";
 
 type AgentTools = Required<
-  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "unknownCallsToCaller">
+  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "mcp" | "unknownCallsToCaller">
 >;
 
 /** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
-export const noTools: AgentTools = { builtin: [], functions: [], provider: [], unknownCallsToCaller: true };
+export const noTools: AgentTools = {
+  builtin: [],
+  functions: [],
+  provider: [],
+  mcp: [],
+  unknownCallsToCaller: true,
+};
 
 /**
  * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own. A tool that
  * OpenAI runs is for models of OpenAI alone: others do without, and the service logs that.
+ * `asks` is false for an API without requests for approval.
  * @throws ApiError that names a field of a tool.
  */
-export function readTools(request: Fields): AgentTools | undefined {
+export function readTools(request: Fields, { asks = true }: { readonly asks?: boolean } = {}): AgentTools | undefined {
   const items = request.findItems("tools");
   if (items === undefined) {
     return undefined;
   }
-  const tools: Tools = { builtin: [], functions: [], provider: [] };
+  const tools: Tools = { builtin: [], functions: [], provider: [], mcp: [] };
   for (const [index, item] of items.entries()) {
     addTool(tools, new Fields(item, `tools[${index}]`), item);
+    if (!asks && tools.mcp.some(({ approve = [] }) => approve.length > 0)) {
+      throw unsupported(`tools[${index}].require_approval`, "use never: this API has no requests for approval");
+    }
   }
   const choice = request.find("tool_choice");
   const allowed = isObject(choice) ? findAllowed(new Fields(choice, "tool_choice")) : undefined;
@@ -43,7 +54,7 @@ export function findAllowed(choice: Fields): Fields | undefined {
 }
 
 /** Of a server all tools are allowed, or those of its `allowed_tools`; of OpenAI's own tools, all of a type. */
-function keepAllowed({ builtin, functions, provider }: Tools, allowed: Fields): Tools {
+function keepAllowed({ builtin, functions, provider, mcp }: Tools, allowed: Fields): Tools {
   const listed = allowed.findObjects("tools") ?? [];
   const names = new Set(
     listed.map((tool) => {
@@ -52,9 +63,10 @@ function keepAllowed({ builtin, functions, provider }: Tools, allowed: Fields): 
     }),
   );
   const types = new Set(listed.map((tool) => tool.findText("type")));
-  const hasServer = listed.some((tool) => tool.findText("server_label") === serverLabel);
+  const servers = new Set(listed.map((tool) => tool.findText("server_label")));
   return {
-    builtin: hasServer ? builtin : [],
+    builtin: servers.has(serverLabel) ? builtin : [],
+    mcp: mcp.filter(({ name }) => servers.has(name)),
     functions: functions.filter(({ name = "" }) => names.has(name)),
     provider: provider.filter(({ tool = "" }) => types.has(String(parseObject(tool)?.type))),
   };
@@ -64,6 +76,7 @@ interface Tools {
   readonly builtin: string[];
   readonly functions: AgentTools["functions"][number][];
   readonly provider: AgentTools["provider"][number][];
+  readonly mcp: AgentTools["mcp"][number][];
 }
 
 function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string): void {
@@ -86,6 +99,10 @@ function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string):
     case "mcp":
       if (tool.requireText("server_label") === serverLabel) {
         tools.builtin.push(...readServerTools(tool));
+        break;
+      }
+      if (tool.find("server_url") !== undefined) {
+        tools.mcp.push(readServer(tool));
         break;
       }
       tools.provider.push(ofOpenAi(item));

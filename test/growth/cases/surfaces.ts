@@ -98,7 +98,7 @@ const echo = {
   prompt_cache_key: null,
 };
 const folds = {
-  ResponseFold: () => new ResponseFold({ runId, sessionId: "s", agent: undefined, echo }),
+  ResponseFold: () => new ResponseFold({ runId, sessionId: "s", after: 0, agent: undefined, echo }),
   AgUiFold: () =>
     new AgUiFold({
       threadId: "t",

@@ -1,10 +1,10 @@
 // Lists the tools of a server, as a run keeps them: bounded, and with names that models can call.
 
 import { Fault } from "../../../platform/base/fault.ts";
+import { serverToolNameOf } from "../../../platform/base/mcp-names.ts";
 import { isDeeper } from "../depth.ts";
 import type { ListedTool, McpConnection } from "./connection.ts";
 import { descriptionCharsMax, listTimeoutMs, pagesMax, schemaBytesMax, toolsMax } from "./limits.ts";
-import { modelNameOf } from "./names.ts";
 import { findHeaderProblem } from "./param-headers.ts";
 
 /** A tool of a server, as a checkpoint holds it. */
@@ -96,5 +96,5 @@ function keep(tool: ListedTool, { server, prefix, hide }: ListOptions): KeptTool
     return problem;
   }
   const words = hide(description).slice(0, descriptionCharsMax).toWellFormed();
-  return { server, tool: name, name: modelNameOf(prefix, name), description: words, schema };
+  return { server, tool: name, name: serverToolNameOf(prefix, name), description: words, schema };
 }

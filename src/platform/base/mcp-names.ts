@@ -7,7 +7,7 @@ const nameCharsMax = 64;
 const digestChars = 8;
 
 /** Returns the name: `files_read_file` for `read.file` with the prefix `files_`. A long name ends with a digest of the whole. */
-export function modelNameOf(prefix: string, tool: string): string {
+export function serverToolNameOf(prefix: string, tool: string): string {
   const name = `${prefix}${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
   // Gemini accepts no other first character.
   const started = /^[A-Za-z_]/.test(name) ? name : `_${name}`;

@@ -1,16 +1,25 @@
-// Interrupts: a run that waits for approvals has ended for its client, and the client's answers begin the next AG-UI run. Nothing
-// is stored for it: the answers name the approvals, and the log has the place at which the run waited.
+// Interrupts: a run that waits for approvals has ended for its client, and the client's answers begin what it sees as the next run.
+// Nothing is stored for it: the answers name the approvals, and the log has the place at which the run waited.
 
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { pageSizeMax } from "../../platform/base/lists.ts";
-import type { Calls } from "../in-process/calls.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
-import { RunRefused } from "./events.ts";
-import type { ResumeEntry } from "./input.ts";
+import type { Calls } from "./calls.ts";
+import { RunRefused } from "./run-refused.ts";
 
 const { listApprovals, getApproval, decideApproval } = ApprovalService.method;
+
+/** The answer to an interrupt. */
+export interface ResumeEntry {
+  readonly interruptId: string;
+  /** False also when the person left the question. */
+  readonly isApproved: boolean;
+  /** True when the person left the question. */
+  readonly isCancelled: boolean;
+  readonly comment: string;
+}
 
 /** The maximum length of a comment on a decision, in characters. */
 const commentCharsMax = 1_024;
@@ -21,12 +30,13 @@ export async function assertNoInterrupt(calls: Calls, runId: string): Promise<vo
 }
 
 /**
- * Decides the approvals that a client answers. The same answers again change nothing. Returns the id of the run.
+ * Decides the approvals that a client answers: those of a session, or any of its own when `sessionId` is undefined. The same answers
+ * again change nothing. Returns the id of the run.
  * @throws RunRefused for an answer that is missing, unknown, too late or not the first.
  */
 export async function answerInterrupts(
   calls: Calls,
-  sessionId: string,
+  sessionId: string | undefined,
   entries: readonly ResumeEntry[],
 ): Promise<string> {
   const approvals = await Promise.all(entries.map((entry) => findApproval(calls, sessionId, entry)));
@@ -44,10 +54,14 @@ export async function answerInterrupts(
   return first.runId;
 }
 
-async function findApproval(calls: Calls, sessionId: string, { interruptId }: ResumeEntry): Promise<Approval> {
+async function findApproval(
+  calls: Calls,
+  sessionId: string | undefined,
+  { interruptId }: ResumeEntry,
+): Promise<Approval> {
   try {
     const { approval } = await calls.call(getApproval, { approvalId: interruptId });
-    if (approval?.sessionId === sessionId) {
+    if (approval !== undefined && (sessionId === undefined || approval.sessionId === sessionId)) {
       return approval;
     }
   } catch (error) {

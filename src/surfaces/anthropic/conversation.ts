@@ -2,10 +2,12 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
 import { toolNameOf } from "../in-process/tool-names.ts";
 import { type Content, contentOf, readBlocks, readTexts } from "./content.ts";
 import { ApiError, invalid } from "./errors.ts";
-import type { Fields } from "./fields.ts";
+import { Fields } from "./fields.ts";
+import { isServerCallId } from "./ids.ts";
 import { type Block, nativeName, openState, writeNative } from "./state.ts";
 import { withoutCacheMark } from "./tools.ts";
 
@@ -28,7 +30,7 @@ export function readConversation(request: Fields): readonly Message[] {
         messages.push(...readUser(item));
         break;
       case "assistant":
-        messages.push(readAssistant(item, model));
+        messages.push(...readAnswer(item, model));
         break;
       default:
         throw invalid(item.at("role"), "must be user, assistant or system");
@@ -71,14 +73,47 @@ function readResult(block: Fields): Message {
   });
 }
 
-/** Reads an answer. What a model wants back with it is in blocks that no other model reads. */
-function readAssistant(item: Fields, model: string): Message {
+/** Reads an answer. Results of MCP servers that this service has called stand between the responses of the model. */
+function readAnswer(item: Fields, model: string): readonly Message[] {
+  const messages: Message[] = [];
+  let blocks: Fields[] = [];
+  let results: Message[] = [];
+  const end = (): void => {
+    messages.push(...(blocks.length > 0 ? [readAssistant(blocks, model)] : []), ...results);
+    [blocks, results] = [[], []];
+  };
+  for (const block of requireBlocks(item)) {
+    if (block.requireText("type") === "mcp_tool_result" && isServerCallId(block.requireText("tool_use_id"))) {
+      results.push(readResult(block));
+      continue;
+    }
+    if (results.length > 0) {
+      end();
+    }
+    blocks.push(block);
+  }
+  end();
+  return messages;
+}
+
+/** Returns the block of a call as models know it: a call of an MCP server of this service has the names of both. */
+function callBlockOf(block: Fields): Fields {
+  if (block.requireText("type") !== "mcp_tool_use" || !isServerCallId(block.requireText("id"))) {
+    return block;
+  }
+  const { server_name: _, ...call } = block.value as Block;
+  const name = serverToolNameOf(`${block.requireText("server_name")}_`, block.requireText("name"));
+  return new Fields({ ...call, type: "tool_use", name }, block.path);
+}
+
+/** Reads a response of a model. What a model wants back with it is in blocks that no other model reads. */
+function readAssistant(blocks: readonly Fields[], model: string): Message {
   const texts: string[] = [];
   const calls: ToolCall[] = [];
   const native: Block[] = [];
   let state: string | undefined;
   let isPlain = true;
-  for (const block of requireBlocks(item)) {
+  for (const block of blocks.map(callBlockOf)) {
     const type = block.requireText("type");
     switch (type) {
       case "text":

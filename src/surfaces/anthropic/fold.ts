@@ -4,6 +4,7 @@
 //     open for their signatures until then.
 // F2  A stream cannot take back what it has given. A whole message can.
 
+import { create } from "@bufbuild/protobuf";
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import {
   ModelError_Cause,
@@ -13,23 +14,31 @@ import {
   type ToolCallCompleted,
   type ToolCallStarted,
 } from "#gen/runnel/v1/result_pb.js";
+import { type AgentTools, AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
 import { parseExact } from "../../platform/base/json/exact.ts";
 import { parseObject } from "../../platform/base/json/parse-object.ts";
-import { textOf } from "../in-process/message-text.ts";
+import { findServerTool } from "../in-process/mcp-servers.ts";
+import { outputOf, textOf } from "../in-process/message-text.ts";
 import { ContentBlocks, type StreamEvent } from "./content-blocks.ts";
 import { type ApiError, failureOf, overloaded } from "./errors.ts";
+import { serverCallIdOf } from "./ids.ts";
 import type { Asked } from "./request.ts";
 import { type Block, readNative, sealState } from "./state.ts";
 
 /** What the fold is of. */
-export type FoldOptions = Pick<Asked, "model" | "isStream" | "thoughts" | "longNames"> & { readonly id: string };
+export type FoldOptions = Pick<Asked, "model" | "isStream" | "thoughts" | "longNames" | "agent"> & {
+  readonly id: string;
+};
 
 /** What a log has said so far. */
 export class MessageFold {
   readonly #options: FoldOptions;
   readonly #content = new ContentBlocks();
   readonly #nativeCalls = new Map<unknown, Block>();
+  /** The ids of the calls of MCP servers, as callers see them. */
+  readonly #serverCalls = new Map<string, string>();
+  readonly #servers: AgentTools;
   /** The index of the first block of the current response, and of the blocks that grow. */
   #turn = 0;
   #text: number | undefined;
@@ -41,6 +50,7 @@ export class MessageFold {
 
   constructor(options: FoldOptions) {
     this.#options = options;
+    this.#servers = create(AgentToolsSchema, options.agent.tools ?? {});
   }
 
   get hasEnded(): boolean {
@@ -104,15 +114,41 @@ export class MessageFold {
     return [...begun, ...this.#content.extend(this.#text, "text", piece)];
   }
 
-  /** Shows calls that Anthropic runs, and no others: callers would take those for their own. */
-  #call({ toolCallId: id, toolName: name, parameters }: ToolCallStarted, sequence: bigint): StreamEvent[] {
+  /** Shows calls that Anthropic runs, and those of MCP servers, and no others: callers would take those for their own. */
+  #call(started: ToolCallStarted, sequence: bigint): StreamEvent[] {
+    const { toolCallId: id, toolName: name, parameters } = started;
     const type = callTypeOf(id);
-    return type === undefined
-      ? []
-      : [...this.#endGrowing(), ...this.#content.addCall({ type, id, name }, parseExact(parameters), sequence)];
+    const call = type === undefined ? this.#serverCall(started, sequence) : { type, id, name };
+    if (call === undefined) {
+      return [];
+    }
+    const events = [...this.#endGrowing(), ...this.#content.addCall(call, parseExact(parameters), sequence)];
+    if (type === undefined) {
+      this.#beginTurn();
+    }
+    return events;
   }
 
-  #answer({ toolCallId, toolName, result, error }: ToolCallCompleted, sequence: bigint): StreamEvent[] {
+  #serverCall({ toolCallId, toolName, runByProvider }: ToolCallStarted, sequence: bigint): Block | undefined {
+    const tool = runByProvider ? undefined : findServerTool(this.#servers, toolName);
+    if (tool === undefined) {
+      return undefined;
+    }
+    const id = serverCallIdOf(this.#options.id, sequence);
+    this.#serverCalls.set(toolCallId, id);
+    return { type: "mcp_tool_use", id, name: tool.name, server_name: tool.server };
+  }
+
+  #answer(completed: ToolCallCompleted, sequence: bigint): StreamEvent[] {
+    const { toolCallId, toolName, result, error } = completed;
+    const own = this.#serverCalls.get(toolCallId);
+    if (own !== undefined) {
+      const content = [{ type: "text", text: error ?? outputOf(result) }];
+      const block = { type: "mcp_tool_result", tool_use_id: own, is_error: error !== undefined, content };
+      const events = this.#content.add(block, sequence);
+      this.#beginTurn();
+      return events;
+    }
     const call = callTypeOf(toolCallId);
     if (call === undefined) {
       return [];

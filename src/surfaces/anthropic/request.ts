@@ -155,7 +155,7 @@ function isClosed(schema: unknown): boolean {
 
 /** Fields that the contract has, or that change nothing here. All others are for Anthropic, whose API grows. */
 const ownFields: ReadonlySet<string> = new Set([
-  ...["model", "messages", "system", "tools", "tool_choice", "max_tokens", "stream", "stop_sequences"],
+  ...["model", "messages", "system", "tools", "mcp_servers", "tool_choice", "max_tokens", "stream", "stop_sequences"],
   ...["temperature", "top_p", "top_k", "service_tier", "cache_control", "output_config", "output_format", "thread"],
 ]);
 

@@ -1,4 +1,5 @@
-// Reads the tools of a request: those that the caller runs, and those in Anthropic's own words, which only its models get.
+// Reads the tools of a request: those that the caller runs, those of MCP servers, and those in Anthropic's own words, which only its
+// models get.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, type AgentToolsSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
@@ -6,28 +7,38 @@ import { isObject } from "../../platform/base/json/parse-object.ts";
 import { toolNameOf } from "../in-process/tool-names.ts";
 import { invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
+import { readServers, toolsetType } from "./mcp-servers.ts";
 
 /** Fields of an agent. */
 export type AgentFields = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
 
 type AgentTools = Required<
-  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "unknownCallsToCaller">
+  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "mcp" | "unknownCallsToCaller">
 >;
 
 /** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
-export const noTools: AgentTools = { builtin: [], functions: [], provider: [], unknownCallsToCaller: true };
+export const noTools: AgentTools = {
+  builtin: [],
+  functions: [],
+  provider: [],
+  mcp: [],
+  unknownCallsToCaller: true,
+};
 
 /** Returns the tools of a request; undefined when it has none. */
 export function readTools(request: Fields): AgentTools | undefined {
   const tools = request.findObjects("tools");
-  if (tools === undefined) {
+  const mcp = readServers(request);
+  if (tools === undefined && mcp.length === 0) {
     return undefined;
   }
-  const { functions = [], provider = [] } = Object.groupBy(tools, (tool) =>
-    (tool.findText("type") ?? "custom") === "custom" ? "functions" : "provider",
-  );
+  const { functions = [], provider = [] } = Object.groupBy(tools ?? [], (tool) => {
+    const type = tool.findText("type") ?? "custom";
+    return type === "custom" ? "functions" : type === toolsetType ? "servers" : "provider";
+  });
   return {
     ...noTools,
+    mcp,
     functions: functions.map((tool) => ({
       name: toolNameOf(tool.requireText("name")),
       description: tool.findText("description") ?? "",

@@ -54,6 +54,11 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./mcp/commands.ts")).defineMcp,
   },
   {
+    name: "acp",
+    about: "serve the agents of a service to an editor over standard input and output (ACP)",
+    load: async () => (await import("./acp/acp.ts")).defineAcp,
+  },
+  {
     name: "record",
     about: "write a finished run to a file that `replay` checks",
     load: async () => (await import("./record.ts")).defineRecord,

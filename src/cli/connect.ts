@@ -87,7 +87,8 @@ export function withAdministration<T>(url: string, work: (service: Service) => P
   return explainAbsence(url, () => work(connectTo(url, credentials)));
 }
 
-async function explainAbsence<T>(url: string, work: () => Promise<T>): Promise<T> {
+/** Does work that calls the service at `url`, with the same errors. */
+export async function explainAbsence<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

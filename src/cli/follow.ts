@@ -53,6 +53,17 @@ export async function* follow<T>({ open, patienceMs, signal, onReconnect }: Foll
   }
 }
 
+/** Makes a call that may be repeated, again while the service is away. Throws when `signal` aborts. */
+export async function callPatiently<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const open = async function* () {
+    yield [await call()];
+  };
+  for await (const answer of follow<T>({ open, patienceMs, signal, onReconnect: () => {} })) {
+    return answer;
+  }
+  throw signal.reason;
+}
+
 /** Which log to follow, and from where. */
 export interface FollowedLog {
   readonly runId: string;

@@ -85,7 +85,8 @@ function showRestart({ turn }: TurnRestarted, opening: string): string {
   return `\n(turn ${turn} starts again on another replica: ignore its text above${which})\n`;
 }
 
-function textOf(message: Message | undefined): string {
+/** Returns the text of a message. */
+export function textOf(message: Message | undefined): string {
   const { content } = message ?? {};
   return content?.case === "parts"
     ? content.value.elements.map(({ text = "" }) => text).join("")

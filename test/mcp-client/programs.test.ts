@@ -102,9 +102,9 @@ test.skipIf(!hasJail)(
 
 test.skipIf(!hasJail)("a program that dies is started once more, and not again", async ({ folder }) => {
   const run = await open(folder);
-  expect(await run.call("srv_die")).toEqual({ error: "the program of the server ended (status 7)" });
+  expect(await run.call("srv_die")).toEqual({ error: "the program ended (status 7)" });
   expect(await run.call("srv_count")).toEqual({ content: "1" });
-  expect(await run.call("srv_die")).toEqual({ error: "the program of the server ended (status 7)" });
+  expect(await run.call("srv_die")).toEqual({ error: "the program ended (status 7)" });
   const error = "the program of the server has ended twice in this run: it is not started again";
   expect(await run.call("srv_count")).toEqual({ error });
 });

@@ -50,6 +50,8 @@ export interface ServedView {
   readonly environment: Readonly<Record<string, string>>;
   /** Directories that it may read. */
   readonly folders: readonly string[];
+  /** Whether it has the network of the machine; unset means none. */
+  readonly network?: boolean | undefined;
 }
 
 const jailTemp = "/tmp";
@@ -57,11 +59,16 @@ const jailTemp = "/tmp";
 /** Files of /etc that programs need, where they exist. There is no passwd: the jail has one user, without a name. */
 const systemFiles = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime"] as const;
 
+/** Files of /etc by which programs find hosts and check their certificates. */
+const networkFiles = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki"] as const;
+
 /** Returns the arguments for `bwrap`, including the jail's command. */
 export function jailArguments(system: SystemView, view: CommandView): string[] {
   const home = tempDirectoryOf(jailTemp, view.sessionId);
+  const hasNetwork = view.served?.network === true;
   return [
-    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(hasNetwork ? [] : ["--unshare-net"]),
     ...["--disable-userns", "--uid", "65534", "--gid", "65534", "--hostname", "jail", "--cap-drop", "ALL"],
     ...["--die-with-parent", "--new-session", "--as-pid-1"],
     ...["--seccomp", String(launchDescriptors.filter), "--info-fd", String(launchDescriptors.info)],
@@ -69,7 +76,7 @@ export function jailArguments(system: SystemView, view: CommandView): string[] {
     ...system.folders.flatMap(({ path, link }) =>
       link === undefined ? ["--ro-bind", path, path] : ["--symlink", link, path],
     ),
-    ...systemFiles.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...[...systemFiles, ...(hasNetwork ? networkFiles : [])].flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(tempBytes), "--tmpfs", jailTemp, "--perms", "0700", "--dir", home],

@@ -2,78 +2,17 @@
 
 import type { ChildProcess } from "node:child_process";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
-import { type Clock, over } from "../../../platform/base/clock.ts";
-import type { ProgramAddress } from "../../../platform/config/mcp-servers.ts";
-import type { Commands } from "../bash/commands.ts";
-import type { CommandEnd, NotRun } from "../bash/outcome.ts";
-import type { ToolContext } from "../tool.ts";
+import type { ProgramAddress } from "../../../platform/config/program-address.ts";
+import { type ProgramOptions, type ServedProgram, serveProgram } from "../bash/served-program.ts";
 import type { BreakableTransport } from "./connection.ts";
-import { errorCharsMax } from "./limits.ts";
 
-/** What starts a program. */
-export interface ProgramOptions {
-  readonly commands: Pick<Commands, "serve">;
-  readonly clock: Clock;
-  /** Where it works. Its signal does not end the program. */
-  readonly context: Omit<ToolContext, "signal">;
-}
-
-/** A started program. */
-export interface Program extends BreakableTransport {
-  /** Closes its input, and kills it when it has not ended soon. Resolves at its end. */
-  stop(): Promise<void>;
-}
-
-/** The time between the end of its input and the kill. */
-const stopGraceMs = 2_000;
+/** A started server. */
+export interface Program extends BreakableTransport, Pick<ServedProgram, "stop"> {}
 
 /** Starts a program. The transport breaks when the program ends. */
 export async function startProgram(address: ProgramAddress, options: ProgramOptions): Promise<Program> {
-  const { commands, clock, context } = options;
-  const broken = new AbortController();
-  const kill = new AbortController();
-  const launched = Promise.withResolvers<ChildProcess>();
-  const { environment, folders } = address;
-  const request = {
-    ...{ command: commandOf(address, context.workDir), environment, folders },
-    onLaunched: launched.resolve,
-  };
-  const ended = commands
-    .serve(request, { ...context, signal: kill.signal })
-    .then(describeEnd, (error: unknown) => `the program could not be started: ${String(error)}`)
-    .then((words) => {
-      broken.abort(new Error(words));
-      launched.reject(new Error(words));
-    });
-  const child = await launched.promise;
-  return {
-    transport: createTransport(child, broken),
-    broken: broken.signal,
-    stop: async () => {
-      const done = new AbortController();
-      const wait = clock.sleep(stopGraceMs, done.signal).then(() => kill.abort(new Error("the program was stopped")));
-      child.stdin?.end();
-      await ended;
-      done.abort(over);
-      await wait;
-    },
-  };
-}
-
-/** Returns the command line. `{work_dir}` is the work directory of the session. */
-function commandOf({ command, args }: ProgramAddress, workDir: string): string {
-  const words = [command, ...args].map((word) => word.replaceAll("{work_dir}", workDir));
-  return `exec ${words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")}`;
-}
-
-function describeEnd(end: CommandEnd | NotRun): string {
-  if ("words" in end) {
-    return `the program could not be started: ${end.words}`;
-  }
-  const { exit, limit, stderr } = end;
-  const how = limit ?? ("status" in exit ? `status ${exit.status}` : `signal ${exit.signal}`);
-  const [last = ""] = stderr.text.trim().split("\n").slice(-1);
-  return `the program of the server ended (${how})${last === "" ? "" : `: ${last.slice(0, errorCharsMax)}`}`;
+  const { child, broken, stop } = await serveProgram(address, options);
+  return { transport: createTransport(child, broken), broken: broken.signal, stop };
 }
 
 /** With `pid` and `stderr` the official client knows a program: one that does not know its first question gets the older one. */

@@ -5,10 +5,11 @@
 
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
-import type { ProgramAddress } from "../../../platform/config/mcp-servers.ts";
+import type { ProgramAddress } from "../../../platform/config/program-address.ts";
+import type { ProgramOptions } from "../bash/served-program.ts";
 import type { ToolContext } from "../tool.ts";
 import type { McpConnection } from "./connection.ts";
-import type { Program, ProgramOptions } from "./program.ts";
+import type { Program } from "./program.ts";
 
 /** Options of the programs. */
 export interface ProgramsOptions {

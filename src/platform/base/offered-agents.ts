@@ -24,6 +24,8 @@ export interface OfferedAgent {
 /** A message to an agent. */
 export interface AgentMessage {
   readonly id: string;
+  /** The name of the surface over which it came. */
+  readonly source: string;
   readonly text: string;
   /** The id of the conversation, chosen by the caller. */
   readonly conversationId: string;

@@ -1,11 +1,5 @@
 // The answer to a call that may take as long as a run: a stream of progress, or JSON for a client that reads no streams.
 
-import { SlowJson } from "../in-process/slow-json.ts";
-import { endStream, setHead } from "../rest/respond.ts";
-import { sseHeartbeat } from "../rest/sse.ts";
-import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
-import { finish, type McpCall } from "./call.ts";
-import type { CallFold } from "./fold.ts";
 import {
   errorMessage,
   printError,
@@ -14,7 +8,13 @@ import {
   type RpcError,
   type RpcId,
   resultMessage,
-} from "./rpc.ts";
+} from "../in-process/json-rpc.ts";
+import { SlowJson } from "../in-process/slow-json.ts";
+import { endStream, setHead } from "../rest/respond.ts";
+import { sseHeartbeat } from "../rest/sse.ts";
+import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
+import { finish, type McpCall } from "./call.ts";
+import type { CallFold } from "./fold.ts";
 
 /** An answer that is being written. */
 export class CallAnswer {

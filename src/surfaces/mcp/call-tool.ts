@@ -3,6 +3,7 @@
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { followLog } from "../in-process/follow-log.ts";
+import { type Params, requireText, toRpcError, wrongParam } from "../in-process/json-rpc.ts";
 import { isReason } from "../rest/failure.ts";
 import { CallAnswer } from "./answer.ts";
 import { decideAll, listQuestions } from "./approvals.ts";
@@ -10,7 +11,6 @@ import { answer, type McpCall } from "./call.ts";
 import { endOf } from "./end.ts";
 import { CallFold } from "./fold.ts";
 import { lacksTasks } from "./modern.ts";
-import { type Params, requireText, toRpcError, wrongParam } from "./rpc.ts";
 import { CallRefused, findRun, type StartedRun, startRun } from "./start.ts";
 import { createdTask } from "./tasks.ts";
 import { requireTool, type Tool } from "./tools.ts";

@@ -4,10 +4,10 @@ import type { ContextValues } from "@connectrpc/connect";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { OfferedAgents } from "../../platform/base/offered-agents.ts";
 import type { Calls } from "../in-process/calls.ts";
+import type { Params, RpcId } from "../in-process/json-rpc.ts";
+import { printResult } from "../in-process/json-rpc.ts";
 import { sendJson } from "../rest/respond.ts";
 import type { StreamedAnswer } from "../rest/streamed-answer.ts";
-import type { Params, RpcId } from "./rpc.ts";
-import { printResult } from "./rpc.ts";
 
 /** Texts that a client keeps for the service. A text that was made for another client, or for another purpose, does not open. */
 export interface Seals {

@@ -1,8 +1,9 @@
 // Folds the log of a run into the result of a call: the same log gives the same result on every replica.
 
 import type { ArtifactCreated, RunResult } from "#gen/runnel/v1/result_pb.js";
+import { artifactIdOf } from "../in-process/agents.ts";
+import { internalError, RpcError } from "../in-process/json-rpc.ts";
 import { textOf } from "../in-process/message-text.ts";
-import { internalError, RpcError } from "./rpc.ts";
 import type { StartedRun } from "./start.ts";
 
 /** The result of a call, as the protocol has it. */
@@ -102,11 +103,6 @@ const lostCodes: ReadonlySet<string> = new Set(["runner.no_terminal", "runner.di
 /** Returns the URI of an artifact. */
 function artifactUri(runId: string, artifactId: string): string {
   return `runnel://runs/${runId}/artifacts/${encodeURIComponent(artifactId)}`;
-}
-
-/** Returns the id of an artifact. The host chooses one for its storage; in the log the sequence is one. */
-export function artifactIdOf(sequence: bigint, { artifactId }: ArtifactCreated): string {
-  return artifactId === undefined || artifactId === "" ? String(sequence) : artifactId;
 }
 
 function blockOf(runId: string, sequence: bigint, artifact: ArtifactCreated, content: string | undefined): object {

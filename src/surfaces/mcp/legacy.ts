@@ -3,12 +3,12 @@
 
 import { newUuid } from "../../platform/base/ids.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
+import { invalidRequest, type Params, printResult, RpcError, type RpcId } from "../in-process/json-rpc.ts";
 import { headerOf } from "../in-process/visit.ts";
 import { type RestRequest, type RestResponse, sendJson } from "../rest/respond.ts";
 import { type Abilities, type McpCall, type Seals, serverInfo } from "./call.ts";
 import { capabilities, instructions } from "./discover.ts";
 import { readAbilities } from "./modern.ts";
-import { invalidRequest, type Params, printResult, RpcError, type RpcId } from "./rpc.ts";
 
 /** Newest first. A client that asks for another revision gets the newest. */
 const versions = ["2025-11-25", "2025-06-18", "2025-03-26"];

@@ -3,13 +3,13 @@
 
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
+import { printNotification, printResult, wrongParam } from "../in-process/json-rpc.ts";
 import { isReason } from "../rest/failure.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { sseHeartbeat } from "../rest/sse.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { finish, type McpCall } from "./call.ts";
 import { lacksTasks } from "./modern.ts";
-import { printNotification, printResult, wrongParam } from "./rpc.ts";
 import type { StartedRun } from "./start.ts";
 import { describeTask, findTasks } from "./tasks.ts";
 import { describe, findTools } from "./tools.ts";

@@ -1,10 +1,10 @@
 // The rules of revision 2026-07-28: each request names its version and what its client can do, and its headers repeat the body.
 
 import { isObject } from "../../platform/base/json/parse-object.ts";
+import { invalidParams, type Params, RpcError } from "../in-process/json-rpc.ts";
 import { headerOf } from "../in-process/visit.ts";
 import type { RestRequest } from "../rest/respond.ts";
 import type { Abilities } from "./call.ts";
-import { invalidParams, type Params, RpcError } from "./rpc.ts";
 
 /** The revision. */
 export const modernVersion = "2026-07-28";

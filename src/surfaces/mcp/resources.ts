@@ -4,11 +4,11 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { printMessage } from "../../platform/base/json/print.ts";
+import { artifactIdOf, readArtifact } from "../in-process/agents.ts";
+import { invalidParams, RpcError, requireText, wrongParam } from "../in-process/json-rpc.ts";
 import { isReason } from "../rest/failure.ts";
 import { answer, cacheable, type McpCall } from "./call.ts";
-import { readContent } from "./end.ts";
-import { artifactIdOf, contentsOf } from "./fold.ts";
-import { invalidParams, RpcError, requireText, wrongParam } from "./rpc.ts";
+import { contentsOf } from "./fold.ts";
 
 const runs = RunService.method;
 
@@ -57,7 +57,7 @@ export async function readResource(call: McpCall): Promise<void> {
   const [, runId = "", artifactId] = /^runnel:\/\/runs\/([0-9a-f-]{36})\/(?:log|artifacts\/([^/]+))$/.exec(uri) ?? [];
   try {
     const contents =
-      artifactId === undefined ? await readLog(call, uri, runId) : await readArtifact(call, uri, runId, artifactId);
+      artifactId === undefined ? await readLog(call, uri, runId) : await readStored(call, uri, runId, artifactId);
     if (contents !== undefined) {
       answer(call, cacheable(call, { contents: [contents] }));
       return;
@@ -91,14 +91,15 @@ async function readLog(call: McpCall, uri: string, runId: string): Promise<objec
   return { uri, mimeType: logType, text };
 }
 
-async function readArtifact(call: McpCall, uri: string, runId: string, encoded: string): Promise<object | undefined> {
+async function readStored(call: McpCall, uri: string, runId: string, encoded: string): Promise<object | undefined> {
   for await (const { sequence, payload } of listResults(call, runId)) {
     if (payload.case !== "artifactCreated") {
       continue;
     }
     const artifactId = artifactIdOf(sequence, payload.value);
     if (encodeURIComponent(artifactId) === encoded) {
-      const contentBase64 = payload.value.contentBase64 ?? (await readContent(call, runId, artifactId));
+      const contentBase64 =
+        payload.value.contentBase64 ?? (await readArtifact(call.server.agents, call.values, runId, artifactId));
       return contentBase64 === undefined ? undefined : contentsOf(uri, payload.value, contentBase64);
     }
   }

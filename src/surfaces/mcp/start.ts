@@ -8,9 +8,9 @@ import { newUuid } from "../../platform/base/ids.ts";
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import { pageSizeMax } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
+import type { Params, RpcId } from "../in-process/json-rpc.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
 import type { McpCall } from "./call.ts";
-import type { Params, RpcId } from "./rpc.ts";
 import type { Tool } from "./tools.ts";
 
 const sessions = SessionService.method;
@@ -136,7 +136,8 @@ async function startOffered(
   const { calls, clock } = call;
   const conversationId = given ?? newUuid(clock.nowMs());
   const note = noteOf(call, tool, conversationId);
-  const message = { id: newUuid(clock.nowMs()), text, conversationId, annotations: JSON.stringify({ mcp: note }) };
+  const annotations = JSON.stringify({ mcp: note });
+  const message = { id: newUuid(clock.nowMs()), source: "mcp", text, conversationId, annotations };
   const runId = await source.start((method, request) => calls.call(method, request), agent, message);
   return { runId, note };
 }

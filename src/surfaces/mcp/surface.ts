@@ -9,6 +9,18 @@ import { isObject } from "../../platform/base/json/parse-object.ts";
 import { jsonReader, noReader } from "../http/body-weight.ts";
 import { isForeignOrigin } from "../http/cors.ts";
 import { Calls } from "../in-process/calls.ts";
+import {
+  findId,
+  invalidRequest,
+  isDefect,
+  methodNotFound,
+  type Params,
+  printError,
+  RpcError,
+  type RpcMessage,
+  readMessage,
+  toRpcError,
+} from "../in-process/json-rpc.ts";
 import type { SurfaceOptions } from "../in-process/routed-surface.ts";
 import { endSlowJson } from "../in-process/slow-json.ts";
 import { signalOf } from "../rest/disconnect.ts";
@@ -31,18 +43,6 @@ import { initialize, readCancelled, readPlace, readSession } from "./legacy.ts";
 import { listen, listenInSession } from "./listen.ts";
 import { isModern, readEnvelope } from "./modern.ts";
 import { listResources, listTemplates, readResource } from "./resources.ts";
-import {
-  findId,
-  invalidRequest,
-  isDefect,
-  methodNotFound,
-  type Params,
-  printError,
-  RpcError,
-  type RpcMessage,
-  readMessage,
-  toRpcError,
-} from "./rpc.ts";
 import { findActiveRun, findRun } from "./start.ts";
 import { cancelTask, getTask, updateTask } from "./tasks.ts";
 import { listTools } from "./tools.ts";

@@ -4,12 +4,12 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
+import { requireText, wrongParam } from "../in-process/json-rpc.ts";
 import { decideAll, listQuestions } from "./approvals.ts";
 import { answer, type McpCall } from "./call.ts";
 import { endOf } from "./end.ts";
 import { type CallEnd, CallFold } from "./fold.ts";
 import { lacksTasks } from "./modern.ts";
-import { requireText, wrongParam } from "./rpc.ts";
 import { findRun, type StartedRun } from "./start.ts";
 
 const runs = RunService.method;

@@ -1,23 +1,16 @@
 // Tools: the presets of the service, and the agents that protocols offer to the caller.
 
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
-import type { OfferedAgent, OfferedAgents } from "../../platform/base/offered-agents.ts";
+import { findAgents, type NamedAgent } from "../in-process/agents.ts";
+import { wrongParam } from "../in-process/json-rpc.ts";
 import { answer, cacheable, type McpCall } from "./call.ts";
-import { wrongParam } from "./rpc.ts";
 
 /** A tool: one agent. */
-export interface Tool {
-  readonly name: string;
-  /** For people; empty for none. */
-  readonly title: string;
-  readonly description: string;
+export interface Tool extends NamedAgent {
   /** The agent's own schema; undefined for an agent that takes a message. */
   readonly inputSchema: Readonly<Record<string, unknown>> | undefined;
   /** Whether a call is a task: as the call's duration says, never, or always. */
   readonly tasks: "chosen" | "never" | "required";
-  /** The agent of a protocol; undefined for a preset. */
-  readonly offered: { readonly source: OfferedAgents; readonly agent: OfferedAgent } | undefined;
 }
 
 /** `tools/list`. */
@@ -29,18 +22,9 @@ export async function listTools(call: McpCall): Promise<void> {
   answer(call, cacheable(call, { tools: tools.map(describe) }));
 }
 
-/** Returns the caller's tools in a stable order. An agent of the caller's own hides a preset of its name. */
+/** Returns the caller's tools in a stable order. */
 export async function findTools({ calls, server }: Pick<McpCall, "calls" | "server">): Promise<readonly Tool[]> {
-  const { presets } = await calls.call(SessionService.method.listPresets, {});
-  const tools = new Map(presets.map(({ name, model }) => [name, toolOfPreset(name, model)]));
-  for (const source of server.agents) {
-    for (const agent of await source.list((method, request) => calls.call(method, request))) {
-      if (toolNames.test(agent.name)) {
-        tools.set(agent.name, toolOfAgent(source, agent));
-      }
-    }
-  }
-  return [...tools.values()];
+  return (await findAgents(calls, server.agents)).map(toolOf);
 }
 
 /** Returns a tool by its name. Throws RpcError for one that the caller does not have. */
@@ -56,8 +40,6 @@ export async function requireTool(call: McpCall, name: string): Promise<Tool> {
 export function describe({ name, title, description, inputSchema = messageSchema }: Tool): object {
   return { name, ...(title !== "" && { title }), description, inputSchema, outputSchema };
 }
-
-const toolNames = /^[A-Za-z0-9._-]{1,128}$/;
 
 const sessionSchema = {
   type: "string",
@@ -84,22 +66,13 @@ const outputSchema = {
   required: ["run_id", "session_id", "state"],
 };
 
-function toolOfPreset(name: string, model: string): Tool {
-  const withModel = model === "" ? "" : ` with the model ${model}`;
-  const description = `Runs the agent ${name}${withModel}, and returns its answer.`;
-  return { name, title: "", description, inputSchema: undefined, tasks: "chosen", offered: undefined };
-}
-
 /** The author of an agent may give its tool a schema, and say whether its calls are tasks. */
-function toolOfAgent(source: OfferedAgents, agent: OfferedAgent): Tool {
-  const { name, title, description } = agent;
-  const { input_schema: schema, tasks } = isObject(agent.metadata.mcp) ? agent.metadata.mcp : {};
+function toolOf(agent: NamedAgent): Tool {
+  const ofAuthor = agent.offered?.agent.metadata.mcp;
+  const { input_schema: schema, tasks } = isObject(ofAuthor) ? ofAuthor : {};
   return {
-    name,
-    title,
-    description: description || title || `Runs the agent ${name}, and returns its answer.`,
+    ...agent,
     inputSchema: isObject(schema) && schema.type === "object" ? schema : undefined,
     tasks: tasks === "never" || tasks === "required" ? tasks : "chosen",
-    offered: { source, agent },
   };
 }

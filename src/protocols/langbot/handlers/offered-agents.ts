@@ -37,11 +37,11 @@ export function offerAgents({ db }: Pick<LangbotDeps, "db">): OfferedAgents {
       }
       return [...agents.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
     },
-    start: async (call, { name }, { id: eventId, text, conversationId, annotations }) => {
+    start: async (call, { name }, { id: eventId, source, text, conversationId, annotations }) => {
       const event = {
         eventId,
         eventType,
-        source: "mcp",
+        source,
         agentId: name,
         conversationId,
         actor: { actorType: "user" },

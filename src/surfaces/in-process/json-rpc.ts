@@ -21,7 +21,7 @@ export const invalidRequest = -32600;
 export const methodNotFound = -32601;
 export const invalidParams = -32602;
 export const internalError = -32603;
-const parseError = -32700;
+export const parseError = -32700;
 
 /** The refusal of a message. */
 export class RpcError extends Error {
@@ -60,7 +60,12 @@ export function toRpcError(error: unknown): RpcError {
 export function readMessage(request: RestRequest, body: Uint8Array | undefined): RpcMessage {
   assertJsonType(request, { takesText: false });
   assertUncompressed(request);
-  const value = parse(decodeBody(body ?? new Uint8Array(), false));
+  return parseMessage(decodeBody(body ?? new Uint8Array(), false));
+}
+
+/** Reads a message. Throws RpcError. */
+export function parseMessage(text: string): RpcMessage {
+  const value = parse(text);
   if (!isObject(value) || value.jsonrpc !== "2.0") {
     throw new RpcError(invalidRequest, 'the body must be one JSON-RPC message with "jsonrpc": "2.0"');
   }

@@ -1,16 +1,19 @@
 // Opens the ports and connects them: admission first, then the surfaces, then the handlers behind the router.
 
+import { sign } from "node:crypto";
 import type { ContextValues } from "@connectrpc/connect";
+import { A2AService } from "#gen/lf/a2a/v1/a2a_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Core } from "../api/core.ts";
 import { createRunFeed } from "../api/feeds.ts";
 import { OpenWatches } from "../api/open-watches.ts";
-import type { OpenProtocol } from "../api/protocol.ts";
+import { type OpenProtocol, part } from "../api/protocol.ts";
 import { serializeFiles } from "../api/reflection/descriptor-index.ts";
 import { createHandlers, routerLimits } from "../api/router.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
+import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
 import { requireClient } from "../platform/auth/caller.ts";
@@ -18,10 +21,14 @@ import { Cursors } from "../platform/auth/cursor.ts";
 import { FairTurns } from "../platform/auth/fair-turns.ts";
 import { RateLimit } from "../platform/auth/rate-limit.ts";
 import { loadSecret } from "../platform/auth/storage/secret.ts";
-import { dayMs } from "../platform/base/clock.ts";
+import { type Clock, dayMs } from "../platform/base/clock.ts";
 import { joined } from "../platform/base/joined.ts";
+import type { LocalMethods } from "../platform/base/local-methods.ts";
 import { version } from "../platform/base/version.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
+import type { Db } from "../platform/database/database.ts";
+import { createA2aMethods } from "../surfaces/a2a/grpc.ts";
+import { createA2aSurface } from "../surfaces/a2a/surface.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
 import { createAnthropicSurface } from "../surfaces/anthropic/surface.ts";
 import { openConsole } from "../surfaces/console/surface.ts";
@@ -100,7 +107,18 @@ export async function openServer(
     version,
   };
   const served = protocols.map((protocol) => protocol.serve(deps));
-  const parts = served.flatMap((each) => each.services);
+  const agents = served.flatMap(({ agents: offered = [] }) => offered);
+  const a2a = {
+    version,
+    agents,
+    clock,
+    publicPath: config.serverPublicPath,
+    grpcPort: config.serverH2Port,
+    loadCardKey: cardKeys(db, clock),
+  };
+  // The methods of A2A call those of the contract, which are made with them.
+  const a2aMethods = createA2aMethods(a2a, (): LocalMethods => methods);
+  const parts = [...served.flatMap((each) => each.services), part(A2AService, a2aMethods)];
   const feeds = plainStreams ? [] : [createRunFeed(deps), ...served.flatMap((each) => each.feeds ?? [])];
   const { handlers: plain, methods } = createHandlers(deps, { parts, services });
   const handlers = mountFeeds(plain, feeds, routerLimits);
@@ -157,12 +175,17 @@ export async function openServer(
         methods,
         reportError: (error) => events.requestFailed({ method: "AG-UI", error }),
       }),
+      createA2aSurface({
+        methods,
+        server: a2a,
+        reportError: (error) => events.requestFailed({ method: "A2A", error }),
+      }),
       createMcpSurface({
         methods,
         clock,
         reportError: (error) => events.requestFailed({ method: "MCP", error }),
         version,
-        agents: served.flatMap(({ agents = [] }) => agents),
+        agents,
         retentionMs: config.retentionDays * dayMs,
         sealsOf: (values) => sealsOf(deps.cursors, values),
         corsOrigins: config.serverCorsOrigins,
@@ -219,6 +242,30 @@ function sealsOf(cursors: Cursors, values: ContextValues) {
       }
     },
   };
+}
+
+/** How long a replica signs cards with a key that was rotated: clients without credentials cause no more queries. */
+const cardKeyMs = 60_000;
+
+/** Returns the key that signs agent cards: that of receipts. */
+function cardKeys(db: Db, clock: Clock) {
+  let known: { readonly untilMs: number; readonly key: ReturnType<typeof loadCardKey> } | undefined;
+  return () => {
+    const nowMs = clock.nowMs();
+    if (known === undefined || known.untilMs < nowMs) {
+      const key = loadCardKey(db);
+      known = { untilMs: nowMs + cardKeyMs, key };
+      key.catch(() => {
+        known = undefined;
+      });
+    }
+    return known.key;
+  };
+}
+
+async function loadCardKey(db: Db) {
+  const { kid, createTime, privateKey } = await loadSigningKey(db);
+  return { kid, createTime, sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
 }
 
 /** Prints when the first client asks: printing takes 200 ms of CPU, which every start would pay otherwise. */

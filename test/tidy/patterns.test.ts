@@ -29,6 +29,7 @@ const makers = [
   "src/engine/receipts/statement.ts",
   "src/protocols/jobspec/verification/canonical-v1.ts",
   "src/protocols/langbot/runners/runner-id.ts",
+  "src/surfaces/a2a/http-json.ts",
 ];
 
 /** Modules that make patterns later, with an example of each; the pattern of a client is parsed and never run. */

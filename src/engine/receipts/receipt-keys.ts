@@ -15,15 +15,16 @@ import {
 /** The key that signs now. */
 export interface SigningKey {
   readonly kid: string;
+  readonly createTime: Date;
   readonly publicKey: Uint8Array;
   readonly privateKey: KeyObject;
 }
 
 /** Returns the key that signs now. Creates the first key if necessary. */
 export async function loadSigningKey(db: Db): Promise<SigningKey> {
-  const { kid, public_key, private_key } = await ensureReceiptKey(db);
+  const { kid, create_time, public_key, private_key } = await ensureReceiptKey(db);
   const privateKey = createPrivateKey({ key: Buffer.from(private_key), format: "der", type: "pkcs8" });
-  return { kid, publicKey: public_key, privateKey };
+  return { kid, createTime: create_time, publicKey: public_key, privateKey };
 }
 
 /** Returns all public keys, newest first. Creates the first key if necessary. */

@@ -10,6 +10,8 @@ const preflightAgeSeconds = 7_200;
 const allowedMethods = [...new Set([...cors.allowedMethods, "DELETE", "PUT", "PATCH"])].join(", ");
 const allowedHeaders = [
   ...cors.allowedHeaders,
+  "A2A-Extensions",
+  "A2A-Version",
   "Anthropic-Beta",
   "Anthropic-Dangerous-Direct-Browser-Access",
   "Anthropic-Version",

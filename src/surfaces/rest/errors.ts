@@ -62,7 +62,7 @@ const runnelPrinter: ErrorPrinter = {
 };
 
 /** The names of google.rpc.Code, as gRPC documents write them. */
-const codeNames: Record<Code, string> = {
+export const codeNames: Record<Code, string> = {
   [Code.Canceled]: "CANCELLED",
   [Code.Unknown]: "UNKNOWN",
   [Code.InvalidArgument]: "INVALID_ARGUMENT",

@@ -31,6 +31,10 @@ function toolOf(name: string): Tool {
   return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 }
 
+test("the built-in tools are the document's seven, and one for AG-UI", () => {
+  expect([...builtinToolNames].sort()).toEqual([...Object.keys(documented), "set_state"].sort());
+});
+
 test("docs/tools.md and the console's form of a new run have every built-in tool", async () => {
   const page = await readFile(new URL("../../docs/tools.md", import.meta.url), "utf8");
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| [a-z ]+/gm)].map(([, name = ""]) => name);

@@ -197,6 +197,35 @@ test("a runner is a tool by its binding; its artifacts and its failure are resul
   expect(missing.error).toMatchObject({ code: -32602, data: { uri: "runnel://runs/nothing/log" } });
 });
 
+test("a log above a mebibyte is several resources, each of which names the next one", async () => {
+  const { service } = await setMcpStage();
+  await offer(service, {
+    talker: async function* () {
+      for (let count = 0; count < pieces; count++) {
+        yield { type: "message.completed", data: { message: { role: "assistant", content: "x".repeat(90_000) } } };
+      }
+      yield completed("done");
+    },
+  });
+  const called = await ask(service.url, "tools/call", { name: "talker", arguments: { message: "go" } });
+  const sequences: number[] = [];
+  let reads = 0;
+  let next: string | undefined = `runnel://runs/${called.result.structuredContent.run_id}/log`;
+  while (next !== undefined) {
+    const { result } = await ask(service.url, "resources/read", { uri: next });
+    const lines: string[] = result.contents[0].text.trim().split("\n");
+    const entries = lines.map((line) => JSON.parse(line));
+    next = entries.at(-1).next;
+    sequences.push(...entries.flatMap(({ sequence }) => (sequence === undefined ? [] : [Number(sequence)])));
+    reads += 1;
+  }
+  expect(reads).toBeGreaterThan(1);
+  expect(sequences.length).toBeGreaterThan(pieces);
+  expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+});
+
+const pieces = 20;
+
 test("a client that leaves cancels its run", async () => {
   const { service } = await setMcpStage();
   const grpc = new GrpcClient(service.target);

@@ -1,8 +1,8 @@
 // Resources: the logs of the caller's runs, and the artifacts in them.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { type ListRunResultsResponse, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { printMessage } from "../../platform/base/json/print.ts";
 import { artifactIdOf, readArtifact } from "../in-process/agents.ts";
 import { invalidParams, RpcError, requireText, wrongParam } from "../in-process/json-rpc.ts";
@@ -54,16 +54,18 @@ export async function listTemplates(call: McpCall): Promise<void> {
 /** `resources/read`. */
 export async function readResource(call: McpCall): Promise<void> {
   const uri = requireText(call.params, "uri");
-  const [, runId = "", artifactId] = /^runnel:\/\/runs\/([0-9a-f-]{36})\/(?:log|artifacts\/([^/]+))$/.exec(uri) ?? [];
+  const [, runId = "", page = "", artifactId] = resourceUris.exec(uri) ?? [];
   try {
     const contents =
-      artifactId === undefined ? await readLog(call, uri, runId) : await readStored(call, uri, runId, artifactId);
+      artifactId === undefined
+        ? await readLog(call, uri, runId, page)
+        : await readStored(call, uri, runId, artifactId);
     if (contents !== undefined) {
       answer(call, cacheable(call, { contents: [contents] }));
       return;
     }
   } catch (error) {
-    if (!isReason(error, "RUN_NOT_FOUND", "INVALID_ARGUMENT")) {
+    if (!isReason(error, "RUN_NOT_FOUND", "INVALID_ARGUMENT", "CURSOR_INVALID")) {
       throw error;
     }
   }
@@ -73,44 +75,47 @@ export async function readResource(call: McpCall): Promise<void> {
   });
 }
 
+const resourceUris = /^runnel:\/\/runs\/([0-9a-f-]{36})\/(?:log(?:\?page=([\w-]{1,1024}))?|artifacts\/([^/]+))$/;
+
 /** The code of older revisions. */
 const resourceNotFound = -32002;
 
-/** The maximum characters of a log that a client gets: larger ones are read over the contract. */
+/** After so many characters the rest of a log is a resource of its own. */
 const logCharsMax = 1_048_576;
 
-async function readLog(call: McpCall, uri: string, runId: string): Promise<object> {
+async function readLog(call: McpCall, uri: string, runId: string, page: string): Promise<object> {
   let text = "";
-  for await (const result of listResults(call, runId)) {
-    const line = `${printMessage(RunResultSchema, result)}\n`;
-    if (text.length + line.length > logCharsMax) {
+  for await (const { results, nextPageToken } of listPages(call, runId, page)) {
+    text += results.map((result) => `${printMessage(RunResultSchema, result)}\n`).join("");
+    if (text.length > logCharsMax && nextPageToken !== "") {
+      text += `${JSON.stringify({ next: `runnel://runs/${runId}/log?page=${nextPageToken}` })}\n`;
       break;
     }
-    text += line;
   }
   return { uri, mimeType: logType, text };
 }
 
 async function readStored(call: McpCall, uri: string, runId: string, encoded: string): Promise<object | undefined> {
-  for await (const { sequence, payload } of listResults(call, runId)) {
-    if (payload.case !== "artifactCreated") {
-      continue;
-    }
-    const artifactId = artifactIdOf(sequence, payload.value);
-    if (encodeURIComponent(artifactId) === encoded) {
-      const contentBase64 =
-        payload.value.contentBase64 ?? (await readArtifact(call.server.agents, call.values, runId, artifactId));
-      return contentBase64 === undefined ? undefined : contentsOf(uri, payload.value, contentBase64);
+  for await (const { results } of listPages(call, runId)) {
+    for (const { sequence, payload } of results) {
+      if (payload.case !== "artifactCreated") {
+        continue;
+      }
+      const artifactId = artifactIdOf(sequence, payload.value);
+      if (encodeURIComponent(artifactId) === encoded) {
+        const contentBase64 = payload.value.contentBase64 ?? (await readArtifact(call.server.agents, call.values, runId, artifactId));
+        return contentBase64 === undefined ? undefined : contentsOf(uri, payload.value, contentBase64);
+      }
     }
   }
   return undefined;
 }
 
-async function* listResults({ calls }: McpCall, runId: string): AsyncGenerator<RunResult> {
-  let pageToken = "";
+async function* listPages({ calls }: McpCall, runId: string, first = ""): AsyncGenerator<ListRunResultsResponse> {
+  let pageToken = first;
   do {
     const page = await calls.call(runs.listRunResults, { runId, pageSize: resultsPage, pageToken });
-    yield* page.results;
+    yield page;
     pageToken = page.nextPageToken;
   } while (pageToken !== "");
 }

@@ -1,7 +1,6 @@
 // Opens the ports and connects them: admission first, then the surfaces, then the handlers behind the router.
 
 import { sign } from "node:crypto";
-import type { ContextValues } from "@connectrpc/connect";
 import { A2AService } from "#gen/lf/a2a/v1/a2a_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -187,7 +186,10 @@ export async function openServer(
         version,
         agents,
         retentionMs: config.retentionDays * dayMs,
-        sealsOf: (values) => sealsOf(deps.cursors, values),
+        callerOf: (values) => {
+          const { client } = requireClient(values);
+          return { client, seals: sealsOf(deps.cursors, client) };
+        },
         corsOrigins: config.serverCorsOrigins,
       }),
     ],
@@ -230,8 +232,7 @@ export async function openServer(
 }
 
 /** Returns the seals of the caller: tokens that open for no other client. */
-function sealsOf(cursors: Cursors, values: ContextValues) {
-  const { client } = requireClient(values);
+function sealsOf(cursors: Cursors, client: string) {
   return {
     seal: (purpose: string, text: string): string => cursors.encode([purpose, client], text),
     open: (purpose: string, sealed: string): string | undefined => {

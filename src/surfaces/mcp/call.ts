@@ -8,6 +8,7 @@ import type { Params, RpcId } from "../in-process/json-rpc.ts";
 import { printResult } from "../in-process/json-rpc.ts";
 import { sendJson } from "../rest/respond.ts";
 import type { StreamedAnswer } from "../rest/streamed-answer.ts";
+import type { ToolWatches } from "./tool-watches.ts";
 
 /** Texts that a client keeps for the service. A text that was made for another client, or for another purpose, does not open. */
 export interface Seals {
@@ -21,6 +22,7 @@ export interface Server {
   readonly version: string;
   /** The agents of protocols. */
   readonly agents: readonly OfferedAgents[];
+  readonly toolWatches: ToolWatches;
   /** How long a log is kept after its run, in milliseconds. */
   readonly retentionMs: number;
 }
@@ -40,6 +42,8 @@ export interface McpCall extends StreamedAnswer {
   /** They name the caller. */
   readonly values: ContextValues;
   readonly clock: Clock;
+  /** The name of the caller. */
+  readonly client: string;
   readonly seals: Seals;
   readonly isModern: boolean;
   /** The session of an older client; empty for others. */

@@ -67,10 +67,9 @@ async function sendChanges(call: McpCall, changes: Changes): Promise<void> {
   const watch = calls.follow(RunService.method.watchRuns, {}, signal);
   // A refusal comes before the first response.
   await watch.next();
+  using _tools = changes.watchesTools ? await watchTools(call, changes, over) : undefined;
   setHead(response, 200, streamHeaders);
   await writeText(call, changes.opening === undefined ? sseHeartbeat : event(changes.opening));
-  const tools = changes.watchesTools ? watchTools(call, changes, signal) : Promise.resolve();
-  tools.catch(() => over.abort());
   try {
     for (const task of changes.tasks) {
       await sendTask(call, changes, task);
@@ -97,24 +96,15 @@ async function sendTask(call: McpCall, { params }: Changes, task: StartedRun): P
   await writeText(call, event(printNotification("notifications/tasks", { ...described, ...params })));
 }
 
-async function watchTools(call: McpCall, { params }: Changes, signal: AbortSignal): Promise<void> {
-  const read = async (): Promise<string> => JSON.stringify((await findTools(call)).map(describe));
-  let known = await read();
-  for (;;) {
-    await call.clock.sleep(toolsEveryMs, signal);
-    if (signal.aborted) {
-      return;
-    }
-    const now = await read();
-    if (now !== known) {
-      known = now;
-      await writeText(call, event(printNotification("notifications/tools/list_changed", params)));
-    }
-  }
+/** A stream whose tools cannot be read ends, and its client opens another. */
+async function watchTools(call: McpCall, { params }: Changes, over: AbortController): Promise<Disposable> {
+  const { server, client } = call;
+  return await server.toolWatches.add(client, {
+    read: async () => JSON.stringify((await findTools(call)).map(describe)),
+    changed: () => writeText(call, event(printNotification("notifications/tools/list_changed", params))),
+    failed: () => over.abort(),
+  });
 }
-
-/** Agents change seldom, and a look at them is four short queries. */
-const toolsEveryMs = 2_000;
 
 function event(json: string): string {
   return `event: message\ndata: ${json}\n\n`;

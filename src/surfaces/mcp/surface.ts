@@ -45,19 +45,21 @@ import { isModern, readEnvelope } from "./modern.ts";
 import { listResources, listTemplates, readResource } from "./resources.ts";
 import { findActiveRun, findRun } from "./start.ts";
 import { cancelTask, getTask, updateTask } from "./tasks.ts";
+import { ToolWatches } from "./tool-watches.ts";
 import { listTools } from "./tools.ts";
 
 /** What the surface works with. */
-export interface McpOptions extends SurfaceOptions, Server {
-  /** Returns the seals of the caller. */
-  readonly sealsOf: (values: ContextValues) => Seals;
+export interface McpOptions extends SurfaceOptions, Omit<Server, "toolWatches"> {
+  /** Returns the name and the seals of the caller. */
+  readonly callerOf: (values: ContextValues) => { readonly client: string; readonly seals: Seals };
   readonly corsOrigins: readonly string[];
 }
 
 const path = "/mcp";
 
 /** Returns the surface of MCP. */
-export function createMcpSurface(options: McpOptions) {
+export function createMcpSurface(given: McpOptions) {
+  const options = { ...given, toolWatches: new ToolWatches(given.clock) };
   return {
     owns: (asked: string): boolean => asked === path || asked === `${path}/`,
     describe: (_requestTarget: string, httpMethod: string) => ({
@@ -86,15 +88,15 @@ export function createMcpSurface(options: McpOptions) {
   };
 }
 
-interface Parts extends McpOptions, RestCall {
+interface Parts extends McpOptions, Server, RestCall {
   readonly signal: AbortSignal;
 }
 
 async function answerRequest(request: RestRequest, response: RestResponse, parts: Parts): Promise<void> {
   const { methods, signal, contextValues = createContextValues(), body } = parts;
   const calls = new Calls(methods, { headers: request.headers, signal, contextValues });
-  const seals = parts.sealsOf(contextValues);
-  const visit: Visit = { ...parts, request, response, calls, values: contextValues, seals };
+  const { client, seals } = parts.callerOf(contextValues);
+  const visit: Visit = { ...parts, request, response, calls, values: contextValues, client, seals };
   switch (request.method) {
     case "POST":
       await takeMessage(visit, readMessage(request, body));
@@ -115,6 +117,7 @@ interface Visit extends Parts {
   readonly response: RestResponse;
   readonly calls: Calls;
   readonly values: ContextValues;
+  readonly client: string;
   readonly seals: Seals;
 }
 
@@ -189,7 +192,7 @@ function requireMethod(methods: Readonly<Record<string, Method>>, name: string, 
 }
 
 function callOf(visit: Visit, { id, params }: Pick<RpcRequest, "id" | "params">) {
-  const { request, response, sink, calls, values, clock, seals } = visit;
+  const { request, response, sink, calls, values, clock, client, seals } = visit;
   const meta = params._meta;
   const token = isObject(meta) ? meta.progressToken : undefined;
   return {
@@ -199,6 +202,7 @@ function callOf(visit: Visit, { id, params }: Pick<RpcRequest, "id" | "params">)
     calls,
     values,
     clock,
+    client,
     seals,
     id,
     params,

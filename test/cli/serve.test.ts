@@ -275,11 +275,15 @@ test("the REST surface describes itself", async () => {
   expect(await described.json()).toMatchObject({ openapi: "3.1.0", paths: { "/v1/sessions": { post: {} } } });
 });
 
-test("migrate prints the applied migrations, and then that there is nothing to do", async () => {
+test.each([
+  [["migrate"], /^(applied \d\S+\n)+$/, /^up to date\n$/],
+  [["migrate", "--json"], /^\{\s*"applied":\s*\[\s*"0001_/, /^\{\s*"applied":\s*\[\]\s*\}\n$/],
+])("%j prints the applied migrations, and then that there is nothing to do", async (words, first, second) => {
   const environment = { DATABASE_URL: await emptyDatabase() };
-  const first = await runCommand(["migrate"], { environment });
-  expect(first).toEqual({ code: 0, stdout: expect.stringMatching(/^(applied \d\S+\n)+$/), stderr: "" });
-  expect(await runCommand(["migrate"], { environment })).toEqual({ code: 0, stdout: "up to date\n", stderr: "" });
+  for (const stdout of [first, second]) {
+    const printed = { code: 0, stdout: expect.stringMatching(stdout), stderr: "" };
+    expect(await runCommand(words, { environment })).toEqual(printed);
+  }
 });
 
 test.each<[string, "bash" | "sh", () => Promise<string>]>([

@@ -12,6 +12,27 @@ import { holdToolOutcomes } from "./gate.ts";
 import { expectInvariants } from "./invariants.ts";
 import { expectStored, LogReader, textOf } from "./log-reader.ts";
 
+/** Kills the process while the outcomes of its tools wait to be written, and reads the run to its end at the next one. */
+async function killAtOutcomes(environment: Record<string, string>, tools: object, announced: number) {
+  const cluster = await openCluster(environment);
+  const first = await cluster.start();
+  const gate = await holdToolOutcomes(cluster.databaseUrl);
+  const { runId } = await startRun(first.client, "go", { name: "fault", tools });
+  const reader = new LogReader(runId);
+  const following = reader.follow(first.client);
+  await until("the calls to be announced", () => reader.count("toolCallStarted") === announced);
+  await gate.reached();
+  await first.kill();
+  await gate.open();
+  expect(await following).toBe(status.UNAVAILABLE);
+  expect(reader.count("toolCallCompleted")).toBe(0);
+  const second = await cluster.start();
+  expect(await reader.follow(second.client)).toBe(status.OK);
+  await expectStored(cluster.databaseUrl, runId, reader.results);
+  await expectInvariants(cluster.databaseUrl);
+  return reader;
+}
+
 // The process dies while it records what a tool returned: the calls are announced, and no outcome is durable. The next
 // process must not announce them or call the model again. Each call has to get one result, in the order of the calls.
 test("tool calls that were running at a kill get one result each", async () => {
@@ -20,21 +41,7 @@ test("tool calls that were running at a kill get one result each", async () => {
     callTools({ id: "one", name: "list_dir", arguments: "{}" }, { id: "two", name: "list_dir", arguments: "{}" }),
     answer("both listed"),
   );
-  const cluster = await openCluster(environment);
-  const first = await cluster.start();
-  const gate = await holdToolOutcomes(cluster.databaseUrl);
-  const { runId } = await startRun(first.client, "list twice", { name: "fault", tools: { builtin: ["list_dir"] } });
-  const reader = new LogReader(runId);
-  const following = reader.follow(first.client);
-  await until("both calls to be announced", () => reader.count("toolCallStarted") === 2);
-  await gate.reached();
-  await first.kill();
-  await gate.open();
-  expect(await following).toBe(status.UNAVAILABLE);
-  expect(reader.count("toolCallCompleted")).toBe(0);
-
-  const second = await cluster.start();
-  expect(await reader.follow(second.client)).toBe(status.OK);
+  const reader = await killAtOutcomes(environment, { builtin: ["list_dir"] }, 2);
   expect(reader.count("toolCallStarted")).toBe(2);
   const ended = reader.results.flatMap(({ payload }) =>
     payload.case === "toolCallCompleted" ? [payload.value.toolCallId] : [],
@@ -42,8 +49,6 @@ test("tool calls that were running at a kill get one result each", async () => {
   expect(ended).toEqual(["one", "two"]);
   expect(reader.results.at(-1)?.payload.case).toBe("runCompleted");
   expect(provider.requests).toHaveLength(2);
-  await expectStored(cluster.databaseUrl, runId, reader.results);
-  await expectInvariants(cluster.databaseUrl);
 });
 
 // The model calls a tool of the service and a function of the caller at once, and the process dies while the tool runs. The
@@ -53,28 +58,13 @@ test("a kill beside a caller's function loses no call", async () => {
   provider.respond(
     callTools({ id: "one", name: "list_dir", arguments: "{}" }, { id: "two", name: "get_weather", arguments: "{}" }),
   );
-  const cluster = await openCluster(environment);
-  const first = await cluster.start();
-  const gate = await holdToolOutcomes(cluster.databaseUrl);
   const tools = { builtin: ["list_dir"], functions: [{ name: "get_weather" }] };
-  const { runId } = await startRun(first.client, "weather", { name: "fault", tools });
-  const reader = new LogReader(runId);
-  const following = reader.follow(first.client);
-  await until("the call to be announced", () => reader.count("toolCallStarted") === 1);
-  await gate.reached();
-  await first.kill();
-  await gate.open();
-  expect(await following).toBe(status.UNAVAILABLE);
-
-  const second = await cluster.start();
-  expect(await reader.follow(second.client)).toBe(status.OK);
+  const reader = await killAtOutcomes(environment, tools, 1);
   expect(reader.count("toolCallCompleted")).toBe(1);
   const end = reader.results.at(-1)?.payload;
   expect(end).toMatchObject({ case: "runCompleted", value: { finishReason: "tool-calls" } });
   expect(end?.case === "runCompleted" && end.value.pendingToolCalls.map(({ id }) => id)).toEqual(["two"]);
   expect(provider.requests).toHaveLength(1);
-  await expectStored(cluster.databaseUrl, runId, reader.results);
-  await expectInvariants(cluster.databaseUrl);
 });
 
 // The process dies in the second turn, after the tools of the first are done. Only the second turn is void: the model is

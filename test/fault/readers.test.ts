@@ -4,7 +4,6 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -128,29 +127,6 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   }
   await expectStored(cluster.databaseUrl, runId, healthy.results);
   await expectInvariants(cluster.databaseUrl);
-});
-
-test("readers that leave are forgotten while the run continues", async () => {
-  const service = await startService();
-  const client = new GrpcClient(service.target);
-  const { runId } = await startRun(client, "words=1000 pace=100");
-  const streams = Array.from({ length: 5 }, () => client.stream(RunService.method.tailRun, { runId }));
-  // A cancelled stream ends with an error, as expected.
-  for (const stream of streams) {
-    stream.on("error", () => {}).resume();
-  }
-  const stuck = await Promise.all(Array.from({ length: 5 }, () => openStuckSse(service.url, runId)));
-  await until("ten readers", () => service.app.countReaders() === 10);
-  for (const stream of streams) {
-    stream.cancel();
-  }
-  for (const reader of stuck) {
-    reader.leave();
-  }
-  await until("no reader", () => service.app.countReaders() === 0);
-  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
-  await client.call(RunService.method.cancelRun, { runId });
-  expect((await readLog(client, runId)).at(-1)?.payload.case).toBe("runFailed");
 });
 
 test("a reader ahead of an active run waits for the results after its place", async () => {

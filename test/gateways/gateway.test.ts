@@ -7,9 +7,8 @@ import { Code, ConnectError, createContextKey, createContextValues } from "@conn
 import { describe, expect, test } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
-import { type CreateSessionRequest, SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { CreateSessionRequest } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../src/platform/base/fault.ts";
-import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { startRestServer } from "./rest-server.ts";
 
 const json = { "content-type": "application/json" };
@@ -92,18 +91,6 @@ describe("a unary method", () => {
     });
     const response = await fetch(`${server.url}/v1/sessions/s/messages`, { method: "POST" });
     expect(await response.json()).toMatchObject({ run_id: "signed" });
-  });
-
-  test("works over HTTP/2", async () => {
-    await using server = await startRestServer({
-      http2: true,
-      runs: { getRun: ({ runId }) => ({ run: { runId } }) },
-    });
-    const session = connectHttp2(server.url);
-    const stream = session.request({ ":path": "/v1/runs/r1" });
-    const text = Buffer.concat(await Array.fromAsync<Buffer>(stream)).toString();
-    session.destroy();
-    expect(text).toBe('{"run_id":"r1"}\n');
   });
 });
 
@@ -303,13 +290,5 @@ describe("a request body", () => {
     });
     const response = await fetch(`${server.url}/v1/sessions`, { method: "POST", body });
     expect(response.status).toBe(201);
-  });
-});
-
-describe("createRestGateway", () => {
-  test("refuses to start without a handler for a route", () => {
-    expect(() => createRestGateway({ methods: new Map(), services: [SessionService] })).toThrow(
-      "runnel.v1.SessionService.CreateSession has a REST route but no handler",
-    );
   });
 });

@@ -1,6 +1,5 @@
 // google.api.HttpBody: bytes of any media type as request and as answer, untouched.
 
-import { connect as connectHttp2 } from "node:http2";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
@@ -150,16 +149,6 @@ describe("as the body of an answer", () => {
       null,
     ]);
     expect(await response.json()).toEqual({ error: "internal error", code: "INTERNAL", reason: "INTERNAL" });
-  });
-
-  test("works over HTTP/2", async () => {
-    const service = serviceOf({ rule: get("/v1/whole"), output: httpBody });
-    const methods = { Do: () => body("image/png", allBytes) };
-    await using server = await startRestServer({ http2: true, own: { service, methods } });
-    const session = connectHttp2(server.url);
-    const bytes = Buffer.concat(await Array.fromAsync<Buffer>(session.request({ ":path": "/v1/whole" })));
-    session.destroy();
-    expect(new Uint8Array(bytes)).toEqual(allBytes);
   });
 });
 

@@ -201,42 +201,11 @@ describe("a client that leaves", () => {
   }
 
   test.each([
-    ["after the head", true],
-    ["before the head", false],
-  ])("%s ends the handler", async (_, opens) => {
-    const state = { started: false, aborted: false, finished: false };
-    await using server = await startRestServer({
-      runs: {
-        tailRun: async function* (_request, { signal }: HandlerContext) {
-          state.started = true;
-          try {
-            if (opens) {
-              yield {};
-            }
-            await aborted(signal);
-            state.aborted = true;
-          } finally {
-            state.finished = true;
-          }
-        },
-      },
-    });
-    const socket = await openSocket(server.port, tailPath);
-    if (opens) {
-      await new Promise((resolve) => {
-        socket.once("data", resolve);
-      });
-    }
-    await vi.waitUntil(() => state.started);
-    socket.destroy();
-    await vi.waitUntil(() => state.finished);
-    expect(state.aborted).toBe(true);
-  });
-
-  test.each([
-    ["after the head", true],
-    ["before the head", false],
-  ])("%s ends even a handler that ignores its signal, when it yields", async (_, opens) => {
+    ["after the head", "the handler", { opens: true, ignores: false }],
+    ["before the head", "the handler", { opens: false, ignores: false }],
+    ["after the head", "even a handler that ignores its signal, when it yields", { opens: true, ignores: true }],
+    ["before the head", "even a handler that ignores its signal, when it yields", { opens: false, ignores: true }],
+  ])("%s ends %s", async (_when, _which, { opens, ignores }) => {
     const news = Promise.withResolvers<void>();
     const state = { signal: undefined as AbortSignal | undefined, finished: false };
     await using server = await startRestServer({
@@ -247,9 +216,8 @@ describe("a client that leaves", () => {
             if (opens) {
               yield {};
             }
-            await news.promise;
-            yield {};
-            yield {};
+            await (ignores ? news.promise : aborted(signal));
+            yield* ignores ? [{}, {}] : [];
           } finally {
             state.finished = true;
           }

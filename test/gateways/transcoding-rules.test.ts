@@ -218,10 +218,4 @@ describe("an invalid rule stops the start:", () => {
     const service = buildService({ fields, methods: { Do: method } });
     await expect(startRestServer({ own: { service, methods: {} } })).rejects.toThrow(problem);
   });
-
-  test("two routes that fit the same paths", async () => {
-    const twins = { One: { rule: get("/v1/{id}") }, Two: { rule: get("/v1/{left}") } };
-    const service = buildService({ fields, methods: twins });
-    await expect(startRestServer({ own: { service, methods: {} } })).rejects.toThrow("match the same paths");
-  });
 });

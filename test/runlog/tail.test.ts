@@ -116,15 +116,6 @@ test("a reader that claims a future sequence affects no other reader, and gets o
   expect(ahead.sequences).toEqual([6, 7]);
 });
 
-test("a reader beyond the end of a run that has ended gets OFFSET_BEYOND_END", async () => {
-  const source = await openFollowedSource(20);
-  const run = await addRun(source.db);
-  await persist(source.db, run.id, [encode(run.id, 1, end)]);
-  const reader = new Reader(source, run.id, 9);
-  await finish(source.db, run, 1);
-  expect(await reader.over).toMatchObject({ reason: "OFFSET_BEYOND_END" });
-});
-
 test("a reader that guessed the last sequence before it was written ends with the run", async () => {
   const source = await openFollowedSource(20);
   const run = await addRun(source.db);

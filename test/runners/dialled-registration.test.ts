@@ -6,7 +6,7 @@ import { describe, expect } from "vitest";
 import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { listenRaw } from "../egress/internet.ts";
-import { openFakeRunner } from "../fakes/dialled-runner.ts";
+import { type FakeRunner, openFakeRunner } from "../fakes/dialled-runner.ts";
 import { test } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
@@ -62,44 +62,40 @@ test("a runner belongs to its worker id, and the last registration decides how i
   ]);
 });
 
-describe("a list that cannot be fetched changes nothing, and its error names the fix", () => {
-  test("when the runner is not listening", async () => {
-    const { client } = await openStage(finish);
-    const url = `http://127.0.0.1:${await closedPort()}`;
-    const error = await register(client, url).catch((thrown) => thrown);
-    expect(reasonOf(error)).toBe("RUNNER_UNREACHABLE");
-    expect(error.code).toBe(status.UNAVAILABLE);
-    expect(error.details).toContain("connection refused. To fix it: check that the runner listens there");
-    expect(await listIds(client)).toEqual([testRunnerId]);
-  });
-
-  test("when the credential is wrong, without showing the credential", async () => {
-    const { client, runner } = await openStage(finish, { credential: "the-right-word" });
-    const error = await register(client, runner.url, "the-wrong-word").catch((thrown) => thrown);
-    expect(error.details).toContain("that is not the word. To fix it: register with the credential");
-    expect(error.details).not.toContain("the-wrong-word");
-    expect(await listIds(client)).toEqual([testRunnerId]);
-  });
-
-  test("when another protocol answers", async () => {
-    const { client } = await openStage(finish);
-    const url = `http://127.0.0.1:${await listenRaw((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n"))}`;
-    const error = await register(client, url).catch((thrown) => thrown);
-    expect(error.details).toContain("speaks gRPC over HTTP/2");
-    expect(await listIds(client)).toEqual([testRunnerId]);
-  });
-
-  test.for([
-    ["too many runners", { manifests: Array.from({ length: 101 }, () => "{}") }, "at most 100"],
-    ["an unknown era", { era: "9" }, "use spec, ledger or 4.11"],
-  ] as const)("when it has %s", async ([, list, fix]) => {
-    const { client, runner } = await openStage(finish);
+type Prepare = (runner: FakeRunner) => Promise<{ url?: string; credential?: string }>;
+const having =
+  (list: object): Prepare =>
+  async (runner) => {
     Object.assign(runner, list);
-    const error = await register(client, runner.url).catch((thrown) => thrown);
-    expect(reasonOf(error)).toBe("RUNNER_UNREACHABLE");
-    expect(error.details).toContain(fix);
-    expect(await listIds(client)).toEqual([testRunnerId]);
-  });
+    return {};
+  };
+
+test.for<[what: string, fix: string, prepare: Prepare]>([
+  [
+    "the runner is not listening",
+    "connection refused. To fix it: check that the runner listens there",
+    async () => ({ url: `http://127.0.0.1:${await closedPort()}` }),
+  ],
+  [
+    "the credential is wrong",
+    "that is not the word. To fix it: register with the credential",
+    async () => ({ credential: "the-wrong-word" }),
+  ],
+  [
+    "another protocol answers",
+    "speaks gRPC over HTTP/2",
+    async () => ({ url: `http://127.0.0.1:${await listenRaw((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n"))}` }),
+  ],
+  ["it has too many runners", "at most 100", having({ manifests: Array.from({ length: 101 }, () => "{}") })],
+  ["it has an unknown era", "use spec, ledger or 4.11", having({ era: "9" })],
+])("a list that cannot be fetched changes nothing, and its error names the fix: when %s", async ([, fix, prepare]) => {
+  const { client, runner } = await openStage(finish, { credential: "the-right-word" });
+  const { url = runner.url, credential = "the-right-word" } = await prepare(runner);
+  const error = await register(client, url, credential).catch((thrown) => thrown);
+  expect([reasonOf(error), error.code]).toEqual(["RUNNER_UNREACHABLE", status.UNAVAILABLE]);
+  expect(error.details).toContain(fix);
+  expect(error.details).not.toContain("the-wrong-word");
+  expect(await listIds(client)).toEqual([testRunnerId]);
 });
 
 test("an empty list is valid, and removes no runner", async () => {

@@ -207,22 +207,6 @@ describe("an offer", () => {
     // The same worker may accept again, because its answer may be lost.
     expect(other.runToken).toBe(one.runToken);
   });
-
-  test("that is not accepted in time goes to another worker", async () => {
-    const { client, worker, target, databaseUrl } = await openService();
-    const second = new HandWorker(target);
-    await second.register();
-    const runId = await start(client);
-    const offer = await worker.offer();
-    const rows = await query(
-      databaseUrl,
-      "select offer_until > now() + interval '5 s' and offer_until <= now() + interval '10 s' as fits from remote_run",
-    );
-    expect(rows).toEqual([{ fits: true }]);
-    await query(databaseUrl, "update remote_run set offer_until = now()");
-    expect((await second.offer()).runId).toBe(runId);
-    expect(await worker.accept(offer).catch(reasonOf)).toBe("OFFER_TAKEN");
-  });
 });
 
 test("a report without the token of its run gets the answer of an unknown run", async () => {

@@ -28,16 +28,6 @@ const h2cUpgrade = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2
 closeAllAfterEach();
 
 describe.each(transports)("both protocols over %s", (transport) => {
-  test("HTTP/1.1 is served", async () => {
-    const port = await openPort({ transport });
-    expect(await get(port)).toMatchObject({ status: 200, body: "GET / over 1.1: 0 bytes" });
-  });
-
-  test("HTTP/2 is served", async () => {
-    const port = await openPort({ transport });
-    expect(await request2(connect2(port))).toBe("GET / over 2.0: 0 bytes");
-  });
-
   test("a gRPC client gets its message and its trailers", async () => {
     const port = await openPort({
       transport,

@@ -129,14 +129,6 @@ describe("peers that do not complete the handshake", () => {
     expect(await request2(session)).toBe("GET / over 2.0: 0 bytes");
   });
 
-  test("O2: a peer that is silent after the handshake is closed by the preface timeout", async () => {
-    const { port, clock } = await openPortWithClock({ transport });
-    const peer = await connectRaw(port);
-    await get(port);
-    await sweep(clock, prefaceTimeoutMs + checkIntervalMs);
-    await peer.closed;
-  });
-
   test.each([
     ["HTTP/1.1 in the clear", Buffer.from("GET / HTTP/1.1\r\nHost: test\r\n\r\n")],
     ["HTTP/2 in the clear", hello],

@@ -319,16 +319,6 @@ describe("a conversation", () => {
     expect(await countRows(stage, "history_item")).toBe(1);
   });
 
-  test("differs by thread, bot and workspace", async ({ bound: stage }) => {
-    await stage.start(talk);
-    const elsewhere = [{ threadId: "t" }, { botId: "b" }, { workspaceId: "w" }, { conversationId: "other" }];
-    for (const place of elsewhere) {
-      const { runId } = await stage.start({ ...talk, ...place });
-      expect((await contextOf(stage, runId)).context.has_history_before).toBe(false);
-    }
-    expect(await countRows(stage, "conversation")).toBe(1 + elsewhere.length);
-  });
-
   test("does not exist for an event without one, which is kept without scope and sequence", async () => {
     const stage = await openBound();
     const { runId } = await stage.start({ input: { text: "hello" } });

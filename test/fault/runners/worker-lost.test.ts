@@ -36,7 +36,11 @@ test("a run that was offered to a worker that died goes to another worker", asyn
   const runId = await start(client);
   const offer = await worker.offer();
   // A run that is offered to one worker is offered to no other.
-  const rows = await query(databaseUrl, "select offer_session from remote_run where offer_until > now()");
+  const rows = await query(
+    databaseUrl,
+    `select offer_session from remote_run
+     where offer_until > now() + interval '5 s' and offer_until <= now() + interval '10 s'`,
+  );
   expect(rows).toEqual([{ offer_session: worker.session }]);
   await endOffers(databaseUrl);
   const run = await second.take();

@@ -1,11 +1,12 @@
-// The rows that users of Agent Runner meet: signed REST calls to a service that has just started. Beside it the least that a
-// durable service on Node could cost, and another service of the same document when PEER_BIN names its program.
+// The rows that users of Agent Runner meet: signed REST calls to a service that has just started, and the same load again. Beside it
+// the least that a durable service on Node could cost; DBOS, when PEER_DBOS has a version of it; and another service of the same
+// document, when PEER_BIN names its program.
 
 import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
 import type { Child } from "../ground/child.ts";
 import { type Load, percentile, runLoad, sharePercent } from "../ground/load.ts";
-import { type Cost, measure, peakMemoryMb } from "../ground/meter.ts";
+import { measure, peakMemoryMb } from "../ground/meter.ts";
 import { startPeer } from "../ground/peer.ts";
 import type { Stage } from "../ground/stage.ts";
 import { Together } from "../ground/together.ts";
@@ -45,63 +46,100 @@ const rows: readonly Row[] = [
 
 export const peer: Bench = {
   name: "peer",
-  title: "Agent Runner's REST API, signed (v1), a fresh service for each row; beside PEER_BIN where it is set",
+  title:
+    "Agent Runner's REST API, signed (v1), a fresh service for each row, then the same load again; beside PEER_BIN and PEER_DBOS where they are set",
   notMeasured:
-    "a network, TLS, tools, a warm service; the peer keeps everything in memory, and a stream of it may lack text and end without `done`.",
+    "a network, TLS, tools; the peer keeps everything in memory, and a stream of it may lack text and end without `done`; DBOS checks no signatures and keeps no sessions.",
   roundsMax: 5,
   async *measure(stage) {
-    const peerProgram = process.env.PEER_BIN;
+    const { PEER_BIN, PEER_DBOS } = process.env;
+    const { startBareAgentRunner } = stage;
     for (;;) {
       const variants: Variant[] = [];
       for (const row of rows) {
-        const ours = await measureRow(row, stage, () => stage.startService(`peer-${row.name}`));
-        const bare = await measureRow(row, stage, stage.startBareAgentRunner);
-        const theirs =
-          peerProgram === undefined
-            ? undefined
-            : await measureRow(row, stage, () => startPeer(peerProgram, stage.provider.url));
-        const metrics = {
-          ...ours.metrics,
-          ...ratios(ours, bare, "bare"),
-          ...(theirs && ratios(ours, theirs, "the peer")),
+        const ours = await measureRow(row, stage, () => stage.startService(`peer-${row.name}`), loads.length);
+        const others: Record<string, readonly Measured[]> = {
+          bare: await measureRow(row, stage, startBareAgentRunner, loads.length),
+          ...(PEER_BIN !== undefined && {
+            "the peer": await measureRow(row, stage, () => startPeer(PEER_BIN, stage.provider.url), loads.length),
+          }),
+          ...(PEER_DBOS !== undefined &&
+            row.prompt !== undefined && {
+              DBOS: await measureRow(row, stage, () => stage.startDbosRunner(PEER_DBOS), loads.length),
+            }),
         };
-        variants.push(
-          { name: row.name, metrics, faults: findFaults(ours) },
-          { name: `${row.name}: bare`, metrics: bare.metrics, faults: findFaults(bare) },
-        );
-        if (theirs !== undefined) {
-          variants.push({ name: `${row.name}: peer`, metrics: theirs.metrics, faults: [] });
-        }
+        variants.push(...loads.flatMap((load, index) => describe(`${row.name}${load}`, index, ours, others)));
       }
       yield variants;
     }
   },
 };
 
-interface Measured {
-  readonly metrics: Readonly<Record<string, number>>;
-  readonly cost: Cost;
+/** A service has to compile its code in the first one, and its tables are empty. */
+const loads = ["", ", again"] as const;
+
+/** Returns the variants of one load. */
+function describe(
+  name: string,
+  index: number,
+  ours: readonly Measured[],
+  others: Readonly<Record<string, readonly Measured[]>>,
+): Variant[] {
+  const own = ours[index] as Measured;
+  const compared = Object.entries(others).map(([other, measured]) => [other, measured[index] as Measured] as const);
+  const metrics = Object.assign({}, own, ...compared.map(([other, measured]) => ratios(own, measured, other)));
+  return [
+    { name, metrics, faults: findFaults(own) },
+    ...compared.map(([other, measured]) => ({
+      name: `${name}: ${other}`,
+      metrics: measured,
+      faults: other === "the peer" ? [] : findFaults(measured),
+    })),
+  ];
 }
 
-/** Measures a row on a service that has just started. */
-export async function measureRow(row: Row, stage: Stage, start: () => Promise<Child>): Promise<Measured> {
+type Measured = Readonly<Record<string, number>>;
+
+/** Measures a row on a service that has just started: the first `times` loads. */
+export async function measureRow(
+  row: Row,
+  stage: Stage,
+  start: () => Promise<Child>,
+  times = 1,
+): Promise<[Measured, ...Measured[]]> {
   await using services = new Together();
   const service = services.use(await start());
   using client = new HttpClient(service.url, "signed");
-  const count = stage.quick ? row.quickCount : row.load.count;
-  const { result: outcomes, cost } = await measure({ servicePid: service.pid }, () =>
+  const first = await measureLoad(row, stage, service.pid, client);
+  const more: Measured[] = [];
+  while (more.length + 1 < times) {
+    more.push(await measureLoad(row, stage, service.pid, client));
+  }
+  return [first, ...more];
+}
+
+async function measureLoad(
+  row: Row,
+  { quick, home }: Stage,
+  servicePid: number,
+  client: HttpClient,
+): Promise<Measured> {
+  const count = quick ? row.quickCount : row.load.count;
+  const { result: outcomes, cost } = await measure({ servicePid, postmasterPid: home.postmasterPid() }, () =>
     runLoad({ ...row.load, count }, callOf(client, row.prompt)),
   );
   const latencyMs = outcomes.map((outcome) => outcome.latencyMs);
-  const metrics = {
+  const [service, postgres] = [cost.service, cost.postgres].map((seconds) => (1_000 * seconds) / outcomes.length);
+  return {
     "per second": outcomes.length / cost.wall,
     "p50, ms": percentile(latencyMs, 0.5),
     "p99, ms": percentile(latencyMs, 0.99),
     "whole, %": sharePercent(outcomes.map(({ isWhole }) => isWhole)),
-    "service CPU each, ms": (1_000 * cost.service) / outcomes.length,
-    "service peak RSS, MB": peakMemoryMb(service.pid),
+    "service CPU each, ms": service ?? Number.NaN,
+    "Postgres CPU each, ms": postgres ?? Number.NaN,
+    "CPU each, ms": (service ?? Number.NaN) + (postgres ?? Number.NaN),
+    "service peak RSS, MB": peakMemoryMb(servicePid),
   };
-  return { metrics, cost };
 }
 
 interface Outcome {
@@ -126,16 +164,16 @@ function callOf(client: HttpClient, prompt: Prompt | undefined): () => Promise<O
 }
 
 /** Returns the faults of the measured answers. */
-export function findFaults({ metrics }: Measured): string[] {
-  return metrics["whole, %"] === 100 ? [] : [`${metrics["whole, %"]} % arrived whole`];
+export function findFaults(measured: Measured): string[] {
+  return measured["whole, %"] === 100 ? [] : [`${measured["whole, %"]} % arrived whole`];
 }
 
 function ratios(ours: Measured, theirs: Measured, name: string): Record<string, number> {
-  const compared = ["per second", "p50, ms", "service CPU each, ms"];
+  const compared = ["per second", "p50, ms", "service CPU each, ms", "CPU each, ms"];
   return Object.fromEntries(
     compared.map((metric) => [
       `${metric}, ratio to ${name}`,
-      (ours.metrics[metric] ?? Number.NaN) / (theirs.metrics[metric] ?? Number.NaN),
+      (ours[metric] ?? Number.NaN) / (theirs[metric] ?? Number.NaN),
     ]),
   );
 }

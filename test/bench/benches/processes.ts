@@ -11,16 +11,12 @@ export const processes: Bench = {
   roundsMax: 5,
   async *measure(stage) {
     for (;;) {
-      const one = await measureRow(burstRow, stage, () => stage.startService("processes-1"));
-      const two = await measureRow(burstRow, stage, () => stage.startService("processes-2", { processes: 2 }));
-      const { "per second": rateOfOne = Number.NaN } = one.metrics;
-      const {
-        "per second": rate = Number.NaN,
-        "p50, ms": p50 = Number.NaN,
-        "whole, %": whole = Number.NaN,
-      } = two.metrics;
+      const [one] = await measureRow(burstRow, stage, () => stage.startService("processes-1"));
+      const [two] = await measureRow(burstRow, stage, () => stage.startService("processes-2", { processes: 2 }));
+      const { "per second": rateOfOne = Number.NaN } = one;
+      const { "per second": rate = Number.NaN, "p50, ms": p50 = Number.NaN, "whole, %": whole = Number.NaN } = two;
       yield [
-        { name: "1 process", metrics: one.metrics, faults: findFaults(one) },
+        { name: "1 process", metrics: one, faults: findFaults(one) },
         {
           name: "2 processes",
           // The primary's CPU and memory are not those of its workers.

@@ -1,9 +1,11 @@
 // What benches run on: one Postgres and one provider for the whole stage, and services that start and stop.
 
-import { rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildProgram } from "../../../scripts/build-program.ts";
-import { repositoryRoot } from "../../../scripts/run-command.ts";
+import { repositoryRoot, runCommand } from "../../../scripts/run-command.ts";
+import { formatConnectionString } from "../../../src/platform/database/embedded/login.ts";
 import { type Child, startChild } from "./child.ts";
 import { type Home, makeHome, type OpenHome, openHome } from "./home.ts";
 import { Keeper } from "./keeper.ts";
@@ -22,6 +24,8 @@ export interface Stage {
   startBareServer(): Promise<BareServer>;
   /** Starts the least that a durable service of the Agent Runner document could be. */
   startBareAgentRunner(): Promise<Child>;
+  /** Fetches this version of DBOS with npm, once, and starts the same service on it. */
+  startDbosRunner(version: string): Promise<Child>;
   /** Makes a home of its own, whose Postgres does not run yet. */
   makeHome(): Promise<Home>;
   openHome(): Promise<OpenHome>;
@@ -41,6 +45,7 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
   const { quick, profileDirectory: directory } = options;
   await using keeper = new Keeper();
   const { program } = await keeper.keep(buildForBenches);
+  let dbos: Promise<{ readonly folder: string }> | undefined;
   const home = await keeper.keep(openHome);
   const provider = await keeper.keep(startProvider);
   const kept = keeper.move();
@@ -54,6 +59,11 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
     },
     startBareServer: () => kept.keep(startBareServer),
     startBareAgentRunner: () => kept.keep(() => startBareAgentRunner(home, provider.url)),
+    startDbosRunner: async (version) => {
+      dbos ??= kept.keep(() => fetchDbos(version));
+      const { folder } = await dbos;
+      return await kept.keep(() => startDbosRunner(folder, home, provider.url));
+    },
     makeHome: () => kept.keep(makeHome),
     openHome: () => kept.keep(openHome),
     [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
@@ -83,6 +93,26 @@ function startBareAgentRunner({ login }: OpenHome, providerUrl: string): Promise
       OPENAI_BASE_URL: `${providerUrl}/v1`,
     },
     announcement: /bare on (http:\/\/\S+)/,
+  });
+}
+
+/** The package is no dependency of the project: it goes into a folder that ends with the bench. */
+async function fetchDbos(version: string): Promise<AsyncDisposable & { readonly folder: string }> {
+  const root = await mkdtemp(join(tmpdir(), "runnel-dbos-"));
+  await runCommand("npm", ["install", "--prefix", root, "--no-audit", "--no-fund", `@dbos-inc/dbos-sdk@${version}`]);
+  const folder = join(root, "node_modules", "@dbos-inc", "dbos-sdk");
+  return { folder, [Symbol.asyncDispose]: () => rm(root, { recursive: true }) };
+}
+
+function startDbosRunner(folder: string, { login }: OpenHome, providerUrl: string): Promise<Child> {
+  return startChild({
+    program: new URL("../bare/dbos-runner.ts", import.meta.url),
+    environment: {
+      DBOS_SDK: folder,
+      DBOS_URL: formatConnectionString(login),
+      OPENAI_BASE_URL: `${providerUrl}/v1`,
+    },
+    announcement: /dbos on (http:\/\/\S+)/,
   });
 }
 

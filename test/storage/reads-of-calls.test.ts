@@ -1,6 +1,7 @@
 // What a call reads does not grow with the tables. When Postgres last looked at them does not matter.
 
 import { expect, onTestFinished, test } from "vitest";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { startFakeProvider } from "../fakes/provider.ts";
 import { keyOf } from "../harness/credentials.ts";
@@ -15,6 +16,11 @@ const growth = { client, sessions: 5_000, resultsPerRun: 3 };
 const readsMax = 1_500;
 /** A connection keeps a plan at the sixth execution. */
 const timesUntilKept = 6;
+/** The clock of the service. Its sweeps, each minute, never come: they read on their own behalf, during any call. */
+const clock: Clock = {
+  ...systemClock,
+  sleep: (delayMs, signal) => systemClock.sleep(delayMs < 60_000 ? delayMs : Number.MAX_SAFE_INTEGER, signal),
+};
 /** The service looks at its tables after 500 statements. A round makes more than 30. */
 const roundsUntilNoticed = 30;
 
@@ -68,7 +74,7 @@ async function openCalls(): Promise<Stage> {
     end $$`);
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const { url } = await startService({ databaseUrl, ...modelFlags(provider) });
+  const { url } = await startService({ databaseUrl, ...modelFlags(provider) }, { clock });
   const calls = callsOf(url);
   const makeCalls: Stage["makeCalls"] = async (times) => {
     for (let time = 0; time < times; time++) {

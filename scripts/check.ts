@@ -29,7 +29,7 @@ const steps: readonly Step[] = [
   { name: "tsc of the console", run: () => silent(runCommand("tsc", ["--project", "console"])) },
   { name: "biome", run: () => silent(runCommand("biome", ["check", "--error-on-warnings"])) },
   { name: "knip", run: () => silent(runCommand("knip", ["--no-progress"])) },
-  { name: "tidy", run: () => silent(runCommand("vitest", ["run", "test/tidy"])) },
+  { name: "architecture", run: () => silent(runCommand("vitest", ["run", "test/architecture"])) },
 ];
 
 for (const step of steps) {

@@ -1,4 +1,4 @@
-// The tidy rules themselves: each one finds a planted violation, names its line, and accepts allowed code.
+// The rules themselves: each one finds a planted violation, names its line, and accepts allowed code.
 
 import { expect, test } from "vitest";
 import { findOffences, rules } from "./rules.ts";

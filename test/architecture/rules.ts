@@ -67,7 +67,9 @@ const databasePackages = ["kysely", "pg"];
 
 function checkFolder(file: SourceFile): Finding[] {
   const layer = layerOf(file.path);
-  return isKnownLayer(layer) ? [] : [{ line: 1, message: `"${layer}" is not in the table of test/tidy/layers.ts` }];
+  return isKnownLayer(layer)
+    ? []
+    : [{ line: 1, message: `"${layer}" is not in the table of test/architecture/layers.ts` }];
 }
 
 function checkImports(file: SourceFile): Finding[] {

@@ -1,4 +1,4 @@
-// The source files as the tidy rules see them: text, the same text without comments, and every import with its line.
+// The source files as the rules see them: text, the same text without comments, and every import with its line.
 // Read by regular expressions, because TypeScript 7 has no parser that a program could call.
 
 import { readdir, readFile } from "node:fs/promises";

@@ -4,7 +4,7 @@
 // - `reads`: how many characters, bytes or items the native functions below have read.
 // - `bytes`: how much memory was allocated on the heap. Copies of texts and lists show here, also those that V8 makes by itself.
 //
-// It does not see the backtracking of regular expressions: test/tidy/patterns.test.ts checks them. It needs a process of its own,
+// It does not see the backtracking of regular expressions: test/architecture/patterns.test.ts checks them. It needs a process of its own,
 // with `meterFlags`.
 
 import { type Profiler, Session } from "node:inspector";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { failpoints as all } from "../../../src/app/protocols.ts";
 import { failpoints } from "../../../src/platform/base/failpoint.ts";
+import { readSourceFiles } from "../../architecture/source-file.ts";
 import { until } from "../../harness/wait.ts";
-import { readSourceFiles } from "../../tidy/source-file.ts";
 import { isFrozen } from "./freeze.ts";
 
 const source = join(import.meta.dirname, "../../../src");

@@ -23,7 +23,7 @@ import (
 )
 
 // Version is the version of this module and of the contract in it.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 const (
 	// The service sends an empty message every 15 s, so three of them are missing.

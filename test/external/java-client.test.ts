@@ -26,7 +26,7 @@ const built = join(source, "target");
 const readme = readFileSync(join(source, "README.md"), "utf8");
 /** Nothing of the account's own repository is read or changed. It stays, so that the next run downloads nothing. */
 const repository = join(import.meta.dirname, ".m2");
-const installed = join(repository, "com/runnel/runnel-client/0.1.0");
+const installed = join(repository, "com/runnel/runnel-client/0.2.0");
 /** Compiles little, since most programs here end within a second. */
 const javaFlags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
@@ -47,7 +47,7 @@ describe.runIf(inject("hasJava"))("the Java client", () => {
   });
 
   test("the jar has the stubs and the protos, and its sources and documentation are beside it", async () => {
-    const names = await namesIn("runnel-client-0.1.0.jar");
+    const names = await namesIn("runnel-client-0.2.0.jar");
     for (const name of [
       "com/runnel/client/Runnel.class",
       "com/runnel/v1/RunServiceGrpc.class",
@@ -60,11 +60,11 @@ describe.runIf(inject("hasJava"))("the Java client", () => {
     }
     // Google's classes have a jar of their own: twice would be a conflict.
     expect(names.filter((name) => name.startsWith("com/google/"))).toEqual([]);
-    expect(await namesIn("runnel-client-0.1.0-sources.jar")).toContain("com/runnel/v1/RunServiceGrpc.java");
-    expect(await namesIn("runnel-client-0.1.0-javadoc.jar")).toContain(
+    expect(await namesIn("runnel-client-0.2.0-sources.jar")).toContain("com/runnel/v1/RunServiceGrpc.java");
+    expect(await namesIn("runnel-client-0.2.0-javadoc.jar")).toContain(
       "com.runnel.client/com/runnel/client/Runnel.html",
     );
-    expect(statSync(join(installed, "runnel-client-0.1.0.jar")).size).toBeLessThan(jarMaxBytes);
+    expect(statSync(join(installed, "runnel-client-0.2.0.jar")).size).toBeLessThan(jarMaxBytes);
   });
 
   test("it passes the conformance kit", async () => {

@@ -77,7 +77,7 @@ describe.skipIf(python === "")("the client for Python", () => {
       mkdirSync(folder);
       const built = join(place.folder, "built");
       await runCommand(place.program("pip"), ["wheel", "--quiet", "--no-deps", "--wheel-dir", built, client]);
-      wheel = join(built, "runnel_client-0.1.0-py3-none-any.whl");
+      wheel = join(built, "runnel_client-0.2.0-py3-none-any.whl");
       await place.install(`${wheel}[receipts]`);
       return place.remove;
     }, longMs);

@@ -12,7 +12,7 @@ from .functions import Function
 from .reading import End, result_type
 from .receipts import Statement, read_public_keys, verify_receipt
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "ApiKey",
     "Credentials",

@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 });
 const packedMaxBytes = 400_000;
 const sources = join(repositoryRoot, "clients/typescript");
 const root = mkdtempSync(join(tmpdir(), "runnel-client-"));
-const tarball = join(root, "runnel-client-0.1.0.tgz");
+const tarball = join(root, "runnel-client-0.2.0.tgz");
 const folder = join(root, "empty");
 /** npm's cache, proxy and certificates are those of the machine. */
 const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;

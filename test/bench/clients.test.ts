@@ -5,7 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { openCrowd, sampledEvery } from "./benches/crowd.ts";
-import { openBareHall } from "./benches/halls.ts";
+import { openBareSource } from "./benches/stream-sources.ts";
 import { envelope, envelopeReader } from "./clients/envelopes.ts";
 import { readEventStream } from "./clients/event-stream.ts";
 import { H1Client } from "./clients/h1-client.ts";
@@ -71,7 +71,7 @@ test.each([
 ] as const)("$name: every reader of a crowd receives every delta once, in order", async (shape) => {
   const readers = 2 * sampledEvery + 20;
   const speech = { shape: { ...shape, readers }, deltas: 30, gapMs: 1 };
-  const { place, speak } = openBareHall(server, speech);
+  const { place, speak } = openBareSource(server, speech);
   using crowd = await openCrowd(speech.shape, place);
   await Promise.all([speak(), crowd.ended]);
   expect(crowd.readers.map(({ deliveries }) => deliveries)).toEqual(Array(readers).fill(30));

@@ -8,7 +8,7 @@ import type { Service } from "../ground/service.ts";
 import type { BareServer, Stage } from "../ground/stage.ts";
 import { Together } from "../ground/together.ts";
 import { type Crowd, openCrowd, type Reader, type Shape, sampledEvery } from "./crowd.ts";
-import { type Hall, openBareHall, openServiceHall } from "./halls.ts";
+import { openBareSource, openServiceSource, type StreamSource } from "./stream-sources.ts";
 
 const readers = 1_000;
 /** The pace of a fast model. */
@@ -54,8 +54,8 @@ interface Stand {
 async function measureStands(stage: Stage, stands: readonly Stand[], deltas: number): Promise<Variant[]> {
   const variants: Variant[] = [];
   for (const { shape, service, bare } of stands) {
-    const hall = { ...openBareHall(bare, { shape, deltas, gapMs }), name: `bare ${shape.name}`, deltas };
-    const bareVariant = await measureCrowd(shape, { servicePid: bare.pid }, hall);
+    const source = { ...openBareSource(bare, { shape, deltas, gapMs }), name: `bare ${shape.name}`, deltas };
+    const bareVariant = await measureCrowd(shape, { servicePid: bare.pid }, source);
     variants.push(compare(await measureService(stage, { shape, service }, deltas), bareVariant), bareVariant);
   }
   return variants;
@@ -63,11 +63,11 @@ async function measureStands(stage: Stage, stands: readonly Stand[], deltas: num
 
 async function measureService(stage: Stage, stand: Omit<Stand, "bare">, deltas: number): Promise<Variant> {
   const { shape, service } = stand;
-  const hall = { ...(await openServiceHall(stage, service, { shape, deltas, gapMs })), name: shape.name, deltas };
-  return await measureCrowd(shape, { servicePid: service.pid, postmasterPid: stage.home.postmasterPid() }, hall);
+  const source = { ...(await openServiceSource(stage, service, { shape, deltas, gapMs })), name: shape.name, deltas };
+  return await measureCrowd(shape, { servicePid: service.pid, postmasterPid: stage.home.postmasterPid() }, source);
 }
 
-interface Hearing extends Hall {
+interface Hearing extends StreamSource {
   readonly name: string;
   readonly deltas: number;
 }

@@ -8,7 +8,7 @@ import type { Service } from "../ground/service.ts";
 import type { BareServer, Stage } from "../ground/stage.ts";
 import type { Place, Shape } from "./crowd.ts";
 
-export interface Hall {
+export interface StreamSource {
   readonly place: Place;
   /** Lets the source begin. */
   readonly speak: () => Promise<unknown>;
@@ -22,7 +22,7 @@ export interface Speech {
 
 const agent = { name: "bench", model: "gpt-4o-mini" };
 
-export async function openServiceHall(stage: Stage, service: Service, speech: Speech): Promise<Hall> {
+export async function openServiceSource(stage: Stage, service: Service, speech: Speech): Promise<StreamSource> {
   using client = new HttpClient(service.url);
   const session = JSON.parse((await client.send("POST", "/v1/sessions", { agent })).text);
   const sessionPath = `/v1/sessions/${session.session_id}`;
@@ -38,7 +38,7 @@ export async function openServiceHall(stage: Stage, service: Service, speech: Sp
   return { place: { url: service.url, target: service.target, path, request }, speak };
 }
 
-export function openBareHall(server: BareServer, { deltas, gapMs }: Speech): Hall {
+export function openBareSource(server: BareServer, { deltas, gapMs }: Speech): StreamSource {
   const speak = async (): Promise<void> => {
     using client = new HttpClient(server.url);
     await client.send("POST", "/speak/run", { deltas, gapMs });

@@ -26,6 +26,8 @@ export interface AgentMessage {
   readonly id: string;
   /** The name of the surface over which it came. */
   readonly source: string;
+  /** The id that its sender gave it; undefined where callers give none. It may come twice. */
+  readonly senderId?: string;
   readonly text: string;
   /** The id of the conversation, chosen by the caller. */
   readonly conversationId: string;

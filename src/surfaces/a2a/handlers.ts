@@ -143,11 +143,13 @@ async function takeMessage(call: A2aCall, { tenant, message, configuration }: Se
     return await startTask(call, tenant, message);
   }
   const run = await requireRun(call, message.taskId);
-  const { contextId } = (await openTask(call, run)).task;
+  const { state, task } = await readTask(call, run);
+  const { contextId } = task;
   if (message.contextId !== "" && message.contextId !== contextId) {
     throw new InvalidField("message.contextId", "is not the context of the task");
   }
-  const problem = hasEnded(run) ? "the task has ended" : "the task works and asks for nothing";
+  const working = state === TaskState.AUTH_REQUIRED ? "the task waits for an approval" : "the task works";
+  const problem = isEnd(state) ? "the task has ended" : working;
   throw new A2aError("UNSUPPORTED_OPERATION", `${problem}: send the message without taskId to begin the next one`);
 }
 

@@ -83,6 +83,7 @@ async function startOffered(
   return await source.start((method, request) => calls.call(method, request), agent, {
     id: newUuid(nowMs),
     source: "a2a",
+    senderId: message.messageId,
     text: requireText(message),
     conversationId,
     annotations,

@@ -37,11 +37,12 @@ export function offerAgents({ db }: Pick<LangbotDeps, "db">): OfferedAgents {
       }
       return [...agents.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
     },
-    start: async (call, { name }, { id: eventId, source, text, conversationId, annotations }) => {
+    start: async (call, { name }, { id: eventId, source, senderId, text, conversationId, annotations }) => {
       const event = {
         eventId,
         eventType,
         source,
+        ...(senderId !== undefined && { rawRef: { refId: senderId } }),
         agentId: name,
         conversationId,
         actor: { actorType: "user" },

@@ -28,7 +28,11 @@ test.for(bindings)("%s: a task that needs an approval says so, and goes on when 
   const { approvalId, digest } = question as { readonly approvalId: string; readonly digest: string };
   const contract = new GrpcClient(service.target);
   const decide = (of: string) =>
-    contract.call(ApprovalService.method.decideApproval, { approvalId, digest: of, decision: Approval_Decision.REJECT });
+    contract.call(ApprovalService.method.decideApproval, {
+      approvalId,
+      digest: of,
+      decision: Approval_Decision.REJECT,
+    });
   const states: (number | undefined)[] = [];
   let text = "";
   for await (const { payload } of client.resubscribeTask({ tenant: "", id: task.id }, as())) {

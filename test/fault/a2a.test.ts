@@ -1,0 +1,59 @@
+// A streamed task of A2A under the death of its replica, by the official client: the task as it is on another replica, and what comes
+// after it, are the whole output, once.
+
+import type { StreamResponse } from "@a2a-js/sdk";
+import { expect, test } from "vitest";
+import { as, bindings, connect, say, textOf } from "../a2a/stage.ts";
+import { answer } from "../fakes/provider.ts";
+import { openCluster, openProvider } from "./cluster.ts";
+import { expectInvariants } from "./invariants.ts";
+
+test.for(bindings)("%s: a client whose replica was killed subscribes on another one", async (binding) => {
+  const { provider, environment } = await openProvider();
+  provider.respond(async (wire) => {
+    wire.text("The who");
+    await wire.hang();
+  }, answer("The whole sentence"));
+  const cluster = await openCluster(environment);
+  const dying = await cluster.start();
+  const reader = new Reader();
+  const reading = (async () => {
+    const client = await connect(dying.url, binding);
+    for await (const event of client.sendMessageStream(say("Say it."), as())) {
+      reader.take(event);
+      if (reader.text === "The who") {
+        await dying.kill();
+      }
+    }
+  })();
+  await expect(reading).rejects.toThrow();
+  expect(reader.state).toBe(2);
+
+  const client = await connect((await cluster.start()).url, binding);
+  for await (const event of client.resubscribeTask({ tenant: "", id: reader.taskId }, as())) {
+    reader.take(event);
+  }
+  expect([reader.text, reader.state]).toEqual(["The whole sentence", 3]);
+  const { artifacts } = await client.getTask({ tenant: "", id: reader.taskId, historyLength: 0 }, as());
+  expect(artifacts.map(({ parts }) => textOf(parts))).toEqual(["The whole sentence"]);
+  await expectInvariants(cluster.databaseUrl);
+});
+
+/** What a client has of a task with one artifact. */
+class Reader {
+  taskId = "";
+  text = "";
+  state: number | undefined;
+
+  take({ payload }: StreamResponse): void {
+    if (payload?.$case === "task") {
+      this.taskId = payload.value.id;
+      this.text = textOf(payload.value.artifacts[0]?.parts);
+      this.state = payload.value.status?.state;
+    } else if (payload?.$case === "statusUpdate") {
+      this.state = payload.value.status?.state;
+    } else if (payload?.$case === "artifactUpdate") {
+      this.text = (payload.value.append ? this.text : "") + textOf(payload.value.artifact?.parts);
+    }
+  }
+}

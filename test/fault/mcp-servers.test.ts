@@ -1,12 +1,17 @@
 // The process dies while a tool of an MCP server runs. Whether the tool did its work is unknown, and the protocol has no key by which a
 // server recognises a call. So the next process reports the call, and makes only those again that the agent permits twice.
 
+import { realpath, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { RunService } from "../../gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "../../gen/runnel/v1/session_service_pb.js";
 import { openMcpServer } from "../fakes/mcp-server.ts";
 import { answer, callTools } from "../fakes/provider.ts";
+import { openFolder } from "../fixtures.ts";
+import { countProcesses, hasJail } from "../tools/bash/jailed.ts";
 import { openCluster, openProvider, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
 import { LogReader } from "./log-reader.ts";
@@ -73,4 +78,67 @@ test("calls of an MCP server at a kill: one is reported, one is repeated, and th
   const { agent } = await second.client.call(RunService.method.getRunInput, { runId });
   expect(agent?.tools?.mcp).toMatchObject([{ name: "srv", headers: [{ name: "authorization", value: "" }] }]);
   await expectInvariants(cluster.databaseUrl);
+});
+
+const program = `
+import { createInterface } from "node:readline";
+const say = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" } }),
+  "tools/list": () => ({ tools: [{ name: "hold", inputSchema: { type: "object" } }] }),
+  "tools/call": ({ _meta }) => {
+    say({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress: 1 } });
+    return new Promise(() => {});
+  },
+};
+process.on("SIGTERM", () => {});
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) {
+    const answer = answers[method];
+    Promise.resolve(answer?.(params)).then((result) =>
+      say({ id, ...(answer === undefined ? { error: { code: -32601, message: "unknown" } } : { result }) }),
+    );
+  }
+}
+setInterval(() => {}, 1_000);
+`;
+
+test.runIf(hasJail)("a stop leaves no program of a server, and reports the calls that were in flight", async () => {
+  const folder = await realpath(await openFolder());
+  await writeFile(join(folder, "server.mjs"), program);
+  const command = { command: process.execPath, args: ["{work_dir}/server.mjs"] };
+  const setting = { ...command, folders: [dirname(process.execPath)] };
+  const { provider, environment } = await openProvider();
+  const calls = ["call_1", "call_2"].map((id) => ({ id, name: "srv_hold", arguments: "{}" }));
+  provider.respond(callTools(...calls), answer("done"));
+  const cluster = await openCluster({
+    ...environment,
+    RUNNEL_MCP_SERVERS: `srv=${JSON.stringify(setting)}`,
+    RUNNEL_SESSIONS_WORK_DIRS: "/",
+    RUNNEL_SERVER_DRAIN_SECONDS: "1",
+  });
+  const first = await cluster.start();
+  const agent = { name: "fault", tools: { mcp: [{ name: "srv" }] } };
+  const { sessionId } = await first.client.call(SessionService.method.createSession, { agent, workDir: folder });
+  const { runId } = await first.client.call(SessionService.method.sendMessage, { sessionId, message: "hold" });
+  const reader = new LogReader(runId);
+  const following = reader.follow(first.client);
+  await expect.poll(() => reader.count("toolCallProgress"), { timeout: 60_000 }).toBe(2);
+  expect(countProcesses(join(folder, "server.mjs"))).toBeGreaterThan(0);
+  expect(await first.stop()).toBe(0);
+  await following;
+  expect(countProcesses(join(folder, "server.mjs"))).toBe(0);
+
+  const second = await cluster.start();
+  expect(await reader.follow(second.client)).toBe(status.OK);
+  const ends = reader.results.flatMap(({ payload }) => (payload.case === "toolCallCompleted" ? [payload.value] : []));
+  expect(ends.map(({ toolCallId, error }) => [toolCallId, error?.startsWith("interrupted: ")])).toEqual([
+    ["call_1", true],
+    ["call_2", true],
+  ]);
+  expect(reader.results.at(-1)?.payload.case).toBe("runCompleted");
+  await expectInvariants(cluster.databaseUrl);
+  expect(await second.stop()).toBe(0);
+  expect(countProcesses(join(folder, "server.mjs"))).toBe(0);
 });

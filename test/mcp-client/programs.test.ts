@@ -1,13 +1,13 @@
 // MCP servers that the operator names as programs, in the jail.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { readMcpServers } from "../../src/platform/config/mcp-servers.ts";
 import { test } from "../fixtures.ts";
-import { hasJail, openCommands } from "../tools/bash/jailed.ts";
+import { countProcesses, hasJail, openCommands } from "../tools/bash/jailed.ts";
 import { openPrograms, openRun, type Run, type RunOptions } from "./stage.ts";
 
 const script = `
@@ -56,18 +56,6 @@ async function open(folder: string, choice: Choice = {}): Promise<Run> {
   });
 }
 
-/** Returns how many processes run this program. */
-function countProcesses(folder: string): number {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(`${folder}/server.mjs`);
-    } catch {
-      return false;
-    }
-  }).length;
-}
-
 test.skipIf(!hasJail)(
   "a program keeps its state for the session, and sees nothing of the service",
   async ({ folder }) => {
@@ -113,7 +101,7 @@ test.skipIf(!hasJail)("an idle program is stopped", async ({ folder }) => {
   const run = await open(folder, { idleMs: 300 });
   expect(await run.call("srv_count")).toEqual({ content: "1" });
   const path = await realpath(folder);
-  expect(countProcesses(path)).toBeGreaterThan(0);
+  expect(countProcesses(join(path, "server.mjs"))).toBeGreaterThan(0);
   await run[Symbol.asyncDispose]();
-  await expect.poll(() => countProcesses(path), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => countProcesses(join(path, "server.mjs")), { timeout: 10_000 }).toBe(0);
 });

@@ -53,6 +53,12 @@ export function processesOf(sessionId: string): string[] {
     .map((pid) => readQuietly(`/proc/${pid}/cmdline`).replaceAll("\0", " "));
 }
 
+/** Returns how many processes have this argument. */
+export function countProcesses(argument: string): number {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => readQuietly(`/proc/${pid}/cmdline`).split("\0").includes(argument)).length;
+}
+
 function readQuietly(path: string): string {
   try {
     return readFileSync(path, "utf8");

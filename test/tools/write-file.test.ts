@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   closeSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -139,6 +140,14 @@ describe("refused is", () => {
   test("anything but a regular file, without waiting for it", async () => {
     execFileSync("mkfifo", [join(area.root, "pipe")]);
     expect(await write("pipe")).toEqual({ error: `${join(area.root, "pipe")} is not a regular file` });
+  });
+
+  test("a file with a second name, which may be outside", async () => {
+    const path = join(area.root, "hard");
+    linkSync(join(area.outside, "secret"), path);
+    expect(await write("hard")).toEqual({
+      error: `${path} has 2 hard links: only files with a single name are opened`,
+    });
   });
 
   test("a name that the system refuses", async () => {

@@ -44,14 +44,7 @@ export function requestIdOf(response: RestResponse): string | undefined {
 
 async function answerMessage({ calls, response }: Visit, runId: string, fold: MessageFold): Promise<void> {
   const answer = new SlowJson(response);
-  for await (const results of followLog(calls, runId)) {
-    if (results.length === 0) {
-      await answer.beat();
-    }
-    for (const result of results) {
-      fold.take(result);
-    }
-  }
+  await answer.takeAll(followLog(calls, runId), (result) => fold.take(result));
   if (fold.failure === undefined) {
     answer.send(200, fold.message);
   } else {

@@ -1,5 +1,6 @@
 // Answers in JSON that may take as long as a run.
 
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { endStream, type RestResponse, sendJson, setHead, writePiece } from "../rest/respond.ts";
 
 /**
@@ -12,6 +13,25 @@ export class SlowJson {
 
   constructor(response: RestResponse) {
     this.#response = response;
+  }
+
+  /** Takes the results of a log until it is over. Its empty batches keep the answer alive. */
+  async takeAll(
+    log: AsyncIterable<readonly RunResult[]>,
+    take: (result: RunResult) => void,
+    isOver: () => boolean = () => false,
+  ): Promise<void> {
+    for await (const results of log) {
+      if (results.length === 0) {
+        await this.beat();
+      }
+      for (const result of results) {
+        take(result);
+      }
+      if (isOver()) {
+        return;
+      }
+    }
   }
 
   /** Call it every 15 s. */

@@ -258,14 +258,7 @@ class ChatFold {
 async function answerCompletion({ calls, response }: Visit, { runId, model, callerTools }: Completion): Promise<void> {
   const fold = new ChatFold(callerTools);
   const answer = new SlowJson(response);
-  for await (const results of followLog(calls, runId)) {
-    if (results.length === 0) {
-      await answer.beat();
-    }
-    for (const result of results) {
-      fold.take(result);
-    }
-  }
+  await answer.takeAll(followLog(calls, runId), (result) => fold.take(result));
   const { failure, text, reasoning, annotations, images, logprobs, finishReason } = fold;
   if (failure !== undefined) {
     answer.send(failure.status, { error: failure.body }, failure.headers);

@@ -60,16 +60,11 @@ function asWords(message: Message): Message {
 async function answerCompacted({ calls, response }: Visit, runId: string, whole: readonly Message[]): Promise<void> {
   const answer = new SlowJson(response);
   let end: { readonly payload: RunCompleted | RunFailed; readonly usage: Usage | undefined } | undefined;
-  for await (const results of followLog(calls, runId)) {
-    if (results.length === 0) {
-      await answer.beat();
+  await answer.takeAll(followLog(calls, runId), ({ payload, usage }) => {
+    if (payload.case === "runCompleted" || payload.case === "runFailed") {
+      end = { payload: payload.value, usage };
     }
-    for (const { payload, usage } of results) {
-      if (payload.case === "runCompleted" || payload.case === "runFailed") {
-        end = { payload: payload.value, usage };
-      }
-    }
-  }
+  });
   const { summary, failure } = judge(end?.payload);
   if (failure !== undefined) {
     answer.send(failure.status, { error: failure.body }, failure.headers);

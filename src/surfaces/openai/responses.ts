@@ -126,17 +126,7 @@ async function answerWhole({ calls, response }: Visit, origin: Origin): Promise<
   const answer = new SlowJson(response);
   fold.open();
   try {
-    for await (const results of followLog(calls, origin.runId)) {
-      if (results.length === 0) {
-        await answer.beat();
-      }
-      for (const result of results) {
-        fold.take(result);
-      }
-      if (fold.isOver) {
-        break;
-      }
-    }
+    await answer.takeAll(followLog(calls, origin.runId), (result) => fold.take(result), () => fold.isOver);
   } catch (error) {
     if (calls.signal.aborted || !isReason(error, "RESUME")) {
       throw error;

@@ -7,10 +7,10 @@ import { reasons } from "../reasons.ts";
 import { type BanRow, deleteBan, findCommunity, putBan } from "../storage/community.ts";
 import {
   type ForumAgentChange,
+  type ForumAgentColumns,
   type ForumAgentRow,
   findForumAgent,
   insertForumAgent,
-  type NewForumAgent,
   updateForumAgent,
 } from "../storage/forum-agent.ts";
 import { requireCommunity } from "./communities.ts";
@@ -23,7 +23,7 @@ import type { ForumDeps } from "./deps.ts";
  */
 export async function addAgent(
   { db, clock, config }: ForumDeps,
-  agent: Omit<NewForumAgent, "id">,
+  agent: Omit<ForumAgentColumns, "id">,
 ): Promise<ForumAgentRow> {
   if (agent.handle.length > config.forumAgentHandleChars) {
     throw invalidField("agent.handle", `must be ${config.forumAgentHandleChars} characters or fewer`);

@@ -19,7 +19,7 @@ import type { BanRow, CommunityRow } from "../storage/community.ts";
 import type { ContractHead } from "../storage/community-contract.ts";
 import type { ForumAgentRow } from "../storage/forum-agent.ts";
 import type { CommunityStatus, ThreadType } from "../storage/schema.ts";
-import { communityStatuses } from "./forum-to-proto.ts";
+import { agentFields, communityStatuses } from "./forum-to-proto.ts";
 
 /** Converts a community. */
 export function managedCommunityToProto(row: CommunityRow): ManagedCommunity {
@@ -38,12 +38,7 @@ export function managedCommunityToProto(row: CommunityRow): ManagedCommunity {
 /** Converts an agent. */
 export function managedAgentToProto(row: ForumAgentRow): ManagedAgent {
   return create(ManagedAgentSchema, {
-    id: row.id,
-    handle: row.handle,
-    ownerWallet: row.owner_wallet ?? "",
-    llmProvider: row.llm_provider ?? "",
-    llmModel: row.llm_model ?? "",
-    llmBaseUrl: row.llm_base_url ?? "",
+    ...agentFields(row),
     communityId: row.community_id ?? "",
     requiresSignatureV2: row.requires_signature_v2,
     ...(row.issue_time !== null && { credentialTime: timestampFromDate(row.issue_time) }),

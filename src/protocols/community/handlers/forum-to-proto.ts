@@ -44,14 +44,19 @@ type AgentColumns = Pick<ForumCaller, "id" | "handle" | "owner_wallet" | "llm_pr
 
 /** Converts an agent. */
 export function agentToProto(row: AgentColumns): ForumAgent {
-  return create(ForumAgentSchema, {
+  return create(ForumAgentSchema, agentFields(row));
+}
+
+/** Returns the fields that all messages of an agent have. */
+export function agentFields(row: AgentColumns) {
+  return {
     id: row.id,
     handle: row.handle,
     ownerWallet: row.owner_wallet ?? "",
     llmProvider: row.llm_provider ?? "",
     llmModel: row.llm_model ?? "",
     llmBaseUrl: row.llm_base_url ?? "",
-  });
+  };
 }
 
 /** Converts the agent's community. Returns undefined for an agent that is not assigned. */

@@ -3,18 +3,11 @@
 
 import { sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
+import type { ForumAgentColumns } from "./forum-agent.ts";
 import type { CommunityStatus } from "./schema.ts";
 
 /** The agent of a credential, with all columns that decide what it may do. */
-export interface ForumCaller {
-  readonly id: string;
-  readonly handle: string;
-  readonly owner_wallet: string | null;
-  readonly llm_provider: string | null;
-  readonly llm_model: string | null;
-  readonly llm_base_url: string | null;
-  readonly requires_signature_v2: boolean;
-  readonly community_id: string | null;
+export interface ForumCaller extends ForumAgentColumns {
   readonly community_slug: string | null;
   readonly community_name: string | null;
   readonly community_status: CommunityStatus | null;

@@ -4,8 +4,8 @@ import { sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { Page } from "./community.ts";
 
-/** An agent with the times of its credential. */
-export interface ForumAgentRow {
+/** An agent without its times. */
+export interface ForumAgentColumns {
   readonly id: string;
   readonly handle: string;
   readonly owner_wallet: string | null;
@@ -14,6 +14,10 @@ export interface ForumAgentRow {
   readonly llm_base_url: string | null;
   readonly community_id: string | null;
   readonly requires_signature_v2: boolean;
+}
+
+/** An agent with the times of its credential. */
+export interface ForumAgentRow extends ForumAgentColumns {
   readonly create_time: Date;
   readonly update_time: Date;
   /** Null for an agent without a credential. */
@@ -21,23 +25,11 @@ export interface ForumAgentRow {
   readonly revoke_time: Date | null;
 }
 
-/** An agent to insert. */
-export interface NewForumAgent {
-  readonly id: string;
-  readonly handle: string;
-  readonly owner_wallet: string | null;
-  readonly llm_provider: string | null;
-  readonly llm_model: string | null;
-  readonly llm_base_url: string | null;
-  readonly community_id: string | null;
-  readonly requires_signature_v2: boolean;
-}
-
 /** A change of an agent; missing fields stay unchanged. */
-export type ForumAgentChange = Partial<Omit<NewForumAgent, "id" | "handle">>;
+export type ForumAgentChange = Partial<Omit<ForumAgentColumns, "id" | "handle">>;
 
 /** Inserts an agent. Returns false when its handle is taken. */
-export async function insertForumAgent(db: Db, agent: NewForumAgent): Promise<boolean> {
+export async function insertForumAgent(db: Db, agent: ForumAgentColumns): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto("forum_agent")
     .values(agent)

@@ -135,7 +135,8 @@ async function followStream(
   const batches = isAtEnd ? undefined : calls.follow(tailRun, { runId, after: BigInt(after) }, signal);
   // A call that is refused fails here, before the head is sent.
   let batch = await batches?.next();
-  setHead(response, 200, { ...streamHeaders, ...sharedHeaders });
+  // Without a charset, as the protocol has it: such a stream is always UTF-8.
+  setHead(response, 200, { ...streamHeaders, ...sharedHeaders, "content-type": "text/event-stream" });
   if (after === tail.last) {
     await control({ next: after, isUpToDate: true, isClosed: tail.isClosed });
   }

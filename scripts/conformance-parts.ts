@@ -73,6 +73,16 @@ export const parts = {
     files: ["test/external/mcp-servers/servers.test.ts"],
     needs: ["bubblewrap"],
   },
+  "durable-streams": {
+    about: "the cases of the suite of Durable Streams that read, and its Python client over kill -9",
+    files: ["test/external/durable-streams/{durable-streams,python}.test.ts"],
+    needs: ["python"],
+  },
+  "durable-streams-go": {
+    about: "the Go client of Durable Streams over kill -9",
+    files: ["test/external/durable-streams/go.test.ts"],
+    needs: ["go", "durable-streams"],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

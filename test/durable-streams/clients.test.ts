@@ -7,39 +7,28 @@ import { answer } from "../fakes/provider.ts";
 import { openProvider } from "../fault/cluster.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { testDatabase } from "../harness/database.ts";
-import { findFreePorts } from "../harness/free-ports.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startProcess } from "../harness/process.ts";
+import { startHalfRun } from "./half-run.ts";
 
 interface Message {
   readonly sequence: number;
 }
 
 test.for(["long-poll", "sse"] as const)("a run is read by live=%s over kill -9 of its service", async (live) => {
-  const { provider, environment: ofProvider } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The board between them");
-    await wire.hang();
-  }, answer("The board between them will not stay."));
-  const [port] = await findFreePorts(1);
-  const environment = { ...ofProvider, RUNNEL_DATABASE_URL: await testDatabase(), RUNNEL_SERVER_PORT: String(port) };
-  const first = await startProcess(environment);
-  const client = new GrpcClient(first.target);
-  const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "tester" } });
-  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Write it." });
+  const { url, restart } = await startHalfRun();
   const messages: Message[] = [];
-  let second: Promise<unknown> | undefined;
+  let restarted: Promise<void> | undefined;
   let offset = "-1";
   let isClosed = false;
   while (!isClosed) {
-    const log = await stream<Message>({ url: urlOf(first, runId), headers: credentialsOf(), offset, live });
+    const log = await stream<Message>({ url, headers: credentialsOf(), offset, live });
     log.closed.catch(() => undefined);
     try {
       for await (const message of log.jsonStream()) {
         messages.push(message);
-        if ("message_delta" in message && second === undefined) {
-          await first.kill();
-          second = startProcess(environment);
+        if ("message_delta" in message && restarted === undefined) {
+          restarted = restart();
         }
       }
     } catch {
@@ -47,7 +36,7 @@ test.for(["long-poll", "sse"] as const)("a run is read by live=%s over kill -9 o
     }
     ({ offset, streamClosed: isClosed } = log);
   }
-  await second;
+  await restarted;
   expect(messages.map(({ sequence }) => sequence)).toEqual(messages.map((_, index) => index + 1));
   expect(messages.at(-1)).toHaveProperty("run_completed");
 });
@@ -59,7 +48,7 @@ test("a run that has ended is read at once, in one answer", async () => {
   const client = new GrpcClient(service.target);
   const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "tester" } });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "How is it?" });
-  const options = { url: urlOf(service, runId), headers: credentialsOf() };
+  const options = { url: `${service.url}/v1/runs/${runId}/stream`, headers: credentialsOf() };
   const followed: Message[] = [];
   for await (const message of (await stream<Message>({ ...options, offset: "-1", live: "long-poll" })).jsonStream()) {
     followed.push(message);
@@ -68,7 +57,3 @@ test("a run that has ended is read at once, in one answer", async () => {
   expect(await caughtUp.json()).toEqual(followed);
   expect(followed.at(-1)).toHaveProperty("run_completed");
 });
-
-function urlOf({ url }: { readonly url: string }, runId: string): string {
-  return `${url}/v1/runs/${runId}/stream`;
-}

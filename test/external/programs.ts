@@ -51,6 +51,10 @@ export const programs = {
     bring: "apt-get install chromium, or CHROMIUM=<the program>",
   },
   curl: packaged("curl"),
+  "durable-streams": {
+    isHere: () => process.env.DURABLE_STREAMS_DIR !== undefined,
+    bring: "name a checkout of github.com/durable-streams/durable-streams by DURABLE_STREAMS_DIR",
+  },
   go: { isHere: () => runs("go", ["version"]), bring: "https://go.dev/dl/" },
   java: {
     isHere: () => runs("javac", ["-version"]) && runs("mvn", ["-version"]),

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { type Member, openCluster, openProvider } from "../fault/cluster.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -139,24 +140,37 @@ test.each([
   120_000,
 );
 
-test("an approval that the console decides withdraws the editor's question, and one that is open is asked again after a load", async () => {
-  const { provider, service } = await openService();
-  const open = new Promise<never>(() => {});
-  const first = await startEditor(service.url, { decide: () => open });
-  const sessionId = await beginAs(first, "careful");
-  provider.respond(writeNote, answer("Done."));
-  void first.prompt(sessionId, "Write a note.").catch(() => {});
-  await until("the question", () => first.permissions.length === 1);
-  first.child.kill("SIGKILL");
-  const next = await startEditor(service.url, { decide: () => open });
-  await next.agent.request("session/load", { sessionId, cwd: "/", mcpServers: [] });
-  await until("the question again", () => next.permissions.length === 1);
-  const list = await runCommand(["approvals", "list", "--json", "--url", service.url]);
-  const [{ approvalId, digest }] = JSON.parse(list.stdout).approvals;
-  await runCommand(["approvals", "approve", approvalId, "--digest", digest, "--url", service.url]);
-  expect(await next.textWith("Done.")).toBe("Done.");
-  await until("the withdrawal", () => next.stdout().includes("$/cancel_request"));
-}, 120_000);
+test.each([
+  ["session/load", 1],
+  ["session/resume", 0],
+] as const)(
+  "an open approval is asked again after %s, and the console may decide it",
+  async (method, replayed) => {
+    const { provider, service } = await openService();
+    const open = new Promise<never>(() => {});
+    const first = await startEditor(service.url, { decide: () => open });
+    const sessionId = await beginAs(first, "careful");
+    provider.respond(writeNote, answer("Done."));
+    void first.prompt(sessionId, "Write a note.").catch(() => {});
+    await until("the question", () => first.permissions.length === 1);
+    first.child.kill("SIGKILL");
+    const next = await startEditor(service.url, { decide: () => open });
+    const place = { sessionId, cwd: "/", mcpServers: [] };
+    await next.agent.request(method, place);
+    // Opened once more, the session has one reader.
+    await next.agent.request("session/resume", place);
+    const asked = next.updates.filter(({ sessionUpdate }) => sessionUpdate === "user_message_chunk");
+    expect(asked).toHaveLength(replayed);
+    await until("the question again", () => next.permissions.length > 0);
+    const list = await runCommand(["approvals", "list", "--json", "--url", service.url]);
+    const [{ approvalId, digest }] = JSON.parse(list.stdout).approvals;
+    await runCommand(["approvals", "approve", approvalId, "--digest", digest, "--url", service.url]);
+    expect(await next.textWith("Done.")).toBe("Done.");
+    await until("the withdrawal", () => next.stdout().includes("$/cancel_request"));
+    expect(next.text()).toBe("Done.");
+  },
+  120_000,
+);
 
 test("a cancel ends the prompt, also when nothing was said yet", async () => {
   const { provider, service } = await openService();
@@ -208,6 +222,17 @@ test("each refusal says its cause and its fix", async () => {
   const nowhere = await startEditor("http://127.0.0.1:1");
   const absent = { message: expect.stringMatching(/no service at .*: start one/), data: { reason: "UNAVAILABLE" } };
   expect(await nowhere.refused("session/new", place)).toMatchObject(absent);
+}, 120_000);
+
+test("a session of another program keeps its annotations", async () => {
+  const { service } = await openService();
+  const { createSession, getSession } = SessionService.method;
+  const { sessionId } = await service.client.call(createSession, { preset: "plain", annotations: '{"mine":1}' });
+  const editor = await startEditor(service.url);
+  await editor.agent.request("session/load", { sessionId, cwd: "/project", mcpServers: [] });
+  await editor.agent.request("session/set_config_option", { sessionId, configId: "model", value: "gpt-4o" });
+  const { session } = await service.client.call(getSession, { sessionId });
+  expect(JSON.parse(session?.annotations ?? "")).toEqual({ mine: 1, acp: { cwd: "/project", model: "gpt-4o" } });
 }, 120_000);
 
 test("a line that is no message is answered, and the end of standard input ends the command", async () => {

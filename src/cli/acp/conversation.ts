@@ -29,9 +29,15 @@ export class Conversation {
   /** The updates for the editor: of one run at a time. */
   #telling: Promise<unknown> = Promise.resolve();
   #sending: Promise<unknown> = Promise.resolve();
+  readonly #closed = new AbortController();
 
   constructor(context: ConversationContext) {
-    this.#context = context;
+    this.#context = { ...context, signal: AbortSignal.any([context.signal, this.#closed.signal]) };
+  }
+
+  /** Ends the updates: the session was opened again or deleted. */
+  close(): void {
+    this.#closed.abort();
   }
 
   /** Sends a prompt and returns the id of its run. `model` is undefined for that of the agent. */
@@ -118,7 +124,7 @@ export class Conversation {
       permissions.take(result);
     }
     if (fold.end === undefined) {
-      throw RequestError.internalError(undefined, "the connection was closed");
+      throw RequestError.internalError(undefined, "the session was closed");
     }
     return fold.end;
   }

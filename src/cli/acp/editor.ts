@@ -88,22 +88,22 @@ export class Editor {
   /** `session/delete`: also cancels an active run. */
   async delete(sessionId: string): Promise<void> {
     await this.#context.service.sessions.deleteSession({ sessionId });
+    this.#open.get(sessionId)?.conversation.close();
     this.#open.delete(sessionId);
   }
 
   /** `session/set_config_option`. */
   async choose(sessionId: string, id: string, value: string | boolean): Promise<SessionConfigOption[]> {
-    const { sessions } = this.#context.service;
     const session = this.#sessionOf(sessionId);
     assertChoice(await this.#optionsOf(sessionId), id, value);
     if (id === "model") {
       const { model: _, ...note } = session.note;
       session.note = value === ownModel ? note : { ...note, model: String(value) };
-      await sessions.updateSession({ sessionId, annotations: printNote(session.note) });
+      await this.#write(sessionId, session.note);
     } else if (value !== session.agent) {
       // The session is empty: another one takes its place.
       session.agent = String(value);
-      await sessions.deleteSession({ sessionId });
+      await this.#context.service.sessions.deleteSession({ sessionId });
       await this.#create(sessionId, session.agent, session.note);
     }
     return await this.#optionsOf(sessionId);
@@ -134,7 +134,7 @@ export class Editor {
     const title = cut(first.trim(), titleCharsMax);
     session.isBegun = true;
     session.note = { ...session.note, title };
-    await this.#context.service.sessions.updateSession({ sessionId, annotations: printNote(session.note) });
+    await this.#write(sessionId, session.note);
     const tell = (update: SessionUpdate) => client.notify("session/update", { sessionId, update });
     await tell({ sessionUpdate: "session_info_update", title });
     await tell({ sessionUpdate: "config_option_update", configOptions: await this.#optionsOf(sessionId) });
@@ -145,11 +145,19 @@ export class Editor {
     await this.#context.service.sessions.createSession({ sessionId, preset, annotations: printNote(note), ...workDir });
   }
 
+  /** Another program may have annotated the session as well. */
+  async #write(sessionId: string, note: Note): Promise<void> {
+    const { sessions } = this.#context.service;
+    const { session } = await sessions.getSession({ sessionId });
+    await sessions.updateSession({ sessionId, annotations: printNote(note, session?.annotations) });
+  }
+
   #keep(sessionId: string, client: AgentContext, about: Omit<OpenSession, "conversation">): OpenSession {
     const { service, signal } = this.#context;
     const directory = about.note.in_project === true ? about.note.cwd : undefined;
     const conversation = new Conversation({ service, client, signal, sessionId, directory });
     const session = { ...about, conversation };
+    this.#open.get(sessionId)?.conversation.close();
     this.#open.set(sessionId, session);
     return session;
   }

@@ -67,7 +67,7 @@ export class RunFold {
         this.#calls.delete(payload.value.toolCallId);
         return [this.#update(payload.value.toolCallId, endOfCall(payload.value))];
       case "approvalRequested":
-        return payload.value.toolCallId === "" ? [] : [this.#update(payload.value.toolCallId, { status: "pending" })];
+        return [this.#update(payload.value.toolCallId, { status: "pending" })];
       case "artifactCreated":
         return showArtifact(payload.value);
       case "runCompleted": {

@@ -20,7 +20,7 @@ export function readNote({ annotations }: Session): Note | undefined {
   return isObject(acp) && typeof acp.cwd === "string" ? (acp as unknown as Note) : undefined;
 }
 
-/** Returns the annotations of a session with this note. */
-export function printNote(note: Note): string {
-  return JSON.stringify({ acp: note });
+/** Returns the annotations of a session with this note, in place of the one before. */
+export function printNote(note: Note, before = ""): string {
+  return JSON.stringify({ ...parseObject(before), acp: note });
 }

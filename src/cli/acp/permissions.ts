@@ -8,7 +8,7 @@ import type { Service } from "../connect.ts";
 import { explain } from "../failure.ts";
 import { callPatiently } from "../follow.ts";
 import { sayLine } from "../terminal.ts";
-import { textContent, viewOfCall } from "./tool-calls.ts";
+import { viewOfCall } from "./tool-calls.ts";
 
 /** Where to ask, and for which run. */
 export interface PermissionContext {
@@ -23,7 +23,7 @@ export interface PermissionContext {
 /** The open requests of a run. Closing withdraws them: the run has ended, or the editor is gone. */
 export class Permissions implements Disposable {
   readonly #context: PermissionContext;
-  /** By the id of the call, or of the approval of a runner's action. */
+  /** By the id of the call. */
   readonly #open = new Map<string, AbortController>();
 
   constructor(context: PermissionContext) {
@@ -35,7 +35,7 @@ export class Permissions implements Disposable {
     if (payload.case === "approvalRequested") {
       const { toolCallId, approvalId } = payload.value;
       const withdrawn = new AbortController();
-      this.#open.set(toolCallId || approvalId, withdrawn);
+      this.#open.set(toolCallId, withdrawn);
       void this.#ask(payload.value, withdrawn.signal).catch((error: unknown) => {
         if (!withdrawn.signal.aborted) {
           sayLine(`approval ${approvalId}: ${explain(error).error}; runnel approvals show ${approvalId}`);
@@ -60,7 +60,7 @@ export class Permissions implements Disposable {
     if (approval?.state !== Approval_State.PENDING) {
       return;
     }
-    const { outcome } = await client.request("session/request_permission", this.#requestOf(asked, approval.request), {
+    const { outcome } = await client.request("session/request_permission", this.#requestOf(asked), {
       cancellationSignal: signal,
       stopWaitingOnCancel: true,
     });
@@ -70,18 +70,12 @@ export class Permissions implements Disposable {
     }
   }
 
-  #requestOf(
-    { approvalId, toolCallId, toolName, action, parameters }: ApprovalRequested,
-    request = "",
-  ): RequestPermissionRequest {
+  #requestOf({ toolCallId, toolName, parameters }: ApprovalRequested): RequestPermissionRequest {
     const { sessionId, directory, idOf } = this.#context;
-    const toolCall =
-      toolCallId === ""
-        ? { title: action, content: [textContent(request)] }
-        : { ...viewOfCall(toolName, parameters, directory), name: toolName };
+    const view = viewOfCall(toolName, parameters, directory);
     return {
       sessionId,
-      toolCall: { toolCallId: idOf(toolCallId || approvalId), status: "pending", ...toolCall },
+      toolCall: { toolCallId: idOf(toolCallId), name: toolName, status: "pending", ...view },
       options: [
         { optionId: allow, name: "Allow once", kind: "allow_once" },
         { optionId: "reject", name: "Reject", kind: "reject_once" },

@@ -2,7 +2,7 @@
 
 import { createPublicKey } from "node:crypto";
 import { AgentCard, verifyAgentCardSignature } from "@a2a-js/sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { completed } from "../../clients/typescript/src/worker/runner.ts";
 import { offer, setMcpStage } from "../mcp/stage.ts";
 import { as, bindings, connect } from "./stage.ts";
@@ -74,7 +74,9 @@ test.for(bindings)(
       "poet",
       "poet",
     ]);
+    const printed = vi.spyOn(console, "debug").mockReturnValue(undefined);
     await expect(verify({ ...json, name: "Runnel2" })).rejects.toThrow(/signature/);
+    printed.mockRestore();
     const own = await client.transport.getExtendedAgentCard({ tenant: "poet" }, raw());
     expect([own.skills.map(({ id }) => id), own.supportedInterfaces.length]).toEqual([["poet"], 3]);
     const stranger = await client.transport.getExtendedAgentCard({ tenant: "" }, raw("stranger"));

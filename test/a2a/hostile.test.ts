@@ -92,6 +92,7 @@ const none = undefined;
 const paths: readonly (readonly [string, string, string | undefined, Record<string, string>, number, string])[] = [
   ["/a2a", "POST", "", {}, 200, "-32700"],
   ["/a2a", "POST", "{", {}, 200, "-32700"],
+  ["/a2a/", "POST", "{", {}, 200, "-32700"],
   ["/a2a", "POST", "[".repeat(500), {}, 200, "-32700"],
   ["/a2a", "POST", "[]", {}, 200, "-32600"],
   ["/a2a", "POST", '{"jsonrpc":"1.0","id":1,"method":"GetTask"}', {}, 200, "-32600"],

@@ -109,7 +109,8 @@ function sendError(request: RestRequest, response: RestResponse, error: unknown,
 }
 
 function isRpc({ url = "", method }: Pick<RestRequest, "url" | "method">): boolean {
-  return method === "POST" && splitRequestTarget(url).path === prefix;
+  const { path } = splitRequestTarget(url);
+  return method === "POST" && (path === prefix || path === `${prefix}/`);
 }
 
 /** A proxy that ends TLS says so. */

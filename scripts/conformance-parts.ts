@@ -68,6 +68,11 @@ export const parts = {
     files: ["test/external/mcp/mcp.test.ts"],
     needs: [],
   },
+  a2a: {
+    about: "A2A's compatibility kit, over three bindings",
+    files: ["test/external/a2a/*.test.ts"],
+    needs: ["a2a-tck"],
+  },
   "mcp-servers": {
     about: "MCP servers of others as tools of an agent, in the jail",
     files: ["test/external/mcp-servers/servers.test.ts"],

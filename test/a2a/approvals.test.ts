@@ -1,4 +1,4 @@
-// A task that waits for an approval: its stream stays open, and goes on with the decision.
+// A task that waits for an approval: its stream stays open, and continues after the decision.
 
 import type { Task } from "@a2a-js/sdk";
 import { expect, test } from "vitest";

@@ -45,6 +45,10 @@ export function findPython(): string | undefined {
 }
 
 export const programs = {
+  "a2a-tck": {
+    isHere: () => process.env.A2A_TCK_DIR !== undefined,
+    bring: "name a checkout, as test/external/a2a/tck.test.ts says",
+  },
   bubblewrap: packaged("bwrap", "bubblewrap"),
   chromium: {
     isHere: () => existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium"),

@@ -6502,6 +6502,10 @@ export const comments = new Map(
   "Form of the model's answers; unset means text. A model that does not support the form answers with text."
  ],
  [
+  "runnel.v1.Agent.runner",
+  "Name of a runner of the service's settings, such as a coding agent, that works on the runs in place of `model`; unset means that the service asks `model`. A runner has tools of its own: of `tools` it takes `approval_seconds` alone. Checked when a message is sent."
+ ],
+ [
   "runnel.v1.Agent.seed",
   "Seed of the sampling, for answers that differ less. A hint: no provider promises equal answers."
  ],

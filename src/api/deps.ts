@@ -11,6 +11,7 @@ import type { Egress } from "../platform/egress/post.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { Core } from "./core.ts";
 import type { OpenWatches } from "./open-watches.ts";
+import type { OfferedRunner } from "./runners.ts";
 
 /** The dependencies that all handlers share, those of protocols included. */
 export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
@@ -23,6 +24,8 @@ export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
   readonly watches: OpenWatches;
   readonly egress: Egress;
   readonly selectTools: SelectTools;
+  /** The runners that agents may name. */
+  readonly runners: readonly OfferedRunner[];
   readonly retention: readonly Retention[];
   readonly findDriver: (name: string) => Driver | undefined;
   /** Returns null while this replica serves, otherwise the reason why it does not. */

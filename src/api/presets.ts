@@ -3,16 +3,22 @@
 import { create, fromJsonString } from "@bufbuild/protobuf";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { Fault } from "../platform/base/fault.ts";
-import type { Config } from "../platform/config/keys.ts";
 import { invalidConfig } from "../platform/config/problem.ts";
+import type { ServiceDeps } from "./deps.ts";
 
 /** The agents of presets by name, in the order of the settings. */
 export type Presets = ReadonlyMap<string, Agent>;
 
-/** Reads the presets. Throws Fault CONFIG_INVALID for one that is no agent. */
-export function readPresets({ agentPresets }: Pick<Config, "agentPresets">): Presets {
+/** Reads the presets, and makes one for each runner without. Throws Fault CONFIG_INVALID for one that is no agent. */
+export function readPresets({ config, runners }: Pick<ServiceDeps, "config" | "runners">): Presets {
+  const { agentPresets } = config;
   const lines = agentPresets.length === 0 ? ["default={}"] : agentPresets;
-  return new Map(lines.map(readPreset));
+  const ofSettings = new Map(lines.map(readPreset));
+  const others = runners.filter(({ name }) => !ofSettings.has(name));
+  return new Map([
+    ...ofSettings,
+    ...others.map(({ name }) => [name, create(AgentSchema, { name, runner: name })] as const),
+  ]);
 }
 
 function readPreset(line: string): readonly [string, Agent] {

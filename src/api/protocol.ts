@@ -13,6 +13,7 @@ import type { AppContext } from "../platform/context.ts";
 import type { EventTable } from "../platform/telemetry/events.ts";
 import type { Core } from "./core.ts";
 import type { ServiceDeps } from "./deps.ts";
+import type { OfferedRunner } from "./runners.ts";
 
 /** The settings of a protocol. Declaration merging adds their types to `Config`. */
 export type ProtocolSettings = Pick<SettingsTable, "keys"> &
@@ -44,6 +45,8 @@ export interface Protocol {
 /** A protocol whose parts are open. */
 export interface OpenProtocol {
   readonly drivers?: readonly Driver[];
+  /** The runners that agents may name. Each is a preset too, unless the settings have a preset of its name. */
+  readonly runners?: readonly OfferedRunner[];
   /** Returns the reason why this replica cannot serve, or null while it can. */
   readonly whyUnfit?: () => string | null;
   /** Creates the handlers. Called once, when runs can be started. */

@@ -31,6 +31,7 @@ import { readAnnotations } from "./annotations.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
 import { beginsWithResult, checkMessages, openCallsOf, userMessage } from "./run-input.ts";
+import { findRunner } from "./runners.ts";
 
 /**
  * Sends messages to a session of the client and starts its run. One message without a request id takes two statements.
@@ -114,23 +115,27 @@ function nextTurn(
   const problems: string[] = [];
   const omitted: string[] = [];
   const agent = replaceSettings(fromBinary(AgentSchema, session.agent), request.agent);
-  const model = deps.models.resolve(agent.model || deps.models.defaultModel);
-  const toolsRegistered = checkAgent(deps, agent, {
-    ...{ model, session, callback },
-    tell: (problem) => problems.push(problem),
-    omit: (tool) => omitted.push(tool),
-  });
+  const runner = findRunner(deps.runners, client, agent);
+  const model = runner === undefined ? deps.models.resolve(agent.model || deps.models.defaultModel) : undefined;
+  const toolsRegistered =
+    model === undefined
+      ? []
+      : checkAgent(deps, agent, {
+          ...{ model, session, callback },
+          tell: (problem) => problems.push(problem),
+          omit: (tool) => omitted.push(tool),
+        });
   const { id, name: sessionId } = session;
   const messages = asked.messages.map((message) => toBinary(MessageSchema, message));
   return {
     start: {
       client,
       session: id,
-      driver: "llm-loop",
+      driver: runner?.driver ?? "llm-loop",
       input: messages.at(-1) ?? new Uint8Array(),
       inputBefore: messages.slice(0, -1),
       agent: request.agent && toBinary(AgentSchema, agent),
-      model: agent.model || deps.models.defaultModel,
+      model: runner?.name ?? (agent.model || deps.models.defaultModel),
       agentName: agent.name,
       annotations: readAnnotations(request.annotations),
       startMs: readStartTime(request, deps.clock.nowMs()),
@@ -144,7 +149,7 @@ function nextTurn(
       if (problems.length > 0) {
         deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsLoggedMax) });
       }
-      if (omitted.length > 0) {
+      if (model !== undefined && omitted.length > 0) {
         deps.events.toolsOmitted({ client, session: sessionId, provider: model.provider, tools: omitted });
       }
       return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });

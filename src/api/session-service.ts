@@ -48,7 +48,7 @@ import { findInputFault } from "./validation.ts";
 
 /** Returns the handlers of SessionService, except `streamSession`, which belongs to the Agent Runner protocol. */
 export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof SessionService>, "streamSession"> {
-  const presets = presetsOf(deps.config);
+  const presets = presetsOf(deps);
   return {
     createSession: (request, context) => createSession(deps, clientOf(context), request),
     listPresets: () => ({ presets: [...presets.values()].map(hideSecrets) }),
@@ -138,7 +138,7 @@ export async function createSession(
   client: string,
   asked: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
-  const request = withPreset(presetsOf(deps.config), asked);
+  const request = withPreset(presetsOf(deps), asked);
   const { requestId, fork, workDir } = request;
   // Most inserts are a single statement, which needs no transaction.
   const response =

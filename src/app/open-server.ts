@@ -100,6 +100,7 @@ export async function openServer(
     clientRunsMax: config.sessionsClientMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
     selectTools: core.toolbox.select,
+    runners: protocols.flatMap(({ runners = [] }) => runners),
     retention,
     whyNotReady,
     drain: drain.signal,

@@ -398,6 +398,14 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: string prediction = 25;
    */
   prediction: string;
+
+  /**
+   * Name of a runner of the service's settings, such as a coding agent, that works on the runs in place of `model`; unset means that
+   * the service asks `model`. A runner has tools of its own: of `tools` it takes `approval_seconds` alone. Checked when a message is sent.
+   *
+   * @generated from field: string runner = 26;
+   */
+  runner: string;
 };
 
 /**

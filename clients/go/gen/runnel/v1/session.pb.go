@@ -602,7 +602,10 @@ type Agent struct {
 	LogitBias string `protobuf:"bytes,24,opt,name=logit_bias,json=logitBias,proto3" json:"logit_bias,omitempty"`
 	// Text that the answer probably repeats, so that it comes sooner: a JSON object as OpenAI writes it, such as
 	// `{"type": "content", "content": "…"}`. A hint.
-	Prediction    string `protobuf:"bytes,25,opt,name=prediction,proto3" json:"prediction,omitempty"`
+	Prediction string `protobuf:"bytes,25,opt,name=prediction,proto3" json:"prediction,omitempty"`
+	// Name of a runner of the service's settings, such as a coding agent, that works on the runs in place of `model`; unset means that
+	// the service asks `model`. A runner has tools of its own: of `tools` it takes `approval_seconds` alone. Checked when a message is sent.
+	Runner        string `protobuf:"bytes,26,opt,name=runner,proto3" json:"runner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -808,6 +811,13 @@ func (x *Agent) GetLogitBias() string {
 func (x *Agent) GetPrediction() string {
 	if x != nil {
 		return x.Prediction
+	}
+	return ""
+}
+
+func (x *Agent) GetRunner() string {
+	if x != nil {
+		return x.Runner
 	}
 	return ""
 }
@@ -1576,7 +1586,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\"\n" +
 	"\x06run_id\x18\x02 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\x88\v\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xa9\v\n" +
 	"\x05Agent\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x04name\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12.\n" +
@@ -1608,7 +1618,8 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"logit_bias\x18\x18 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01R\tlogitBias\x120\n" +
 	"\n" +
 	"prediction\x18\x19 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80@\xa2\xd9\xf4\a\x02\b\x01R\n" +
-	"predictionB\x0e\n" +
+	"prediction\x12\x1f\n" +
+	"\x06runner\x18\x1a \x01(\tB\a\xbaH\x04r\x02(@R\x06runnerB\x0e\n" +
 	"\f_temperatureB\x16\n" +
 	"\x14_parallel_tool_callsB\b\n" +
 	"\x06_top_pB\b\n" +

@@ -1,0 +1,56 @@
+// The texts that a coding agent gets as its prompt.
+
+import type { ContentBlock } from "@agentclientprotocol/sdk";
+import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { RunContext } from "../../engine/runs/driver.ts";
+import { messageText } from "../../engine/sessions/message-text.ts";
+import { historyCharsMax } from "./limits.ts";
+
+/** What a prompt begins with: a new session needs what a continued one knows. */
+export type Beginning = "new" | "continued" | "interrupted" | "interrupted-unseen";
+
+const afterLoss =
+  "The process that worked on your last turn was lost, and you were started again. What you had begun may have been done in part: look " +
+  "at the files before you go on. Then finish the task.";
+
+/** Returns the prompt of a run. */
+export function promptOf(
+  { agent, input, transcript }: Pick<RunContext, "agent" | "input" | "transcript">,
+  beginning: Beginning,
+  takesImages: boolean,
+): ContentBlock[] {
+  const task = [...textBlocks(messageText(input)), ...(takesImages ? imagesOf(input) : [])];
+  switch (beginning) {
+    case "new":
+      return [...textBlocks(agent.systemPrompt), ...textBlocks(historyOf(transcript.slice(0, -1))), ...task];
+    case "continued":
+      return task;
+    case "interrupted":
+      return textBlocks(afterLoss);
+    case "interrupted-unseen":
+      return [...textBlocks(afterLoss), ...task];
+    default:
+      return beginning satisfies never;
+  }
+}
+
+/** Returns the earlier conversation as a text; its newest part when it is long. */
+function historyOf(messages: readonly Message[]): string {
+  const lines = messages.flatMap((message) => {
+    const text = messageText(message);
+    return text === "" ? [] : [`${message.role}: ${text}`];
+  });
+  return lines.length === 0 ? "" : `The conversation so far:\n\n${lines.join("\n\n").slice(-historyCharsMax)}`;
+}
+
+function textBlocks(text: string): ContentBlock[] {
+  return text === "" ? [] : [{ type: "text", text: text.toWellFormed() }];
+}
+
+function imagesOf({ content }: Message): ContentBlock[] {
+  const elements = content.case === "parts" ? content.value.elements : [];
+  return elements.flatMap(({ imageBase64 = "" }) => {
+    const [, mimeType = "image/png", data = imageBase64] = /^data:([^;,]+);base64,(.*)$/s.exec(imageBase64) ?? [];
+    return data === "" ? [] : [{ type: "image", mimeType, data }];
+  });
+}

@@ -4,11 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import {
   type AgentContext,
-  type RequestPermissionResponse,
   agent,
   methods,
   ndJsonStream,
   RequestError,
+  type RequestPermissionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 

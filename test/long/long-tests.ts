@@ -5,6 +5,7 @@ import { globSync } from "node:fs";
 import { basename } from "node:path";
 
 export const longTests: readonly string[] = [
+  "test/acp/coding-agents.test.ts",
   "test/auth/secret-leaks.test.ts",
   "test/auth/crowded-address.test.ts",
   "test/auth/signed-calls.test.ts",

@@ -42,8 +42,9 @@ interface Parts {
   readonly views?: string;
 }
 
-/** Sessions belong to the core, so the Agent Runner has no package of its own. */
+/** Sessions belong to the core, so the Agent Runner and ACP have no packages of their own. */
 const partsOf: Readonly<Record<string, Parts>> = {
+  acp: { packages: [], hasCommands: false },
   "agent-runner": { packages: [], hasCommands: false },
   langbot: { packages: ["runner", "host"], hasCommands: true, views: "runners" },
   jobspec: { packages: ["job"], hasCommands: true, views: "jobs" },

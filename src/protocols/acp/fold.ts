@@ -30,7 +30,10 @@ export interface FoldOptions {
   /** Removes secrets from a text. */
   readonly hide: (text: string) => string;
   /** Returns the checkpoint after this many tool calls, with the numbers of the open ones by their ids. */
-  readonly checkpoint: (calls: number, open: Readonly<Record<string, number>>) => { readonly turn: number; readonly state: Uint8Array };
+  readonly checkpoint: (
+    calls: number,
+    open: Readonly<Record<string, number>>,
+  ) => { readonly turn: number; readonly state: Uint8Array };
 }
 
 /** The results of one prompt. */

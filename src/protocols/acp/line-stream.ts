@@ -52,7 +52,7 @@ export function openLines({ child, broken }: ServedProgram, updates: UpdateTaker
         stdin?.write(`${JSON.stringify(message)}\n`, () => resolve());
       }),
   });
-  /** The SDK prints answers that nobody has asked for. */
+  /** The SDK prints answers without a request. */
   function isExpected({ method, id }: Readonly<Record<string, unknown>>): boolean {
     return typeof method === "string" || asked.delete(id);
   }

@@ -21,7 +21,7 @@ function codingAgents(): Key<readonly CodingAgent[]> {
   const about =
     'Coding agents that speak ACP, one a line: `claude={"command": "claude-agent-acp", "env": {"ANTHROPIC_API_KEY": "…"}, "folders": ' +
     '["/opt/claude"], "network": true}`. Each is a program in the jail, and a runner that agents name. With `"permissions": "allow"` it ' +
-    'asks nobody before its tool calls. `"clients"` lists the clients whose agents may name it.';
+    'may make all its tool calls. `"clients"` lists the clients whose agents may name it.';
   const row = { path: "acp.agents", fallback: [] as readonly CodingAgent[], about };
   const read = (text: string) =>
     readCodingAgents(text) ?? new Expected('lines such as coder={"command": "/opt/coder/acp"}, each name once');

@@ -12,7 +12,7 @@ export interface KnownSession {
   readonly lastText: string;
 }
 
-/** Returns the id of the agent's session of a run; undefined when there is none that ends with this text. */
+/** Returns the id of the agent's session of a run; undefined without one that ends with this text. */
 export async function findAcpSession(
   db: Db,
   { runId, agent, lastText }: { readonly runId: string; readonly agent: string; readonly lastText: string },

@@ -57,9 +57,7 @@ export async function readResource(call: McpCall): Promise<void> {
   const [, runId = "", page = "", artifactId] = resourceUris.exec(uri) ?? [];
   try {
     const contents =
-      artifactId === undefined
-        ? await readLog(call, uri, runId, page)
-        : await readStored(call, uri, runId, artifactId);
+      artifactId === undefined ? await readLog(call, uri, runId, page) : await readStored(call, uri, runId, artifactId);
     if (contents !== undefined) {
       answer(call, cacheable(call, { contents: [contents] }));
       return;
@@ -103,7 +101,8 @@ async function readStored(call: McpCall, uri: string, runId: string, encoded: st
       }
       const artifactId = artifactIdOf(sequence, payload.value);
       if (encodeURIComponent(artifactId) === encoded) {
-        const contentBase64 = payload.value.contentBase64 ?? (await readArtifact(call.server.agents, call.values, runId, artifactId));
+        const contentBase64 =
+          payload.value.contentBase64 ?? (await readArtifact(call.server.agents, call.values, runId, artifactId));
         return contentBase64 === undefined ? undefined : contentsOf(uri, payload.value, contentBase64);
       }
     }

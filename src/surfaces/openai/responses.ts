@@ -126,7 +126,11 @@ async function answerWhole({ calls, response }: Visit, origin: Origin): Promise<
   const answer = new SlowJson(response);
   fold.open();
   try {
-    await answer.takeAll(followLog(calls, origin.runId), (result) => fold.take(result), () => fold.isOver);
+    await answer.takeAll(
+      followLog(calls, origin.runId),
+      (result) => fold.take(result),
+      () => fold.isOver,
+    );
   } catch (error) {
     if (calls.signal.aborted || !isReason(error, "RESUME")) {
       throw error;

@@ -9,7 +9,7 @@ import type { Agent } from "../fault/cluster.ts";
 import type { GrpcClient } from "../harness/grpc.ts";
 
 /** A key that nothing may show. */
-export const secretKey = "key-4711-of-the-agent";
+const secretKey = "key-4711-of-the-agent";
 
 /** Returns the line of the settings that names the fake agent. */
 export function lineOf(name: string, args: readonly string[] = [], fields: object = {}): string {

@@ -233,7 +233,7 @@ export function eventOf(payload: MessageInitShape<typeof StreamResponseSchema>["
 }
 
 /** Returns a part with text. */
-export function textPart(text: string): Part {
+function textPart(text: string): Part {
   return { content: { case: "text", value: text } };
 }
 

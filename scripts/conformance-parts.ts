@@ -88,6 +88,11 @@ export const parts = {
     files: ["test/external/durable-streams/go.test.ts"],
     needs: ["go", "durable-streams"],
   },
+  acp: {
+    about: "Claude's and Codex's adapters for ACP as runners, in the jail",
+    files: ["test/external/acp/agents.test.ts"],
+    needs: ["bubblewrap"],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

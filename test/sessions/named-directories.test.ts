@@ -118,11 +118,12 @@ describe.each(doors)("$name, with a directory for each client", ({ create }: Doo
       "work",
     ]) {
       const named = place.at(name);
-      const { refusal = "" } = await create(service, "tenant-b", named);
-      texts.add(refusal.replace(named, "D"));
+      const { refusal = "", field = "" } = await create(service, "tenant-b", named);
+      expect(field).toMatch(/work_dir$/);
+      texts.add(refusal.replace(named, "D").replace(field, "F"));
     }
     expect([...texts]).toEqual([
-      `invalid work_dir: not permitted: D is outside the directories that this service permits; name ${place.at("work/key-tenant-b")} or a directory in it, or leave work_dir out to get a new one`,
+      `invalid F: not permitted: D is outside the directories that this service permits; name ${place.at("work/key-tenant-b")} or a directory in it, or leave work_dir out to get a new one`,
     ]);
   });
 });
@@ -138,7 +139,7 @@ describe.each(doors)("$name, with directories that clients share", ({ create }: 
       const { refusal, field } = await create(service, "tenant-b", named);
       expect({ named, refusal }).toEqual({
         named,
-        refusal: `invalid work_dir: not permitted: ${named} belongs to another client; name another directory, or leave work_dir out to get a new one`,
+        refusal: `invalid ${field}: not permitted: ${named} belongs to another client; name another directory, or leave work_dir out to get a new one`,
       });
       expect(field).toMatch(/work_dir$/);
     }

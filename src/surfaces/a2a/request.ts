@@ -104,7 +104,10 @@ export async function sendEvents(
 export async function sendSlowly(visit: Visit, contentType: string, work: () => Promise<string>): Promise<void> {
   const { response, call } = visit;
   const wait = async (): Promise<void> => {
-    setHead(response, 200, { "content-type": contentType });
+    // The first white space sends the head.
+    if (!response.headersSent) {
+      setHead(response, 200, { "content-type": contentType });
+    }
     await writePiece(response, " ");
   };
   const json = await whileBeating(call, wait, work);
@@ -134,6 +137,8 @@ async function whileBeating<T>(
       await beat();
     }
   })();
+  // A failure is thrown below. Until then it must not end the process.
+  beats.catch(() => {});
   try {
     return await work();
   } finally {

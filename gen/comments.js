@@ -6554,6 +6554,10 @@ export const comments = new Map(
   "The tools of an agent."
  ],
  [
+  "runnel.v1.AgentTools.agents",
+  "Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a message is sent."
+ ],
+ [
   "runnel.v1.AgentTools.approval_seconds",
   "Time to decide about a call, in seconds: 1 to 604,800; 0 means 86,400. It does not count towards the timeout of the run."
  ],
@@ -6936,6 +6940,26 @@ export const comments = new Map(
  [
   "runnel.v1.CancelRunsResponse.cancelled",
   "Number of runs whose cancellation this call requested."
+ ],
+ [
+  "runnel.v1.ChildRunStarted",
+  "`child.run.started`, in no other document: a call of a tool of `AgentTools.agents` started a run. It is in the log exactly when that run exists. The call ends when the run and all runs below it have ended."
+ ],
+ [
+  "runnel.v1.ChildRunStarted.continues_run_id",
+  "Id of the earlier child run that it continues; unset for a run in a new session."
+ ],
+ [
+  "runnel.v1.ChildRunStarted.run_id",
+  "Id of the child run."
+ ],
+ [
+  "runnel.v1.ChildRunStarted.tool_call_id",
+  "Id of the call."
+ ],
+ [
+  "runnel.v1.ChildRunStarted.tool_name",
+  "Name of the tool."
  ],
  [
   "runnel.v1.Citation",
@@ -7834,6 +7858,14 @@ export const comments = new Map(
   "`next_page_token` of the previous page, with the same filters; unset means the first page."
  ],
  [
+  "runnel.v1.ListRunsRequest.parent_run_id",
+  "Id of a run: returns only its child runs; unset means any."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.root_run_id",
+  "Id of a run that a caller started: returns only the runs of its tree, without itself; unset means any."
+ ],
+ [
   "runnel.v1.ListRunsRequest.runner_id",
   "Exact id of the runner that works on the run; unset means any."
  ],
@@ -8474,6 +8506,10 @@ export const comments = new Map(
   "Deadline of the run: the service stops it at this time at the latest."
  ],
  [
+  "runnel.v1.Run.depth",
+  "Number of runs above this one in the tree: 0 for a run that a caller started, at most 5."
+ ],
+ [
   "runnel.v1.Run.driver",
   "Name of the driver that decides the run's steps, such as `llm-loop`."
  ],
@@ -8504,6 +8540,14 @@ export const comments = new Map(
  [
   "runnel.v1.Run.output",
   "Output of the run; set when it has ended."
+ ],
+ [
+  "runnel.v1.Run.parent_run_id",
+  "Id of the run whose tool call started this one; unset for a run that a caller started."
+ ],
+ [
+  "runnel.v1.Run.root_run_id",
+  "Id of the run at the top of the tree; unset for a run that a caller started."
  ],
  [
   "runnel.v1.Run.run_id",
@@ -8620,6 +8664,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunResult.artifact_created",
   "The run created a file or another artifact."
+ ],
+ [
+  "runnel.v1.RunResult.child_run_started",
+  "A tool call started a child run."
  ],
  [
   "runnel.v1.RunResult.create_time",
@@ -9236,6 +9284,34 @@ export const comments = new Map(
  [
   "runnel.v1.StreamSessionResponse.turn_restarted",
   "Earlier events are void because a turn began again. The Agent Runner document does not have this event."
+ ],
+ [
+  "runnel.v1.Subagent",
+  "An agent that another agent calls as a tool. A call starts a run in a session of its own, which SessionService does not show; in all else it is a run like others. The run that called is its parent: it waits, without a slot, until the runs of all such calls of a response have ended. Their outputs are the results of the calls. At the end of each result stands the id of its run; a later call with `run_id` continues that run with a new message, in the same session.\n\nA child run works in the directory of its parent. It may have at most the tools of its parent, and the names in its parent's `approve` hold for it too. It gets 95 % of the time that its parent has left. A cancelled or ended parent cancels its child runs. A tree has at most 5 levels below its root, and 2,000 child runs."
+ ],
+ [
+  "runnel.v1.Subagent.agent",
+  "Settings of the agent; each replaces that of the preset. Without `model` and `runner` it has the model of its parent. It has no `functions`."
+ ],
+ [
+  "runnel.v1.Subagent.budget_percent",
+  "Share of the rest of the parent's budget that a child run may spend, in percent; 0 means 50. Its parent gets back the unspent tokens. Without a budget of the parent, only that of `agent` applies."
+ ],
+ [
+  "runnel.v1.Subagent.description",
+  "What the agent does, for the model."
+ ],
+ [
+  "runnel.v1.Subagent.name",
+  "Name that the model uses to call the tool: letters, digits, `_` and `-`."
+ ],
+ [
+  "runnel.v1.Subagent.parameters",
+  "JSON Schema of the arguments, which are then the message of the child run, as JSON; unset means one text, `message`."
+ ],
+ [
+  "runnel.v1.Subagent.preset",
+  "Name of an agent in the setting `agents.presets`; unset means that `agent` has all settings."
  ],
  [
   "runnel.v1.SystemService",

@@ -1,5 +1,6 @@
 // The dependencies of the handlers.
 
+import type { ResolveSubagent } from "../agent/loop/child-runs.ts";
 import type { SelectTools } from "../agent/tools/select-tools.ts";
 import type { Driver } from "../engine/runs/driver.ts";
 import type { StartDeps } from "../engine/runs/start.ts";
@@ -26,6 +27,7 @@ export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
   readonly selectTools: SelectTools;
   /** The runners that agents may name. */
   readonly runners: readonly OfferedRunner[];
+  readonly resolveSubagent: ResolveSubagent;
   readonly retention: readonly Retention[];
   readonly findDriver: (name: string) => Driver | undefined;
   /** Returns null while this replica serves, otherwise the reason why it does not. */

@@ -26,6 +26,8 @@ export function readListFilter(client: string, request: ListRunsRequest): RunFil
     ...readRunFilter(client, request),
     states: request.states.length === 0 ? undefined : request.states.flatMap(statusesOf),
     errorContains: request.errorContains || undefined,
+    parentRunId: request.parentRunId || undefined,
+    rootRunId: request.rootRunId || undefined,
   };
 }
 

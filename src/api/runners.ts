@@ -39,4 +39,4 @@ export function findRunner(
   return found;
 }
 
-const toolKinds = ["builtin", "remote", "functions", "approve", "provider", "mcp"] as const;
+const toolKinds = ["builtin", "remote", "functions", "approve", "provider", "mcp", "agents"] as const;

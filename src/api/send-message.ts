@@ -16,6 +16,7 @@ import { providerOptionsOf } from "../agent/response/provider-options.ts";
 import { providerToolsOf } from "../agent/response/provider-tools.ts";
 import { responseFormatOf } from "../agent/response/response-format.ts";
 import { assertSettings } from "../agent/response/settings.ts";
+import { treeDepthMax } from "../engine/runs/children.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
 import { findClientRun } from "../engine/storage/client-run.ts";
@@ -174,7 +175,11 @@ const startAheadMaxMs = 30 * dayMs;
 /**
  * Checks what the document checks when a message is sent, in its order and with its wording. Returns the names of the tools.
  */
-function checkAgent(deps: ServiceDeps, agent: Agent, { model, session, callback, tell, omit }: AgentContext): string[] {
+function checkAgent(
+  deps: ServiceDeps,
+  agent: Agent,
+  { model, session, callback, tell, omit, depth = 0 }: AgentContext,
+): string[] {
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
   const { temperature } = agent;
   if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
@@ -188,6 +193,7 @@ function checkAgent(deps: ServiceDeps, agent: Agent, { model, session, callback,
   providerOptionsOf(agent);
   const { tools, functions } = deps.selectTools(agent.tools, { client, name, callback }, tell);
   const names = [...tools, ...functions].map((tool) => tool.name);
+  checkSubagents(deps, agent, { session, callback, depth });
   const isOpen = (agent.tools?.mcp ?? []).length > 0;
   assertSettings(agent, model, { names, isOpen, providerTools: providerToolsOf(agent, model, omit) });
   return names;
@@ -201,6 +207,33 @@ interface AgentContext {
   readonly tell: (problem: string) => void;
   /** Takes the name of a tool that the model does without. */
   readonly omit: (tool: string) => void;
+  /** The number of agents above it that call each other; unset means none. */
+  readonly depth?: number;
+}
+
+/**
+ * Checks the agents that an agent calls, and those that these call, as far as a tree of runs reaches. Those that a preset calls are
+ * checked when they are called: presets may call each other in circles.
+ */
+function checkSubagents(
+  deps: ServiceDeps,
+  agent: Agent,
+  { depth = 0, ...of }: Pick<AgentContext, "session" | "callback" | "depth">,
+): void {
+  for (const subagent of depth < treeDepthMax ? (agent.tools?.agents ?? []) : []) {
+    const found = deps.resolveSubagent(subagent, { client: of.session.client, agent });
+    if (found.agent.runner === "") {
+      const model = deps.models.resolve(found.model);
+      const child = { ...found.agent, model: found.model };
+      checkAgent(deps, child, {
+        ...of,
+        model,
+        tell: () => {},
+        omit: () => {},
+        depth: subagent.preset === "" ? depth + 1 : treeDepthMax,
+      });
+    }
+  }
 }
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {

@@ -3,6 +3,7 @@
 import { builtinToolNames } from "../agent/tools/builtin.ts";
 import type { Core } from "../api/core.ts";
 import type { OpenProtocol } from "../api/protocol.ts";
+import { createResolveSubagent } from "../api/subagents.ts";
 import { DatabaseProbe } from "../engine/runs/database-probe.ts";
 import { Lease } from "../engine/runs/lease.ts";
 import { oldestUnleasedMs } from "../engine/storage/run.ts";
@@ -178,7 +179,13 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const runTokens = new RunTokens(await loadSecret(connections.db, "run token"));
   const core: Core = { ...runlog, ...agent, runTokens, workDirs, ownAddress: ownAddress.promise };
   const opened = await openProtocols(context, core);
-  const drivers = [createLoop(context, agent), ...opened.flatMap((protocol) => protocol.drivers ?? [])];
+  const runners = opened.flatMap((protocol) => protocol.runners ?? []);
+  const { defaultModel } = agent.models;
+  const resolveSubagent = createResolveSubagent({ config, runners, defaultModel });
+  const drivers = [
+    createLoop(context, { ...agent, resolveSubagent }),
+    ...opened.flatMap((protocol) => protocol.drivers ?? []),
+  ];
   const runs: Runs = await openRuns(context, runlog, { lease, drivers, workDirs });
   openCallbacks(context, runlog);
   const probe = new DatabaseProbe({ connections, clock, events });
@@ -189,7 +196,9 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     lease.whyNotHeld() ??
     opened.map((protocol) => protocol.whyUnfit?.() ?? null).find((why) => why !== null) ??
     null;
-  const { leave, ...address } = await openServer(context, { core, runs, protocols: opened, whyUnfit, plainStreams });
+  const { leave, ...address } = await openServer(context, {
+    ...{ core, runs, runners, resolveSubagent, protocols: opened, whyUnfit, plainStreams },
+  });
   ownAddress.resolve(address);
   events.serverListening(address);
   events.directoriesListed({ paths: listedWorkDirs(config) });

@@ -2,6 +2,7 @@
 
 import { runBudgetOfService } from "../agent/budget/budget.ts";
 import { DayBudget, dayBudgetOfService } from "../agent/budget/day-budget.ts";
+import type { ResolveSubagent } from "../agent/loop/child-runs.ts";
 import { createLlmLoop } from "../agent/loop/llm-loop.ts";
 import { type Models, openModels } from "../agent/models/open.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
@@ -34,9 +35,13 @@ export async function openAgent(context: AppContext, workDirs: WorkDirs): Promis
 }
 
 /** Returns the driver that runs the agent loop. */
-export function createLoop({ config, clock, events }: AppContext, { models, toolbox, dayBudget }: Agent): Driver {
+export function createLoop(
+  { config, clock, events }: AppContext,
+  { models, toolbox, dayBudget, resolveSubagent }: Agent & { readonly resolveSubagent: ResolveSubagent },
+): Driver {
   return createLlmLoop({
     resolveModel: models.resolve,
+    resolveSubagent,
     clock,
     events,
     dayBudget,

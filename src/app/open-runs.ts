@@ -62,7 +62,8 @@ export async function openRuns(
   closers.defer(() => lease.close());
   dispatcher.open();
   closers.defer(() => dispatcher.close());
-  const reaper = new Reaper({ db: control, clock, events, log, wakeup, leaseMs: config.runsLeaseMs, findDriver });
+  const { runsLeaseMs: leaseMs } = config;
+  const reaper = new Reaper({ db: control, clock, events, log, wakeup, dispatcher, leaseMs, findDriver });
   closers.defer(() => reaper.close());
   reaper.open();
   return { dispatcher, findDriver, freeWhileWaiting: namesOf(drivers, "isFreeWhileWaiting") };

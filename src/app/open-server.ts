@@ -4,12 +4,14 @@ import { sign } from "node:crypto";
 import { A2AService } from "#gen/lf/a2a/v1/a2a_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { ResolveSubagent } from "../agent/loop/child-runs.ts";
 import type { Core } from "../api/core.ts";
 import { createRunFeed } from "../api/feeds.ts";
 import { OpenWatches } from "../api/open-watches.ts";
 import { type OpenProtocol, part } from "../api/protocol.ts";
 import { serializeFiles } from "../api/reflection/descriptor-index.ts";
 import { createHandlers, routerLimits } from "../api/router.ts";
+import type { OfferedRunner } from "../api/runners.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
@@ -57,6 +59,9 @@ export interface OpenServer extends Address {
 export interface ServerOptions {
   readonly core: Core;
   readonly runs: Runs;
+  /** The runners of all protocols. */
+  readonly runners: readonly OfferedRunner[];
+  readonly resolveSubagent: ResolveSubagent;
   readonly protocols: readonly OpenProtocol[];
   /** Returns why this replica cannot serve; null while it can. */
   readonly whyUnfit: () => string | null;
@@ -77,7 +82,7 @@ export async function openServer(
     egress,
     closers,
   }: AppContext,
-  { core, runs, protocols, whyUnfit, plainStreams }: ServerOptions,
+  { core, runs, runners, resolveSubagent, protocols, whyUnfit, plainStreams }: ServerOptions,
 ): Promise<OpenServer> {
   const { db } = connections;
   // `leaving` only changes readiness. `drain` ends open streams, a while later.
@@ -100,7 +105,8 @@ export async function openServer(
     clientRunsMax: config.sessionsClientMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
     selectTools: core.toolbox.select,
-    runners: protocols.flatMap(({ runners = [] }) => runners),
+    runners,
+    resolveSubagent,
     retention,
     whyNotReady,
     drain: drain.signal,

@@ -98,6 +98,7 @@ export function openReaper(
     events,
     log: openLog(store, wakeup, clock, () => {}),
     wakeup,
+    dispatcher: { stopRun: () => {} },
     leaseMs: choice.leaseMs ?? leaseMs,
     findDriver: (name) => drivers.find((driver) => driver.name === name),
   });

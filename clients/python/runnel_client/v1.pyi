@@ -229,7 +229,13 @@ class Run(_Message):
     """Model that the run works with, as `SendMessage` resolved it; empty for a run of another driver."""
     due_time: _Timestamp
     """Time from which a replica may work on the run; set only while it is queued."""
-    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    parent_run_id: _str
+    """Id of the run whose tool call started this one; unset for a run that a caller started."""
+    root_run_id: _str
+    """Id of the run at the top of the tree; unset for a run that a caller started."""
+    depth: _int
+    """Number of runs above this one in the tree: 0 for a run that a caller started, at most 5."""
+    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["usage", "create_time", "start_time", "end_time", "deadline_time", "cancel_request_time", "due_time"]) -> _bool: ...
 
 class Jwk(_Message):
@@ -865,7 +871,44 @@ class AgentTools(_Message):
     Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its
     end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent.
     """
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    agents: _Messages[Subagent]
+    """
+    Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a
+    message is sent.
+    """
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ..., agents: _Iterable[Subagent | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class Subagent(_Message):
+    """
+    An agent that another agent calls as a tool. A call starts a run in a session of its own, which SessionService does not show; in all
+    else it is a run like others. The run that called is its parent: it waits, without a slot, until the runs of all such calls of a
+    response have ended. Their outputs are the results of the calls. At the end of each result stands the id of its run; a later call
+    with `run_id` continues that run with a new message, in the same session.
+
+    A child run works in the directory of its parent. It may have at most the tools of its parent, and the names in its parent's `approve`
+    hold for it too. It gets 95 % of the time that its parent has left. A cancelled or ended parent cancels its child runs. A tree has at
+    most 5 levels below its root, and 2,000 child runs.
+    """
+    name: _str
+    """Name that the model uses to call the tool: letters, digits, `_` and `-`."""
+    description: _str
+    """What the agent does, for the model."""
+    parameters: _str
+    """JSON Schema of the arguments, which are then the message of the child run, as JSON; unset means one text, `message`."""
+    preset: _str
+    """Name of an agent in the setting `agents.presets`; unset means that `agent` has all settings."""
+    agent: Agent
+    """
+    Settings of the agent; each replaces that of the preset. Without `model` and `runner` it has the model of its parent. It has no
+    `functions`.
+    """
+    budget_percent: _int
+    """
+    Share of the rest of the parent's budget that a child run may spend, in percent; 0 means 50. Its parent gets back the unspent
+    tokens. Without a budget of the parent, only that of `agent` applies.
+    """
+    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., parameters: _str | None = ..., preset: _str | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., budget_percent: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["agent"]) -> _bool: ...
 
 class McpServer(_Message):
     """A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it."""
@@ -1524,11 +1567,13 @@ class RunResult(_Message):
     """The database has lost an entry that the service had acknowledged."""
     tool_call_progress: ToolCallProgress
     """A call of a tool has got further."""
+    child_run_started: ChildRunStarted
+    """A tool call started a child run."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -1591,6 +1636,21 @@ class ToolCallProgress(_Message):
     """What the call does now, for people; at most 1,024 characters."""
     def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., progress: _float | None = ..., total: _float | None = ..., message: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["total"]) -> _bool: ...
+
+class ChildRunStarted(_Message):
+    """
+    `child.run.started`, in no other document: a call of a tool of `AgentTools.agents` started a run. It is in the log exactly when
+    that run exists. The call ends when the run and all runs below it have ended.
+    """
+    tool_call_id: _str
+    """Id of the call."""
+    tool_name: _str
+    """Name of the tool."""
+    run_id: _str
+    """Id of the child run."""
+    continues_run_id: _str
+    """Id of the earlier child run that it continues; unset for a run in a new session."""
+    def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., run_id: _str | None = ..., continues_run_id: _str | None = ...) -> None: ...
 
 class ArtifactCreated(_Message):
     """`artifact.created` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -1901,7 +1961,11 @@ class ListRunsRequest(_Message):
     Text in the code or the message of the failure, of which the first 4,096 characters are searched. A to Z also match a to z.
     Unset means any run.
     """
-    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ...) -> None: ...
+    parent_run_id: _str
+    """Id of a run: returns only its child runs; unset means any."""
+    root_run_id: _str
+    """Id of a run that a caller started: returns only the runs of its tree, without itself; unset means any."""
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time_from", "create_time_to"]) -> _bool: ...
 
 class ListRunsResponse(_Message):

@@ -1,6 +1,7 @@
 // One tool call: its name and what it was about in a line, its arguments and its result when opened.
 
-import { formatDuration } from "../lib/format.ts";
+import { Link } from "wouter";
+import { formatDuration, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -9,7 +10,7 @@ import type { Row, RowContent } from "./transcript.ts";
 type ToolContent = Extract<RowContent, { kind: "tool" }>;
 
 export function ToolCall({ row, content }: { readonly row: Row; readonly content: ToolContent }) {
-  const { name, parameters, isOfProvider, result, error, endMs } = content;
+  const { name, parameters, isOfProvider, childRunId, result, error, endMs } = content;
   const given = readObject(parameters);
   const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : "running";
   return (
@@ -26,6 +27,7 @@ export function ToolCall({ row, content }: { readonly row: Row; readonly content
       </summary>
       <div className="fold-body">
         <Arguments given={given} parameters={parameters} />
+        {childRunId !== undefined && <Link href={`/runs/${childRunId}`}>Run {shortId(childRunId)}</Link>}
         {result !== undefined && (
           <CodeBlock label="result" text={readResult(result)} {...(name === "bash" && terminal)} />
         )}

@@ -20,6 +20,8 @@ export type RowContent =
       readonly parameters: string;
       /** Whether the provider of the model runs the tool itself. */
       readonly isOfProvider: boolean;
+      /** The id of the run that the call has started; undefined for a call of another tool. */
+      childRunId: string | undefined;
       result: string | undefined;
       error: string | undefined;
       endMs: number | undefined;
@@ -107,6 +109,9 @@ export class Transcript {
       case "extension":
         this.#push(entry, { kind: "extension", ...payload.value });
         break;
+      case "childRunStarted":
+        this.#startChild(payload.value);
+        break;
       case "runCompleted":
         this.#end(entry, payload.value);
         break;
@@ -169,6 +174,14 @@ export class Transcript {
   #startTool(entry: RunResult, { toolCallId, toolName, parameters, runByProvider }: Payload<"toolCallStarted">): void {
     const content = { kind: "tool", name: toolName, parameters, isOfProvider: runByProvider, ...unanswered } as const;
     this.#tools.set(toolCallId, this.#push(entry, { ...content }));
+  }
+
+  #startChild({ toolCallId, runId }: Payload<"childRunStarted">): void {
+    const row = this.#tools.get(toolCallId);
+    if (row?.content.kind === "tool") {
+      row.content.childRunId = runId;
+      row.version += 1;
+    }
   }
 
   #endTool(
@@ -246,7 +259,13 @@ export class Transcript {
   }
 }
 
-const unanswered = { result: undefined, error: undefined, endMs: undefined, endSequence: undefined };
+const unanswered = {
+  result: undefined,
+  error: undefined,
+  endMs: undefined,
+  endSequence: undefined,
+  childRunId: undefined,
+};
 
 function makeMessage(role: string) {
   return { kind: "message", role: role === "" ? "assistant" : role, text: "", isLive: false } as const;

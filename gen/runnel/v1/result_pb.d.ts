@@ -197,6 +197,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "toolCallProgress";
   } | {
     /**
+     * A tool call started a child run.
+     *
+     * @generated from field: runnel.v1.ChildRunStarted child_run_started = 37;
+     */
+    value: ChildRunStarted;
+    case: "childRunStarted";
+  } | {
+    /**
      * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
@@ -390,6 +398,48 @@ export declare type ToolCallProgress = Message<"runnel.v1.ToolCallProgress"> & {
  * Use `create(ToolCallProgressSchema)` to create a new message.
  */
 export declare const ToolCallProgressSchema: GenMessage<ToolCallProgress>;
+
+/**
+ * `child.run.started`, in no other document: a call of a tool of `AgentTools.agents` started a run. It is in the log exactly when
+ * that run exists. The call ends when the run and all runs below it have ended.
+ *
+ * @generated from message runnel.v1.ChildRunStarted
+ */
+export declare type ChildRunStarted = Message<"runnel.v1.ChildRunStarted"> & {
+  /**
+   * Id of the call.
+   *
+   * @generated from field: string tool_call_id = 1;
+   */
+  toolCallId: string;
+
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string tool_name = 2;
+   */
+  toolName: string;
+
+  /**
+   * Id of the child run.
+   *
+   * @generated from field: string run_id = 3;
+   */
+  runId: string;
+
+  /**
+   * Id of the earlier child run that it continues; unset for a run in a new session.
+   *
+   * @generated from field: string continues_run_id = 4;
+   */
+  continuesRunId: string;
+};
+
+/**
+ * Describes the message runnel.v1.ChildRunStarted.
+ * Use `create(ChildRunStartedSchema)` to create a new message.
+ */
+export declare const ChildRunStartedSchema: GenMessage<ChildRunStarted>;
 
 /**
  * `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).

@@ -164,6 +164,27 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: google.protobuf.Timestamp due_time = 21;
    */
   dueTime?: Timestamp | undefined;
+
+  /**
+   * Id of the run whose tool call started this one; unset for a run that a caller started.
+   *
+   * @generated from field: string parent_run_id = 22;
+   */
+  parentRunId: string;
+
+  /**
+   * Id of the run at the top of the tree; unset for a run that a caller started.
+   *
+   * @generated from field: string root_run_id = 23;
+   */
+  rootRunId: string;
+
+  /**
+   * Number of runs above this one in the tree: 0 for a run that a caller started, at most 5.
+   *
+   * @generated from field: int32 depth = 24;
+   */
+  depth: number;
 };
 
 /**

@@ -200,6 +200,20 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
    * @generated from field: string error_contains = 10;
    */
   errorContains: string;
+
+  /**
+   * Id of a run: returns only its child runs; unset means any.
+   *
+   * @generated from field: string parent_run_id = 11;
+   */
+  parentRunId: string;
+
+  /**
+   * Id of a run that a caller started: returns only the runs of its tree, without itself; unset means any.
+   *
+   * @generated from field: string root_run_id = 12;
+   */
+  rootRunId: string;
 };
 
 /**

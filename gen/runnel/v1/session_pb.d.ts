@@ -620,6 +620,14 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: repeated runnel.v1.McpServer mcp = 8;
    */
   mcp: McpServer[];
+
+  /**
+   * Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a
+   * message is sent.
+   *
+   * @generated from field: repeated runnel.v1.Subagent agents = 9;
+   */
+  agents: Subagent[];
 };
 
 /**
@@ -627,6 +635,70 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
  * Use `create(AgentToolsSchema)` to create a new message.
  */
 export declare const AgentToolsSchema: GenMessage<AgentTools>;
+
+/**
+ * An agent that another agent calls as a tool. A call starts a run in a session of its own, which SessionService does not show; in all
+ * else it is a run like others. The run that called is its parent: it waits, without a slot, until the runs of all such calls of a
+ * response have ended. Their outputs are the results of the calls. At the end of each result stands the id of its run; a later call
+ * with `run_id` continues that run with a new message, in the same session.
+ *
+ * A child run works in the directory of its parent. It may have at most the tools of its parent, and the names in its parent's `approve`
+ * hold for it too. It gets 95 % of the time that its parent has left. A cancelled or ended parent cancels its child runs. A tree has at
+ * most 5 levels below its root, and 2,000 child runs.
+ *
+ * @generated from message runnel.v1.Subagent
+ */
+export declare type Subagent = Message<"runnel.v1.Subagent"> & {
+  /**
+   * Name that the model uses to call the tool: letters, digits, `_` and `-`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What the agent does, for the model.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * JSON Schema of the arguments, which are then the message of the child run, as JSON; unset means one text, `message`.
+   *
+   * @generated from field: string parameters = 3;
+   */
+  parameters: string;
+
+  /**
+   * Name of an agent in the setting `agents.presets`; unset means that `agent` has all settings.
+   *
+   * @generated from field: string preset = 4;
+   */
+  preset: string;
+
+  /**
+   * Settings of the agent; each replaces that of the preset. Without `model` and `runner` it has the model of its parent. It has no
+   * `functions`.
+   *
+   * @generated from field: runnel.v1.Agent agent = 5;
+   */
+  agent?: Agent | undefined;
+
+  /**
+   * Share of the rest of the parent's budget that a child run may spend, in percent; 0 means 50. Its parent gets back the unspent
+   * tokens. Without a budget of the parent, only that of `agent` applies.
+   *
+   * @generated from field: int32 budget_percent = 6;
+   */
+  budgetPercent: number;
+};
+
+/**
+ * Describes the message runnel.v1.Subagent.
+ * Use `create(SubagentSchema)` to create a new message.
+ */
+export declare const SubagentSchema: GenMessage<Subagent>;
 
 /**
  * A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it.

@@ -123,7 +123,7 @@ export function parkForCalls(progress: Progress, calls: readonly OpenToolCall[],
     kind: "parked",
     reason: `approval: ${[...names].join(", ")}`,
     wakeInMs: Math.max(0, ...open.map(({ approval }) => (approval?.expireMs ?? nowMs) - nowMs)),
-    isForApprovals: true,
+    waitsFor: "approvals",
     checkpoint: checkpointOf(progress),
   };
 }

@@ -40,10 +40,19 @@ import type { CallerTool } from "../tools/select-tools.ts";
 import type { Tool, ToolProgress } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { approvalsToUse, askedCalls, askedResults, askForCalls, isUndecided, parkForCalls } from "./approvals.ts";
-import { changesOf, commitOutcomes, startedResults, type TurnOutcomes } from "./calls.ts";
+import { callsPerTurnMax, changesOf, commitOutcomes, startedResults, type TurnOutcomes } from "./calls.ts";
+import {
+  isOfOpenChild,
+  parkForChildRuns,
+  type ResolveSubagent,
+  type Starting,
+  startChildRuns,
+  usageOfChildren,
+  withChildOutcomes,
+} from "./child-runs.ts";
 import { assistantMessage, modelMessages, systemTexts, toolMessage } from "./history.ts";
 import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
-import { checkpointOf, type PendingCall, type Progress, readProgress } from "./progress.ts";
+import { checkpointOf, nothingGranted, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
 import { runToolBatch } from "./tool-batch.ts";
 import { fitMessages } from "./window.ts";
@@ -51,6 +60,7 @@ import { fitMessages } from "./window.ts";
 /** What the agent loop needs. */
 export interface LlmLoopOptions {
   readonly resolveModel: (name: string) => Model;
+  readonly resolveSubagent: ResolveSubagent;
   readonly toolbox: Toolbox;
   readonly clock: Clock;
   readonly events: Events;
@@ -70,7 +80,7 @@ export function createLlmLoop(options: LlmLoopOptions): Driver {
 }
 
 /** Values that stay the same over the turns of a run, and the transcript that grows with them. */
-interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox"> {
+interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox" | "resolveSubagent"> {
   readonly context: RunContext;
   readonly model: Model;
   readonly tools: readonly Tool[];
@@ -137,7 +147,7 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
 
 /** Resolves the model and the tools. Returns a failed end when one of them is not available. */
 function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
-  const { resolveModel, toolbox, clock, events, dayBudget, defaults } = options;
+  const { resolveModel, resolveSubagent, toolbox, clock, events, dayBudget, defaults } = options;
   const { agent, client, session } = context;
   try {
     const model = resolveModel(agent.model || defaults.model);
@@ -149,6 +159,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       events,
       dayBudget,
       toolbox,
+      resolveSubagent,
       model,
       runMax,
       ...toolbox.select(agent.tools, { client, ...session }),
@@ -227,7 +238,7 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
     request,
     turn,
     opening,
-    before: progress.usage,
+    before: addUsage(progress.usage, progress.delegated),
     runMax,
     dayBudget,
   });
@@ -263,18 +274,41 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   };
   const message = assistantMessage({ ...response, toolCalls: isCut ? calls : response.toolCalls });
   loop.transcript.push(message);
-  const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
   const { interventions } = countCalls(progress.callCounts, calls);
-  const asked = askForCalls(calls, {
+  const toMake = askForCalls(calls, {
     agentTools: loop.context.agent.tools,
     tools: loop.tools,
     isIntervened: isCut || interventions.size > 0,
     clock: loop.clock,
   });
-  const results = [...startedResults(completedMessage(message, response), calls), ...askedResults(asked)];
-  yield { kind: "commit", results, effects: { ...effects, toolCalls: { turn, calls: asked } } };
+  const isIntervened = isCut || interventions.size > 0;
+  const started = await startChildRuns(
+    askedCalls(toMake),
+    ({ approval }, position) => approval === undefined && !isIntervened && position < callsPerTurnMax,
+    reached,
+    startingOf(loop),
+  );
+  const begun: Progress = { ...reached, granted: started.granted };
+  const results = [
+    ...startedResults(completedMessage(message, response), calls),
+    ...askedResults(toMake),
+    ...started.results,
+  ];
+  yield {
+    kind: "commit",
+    results,
+    effects: {
+      ...{ transcript: [message], checkpoint: checkpointOf(begun), toolCalls: { turn, calls: toMake } },
+      ...(started.children && { children: started.children }),
+    },
+  };
   failpoint("calls.committed");
-  return { progress: reached, calls: askedCalls(asked) };
+  return { progress: begun, calls: started.calls };
+}
+
+function startingOf({ context, tools, runMax, resolveSubagent, clock }: Loop): Starting {
+  const { client, agent, readTree } = context;
+  return { client, agent, tools, resolve: resolveSubagent, readTree, runMax, nowMs: clock.nowMs() };
 }
 
 /** Keeps a response that goes on when its provider gets it back. */
@@ -306,10 +340,12 @@ function plainCall({ id, name, arguments: json }: ToolCall): PendingCall {
  */
 async function* takeCalls(
   loop: Loop,
-  { progress, calls }: Next,
+  next: Next,
   resumed: boolean,
 ): AsyncGenerator<DriverStep, Progress | ParkedEnd | undefined> {
   const { tools, clock, context, events } = loop;
+  let { progress } = next;
+  let calls: readonly OpenToolCall[] = withChildOutcomes(next.calls);
   const turn = progress.turns;
   const made = calls.map(({ call }) => call);
   const { counts, interventions } = progress.isCut
@@ -320,7 +356,13 @@ async function* takeCalls(
   const work = { ...(await context.openWorkspace()), sessionId: session.name, signal, span, isHeld };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
   if (usedApprovals.length > 0) {
-    yield { kind: "commit", results: [], effects: { usedApprovals } };
+    const isApproved = ({ approval }: OpenToolCall) => approval?.state === "approved";
+    const started = await startChildRuns(calls, isApproved, progress, startingOf(loop));
+    const { children, results } = started;
+    progress = { ...progress, granted: started.granted };
+    calls = started.calls;
+    const begun = children && { children, checkpoint: checkpointOf(progress) };
+    yield { kind: "commit", results, effects: { usedApprovals, ...begun } };
     failpoint("approval.used");
   }
   const report = (call: ToolCall, progress: ToolProgress): void => reportProgress(context, call, progress);
@@ -328,11 +370,16 @@ async function* takeCalls(
   if (outcomes !== undefined && calls.some(isUndecided)) {
     return parkForCalls(progress, calls, clock.nowMs());
   }
+  if (outcomes !== undefined && calls.some(isOfOpenChild)) {
+    return parkForChildRuns(progress, calls);
+  }
   if (outcomes === undefined) {
     return undefined;
   }
   const changes = changesOf(calls, outcomes, tools);
-  return yield* answerCalls(loop, { ...progress, callCounts: counts, invalid }, { outcomes, changes });
+  const delegated = addUsage(progress.delegated, usageOfChildren(calls));
+  const answered = { ...progress, callCounts: counts, invalid, delegated, granted: nothingGranted };
+  return yield* answerCalls(loop, answered, { outcomes, changes });
 }
 
 /** Adds how far a call has got to the log, where there is room: nothing depends on it. */

@@ -2,6 +2,7 @@
 
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { RunContext } from "../../engine/runs/driver.ts";
+import type { Amount } from "../budget/day-budget.ts";
 import type { UsageTotals } from "../budget/usage.ts";
 import type { KeptTool } from "../tools/mcp/catalogue.ts";
 import { type InvalidCalls, noInvalidCalls } from "./invalid-calls.ts";
@@ -19,6 +20,10 @@ export interface Progress {
   /** True when the log already holds `turnStarted` for the next turn. */
   readonly announced: boolean;
   readonly usage: UsageTotals;
+  /** What its child runs and all below them have used. */
+  readonly delegated: UsageTotals;
+  /** What the child runs of this turn may use. */
+  readonly granted: Amount;
   /** The calls of the last response that its caller makes. */
   readonly pending: readonly PendingCall[];
   /** How often each call was answered, to detect repetition. */
@@ -33,6 +38,8 @@ export interface Progress {
   readonly mcp?: readonly KeptTool[];
 }
 
+/** The state of a turn without child runs. */
+export const nothingGranted: Amount = { tokens: 0, costMicroUsd: 0 };
 const noTrouble = { isCut: false, wasCut: false, invalid: noInvalidCalls };
 
 const start: Progress = {
@@ -40,6 +47,8 @@ const start: Progress = {
   phase: "model",
   announced: false,
   usage: {},
+  delegated: {},
+  granted: nothingGranted,
   pending: [],
   callCounts: {},
   ...noTrouble,

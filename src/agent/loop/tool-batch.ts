@@ -34,13 +34,13 @@ export interface ToolBatch {
 
 /**
  * Returns the outcomes in call order, or undefined when the run was stopped. Calls without an outcome then stay open. While a call
- * waits for a person, no call with an approval begins.
+ * waits for a person, no call with an approval begins. A call that has started a run is left to that run.
  */
 export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep, ToolCallCompleted[] | undefined> {
   const outcomes = batch.calls.map(({ outcome }) => outcome);
   const isWaiting = batch.calls.some(isUndecided);
-  const waiting = batch.calls.flatMap(({ outcome, approval }, position) =>
-    outcome === undefined && !(isWaiting && approval !== undefined) ? [position] : [],
+  const waiting = batch.calls.flatMap(({ outcome, approval, child }, position) =>
+    outcome === undefined && child === undefined && !(isWaiting && approval !== undefined) ? [position] : [],
   );
   const running = new Map<number, Promise<{ position: number; outcome: ToolCallCompleted }>>();
   while (waiting.length > 0 || running.size > 0) {

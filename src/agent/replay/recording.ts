@@ -65,6 +65,7 @@ export interface RecordedEntry {
 const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
   "resultLost",
   "runWaiting",
+  "childRunStarted",
   "approvalRequested",
   "stateUpdated",
 ]);

@@ -70,6 +70,7 @@ async function* run(recording: Recording, entries: readonly RecordedEntry[]): As
   const none = { tokens: 0, costMicroUsd: 0 };
   const loop = createLlmLoop({
     resolveModel: (name) => recordedModel(name, entries),
+    resolveSubagent: unused(),
     toolbox: {
       select: () => ({ tools: recordedTools(entries), functions: functionsOf(recording) }),
       // The recorded agent has no servers: its tools are those of the recording.
@@ -111,6 +112,7 @@ function contextOf({ runId, agent, messages }: Recording): RunContext {
     agent: { ...agent, tools: undefined },
     session: { name: "", callback: undefined },
     openWorkspace: unusedWorkspace,
+    readTree: unused(),
     input,
     transcript: messages,
     checkpoint: undefined,

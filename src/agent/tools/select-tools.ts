@@ -1,8 +1,8 @@
-// Selects the tools of one session: the built-in tools that its agent names, those that its client provides over HTTP, and the
-// functions that its client runs itself. All errors are found before
+// Selects the tools of one session: the built-in tools that its agent names, those that its client provides over HTTP, the
+// functions that its client runs itself, and the agents that it calls. All errors are found before
 // a model sees any tool, in the words of the Agent Runner document.
 
-import type { AgentTools, Callback, FunctionTool, RemoteTool } from "#gen/runnel/v1/session_pb.js";
+import type { AgentTools, Callback, FunctionTool, RemoteTool, Subagent } from "#gen/runnel/v1/session_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Egress } from "../../platform/egress/post.ts";
@@ -10,6 +10,7 @@ import { callTimeoutMs } from "./call.ts";
 import type { McpServers } from "./mcp/servers.ts";
 import { createRemoteTool, type RemoteHost } from "./remote.ts";
 import { readSchema } from "./schema.ts";
+import { createSubagentTool } from "./subagent.ts";
 import type { Tool } from "./tool.ts";
 
 /** What a session contributes to its tools. */
@@ -86,6 +87,11 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
       const leftMs = compileTimeMs - (options.clock.monotonicMs() - startMs);
       return openFunction(each, leftMs, (problem) => tell(`${each.name}: ${problem}`));
     });
+    for (const agent of tools?.agents ?? []) {
+      claimName(names, agent.name, `register agent ${agent.name}`);
+      const leftMs = compileTimeMs - (options.clock.monotonicMs() - startMs);
+      selected.set(agent.name, openSubagent(agent, leftMs));
+    }
     assertApprovable(tools);
     options.mcp.check(tools?.mcp ?? [], session.client);
     return { tools: [...selected.values()], functions };
@@ -94,10 +100,11 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
 
 /** The caller runs its functions itself, so it asks for their approval itself. */
 function assertApprovable(tools: AgentTools | undefined): void {
-  const names = new Set([...(tools?.builtin ?? []), ...(tools?.remote ?? []).map(({ name }) => name)]);
+  const { builtin = [], remote = [], agents = [] } = tools ?? {};
+  const names = new Set([...builtin, ...[...remote, ...agents].map(({ name }) => name)]);
   const unknown = tools?.approve.find((name) => !names.has(name));
   if (unknown !== undefined) {
-    throw failed(`approve ${unknown}: name a tool of builtin or remote`, "agent.tools.approve");
+    throw failed(`approve ${unknown}: name a tool of builtin, remote or agents`, "agent.tools.approve");
   }
 }
 
@@ -106,6 +113,16 @@ function claimName(names: Set<string>, name: string, what: string): void {
     throw failed(`${what}: tool already registered: ${name}`);
   }
   names.add(name);
+}
+
+/** Returns the tool of an agent. Providers must accept its schema: a model could not call the agent without it. */
+function openSubagent(subagent: Subagent, leftMs: number): Tool {
+  const { name, parameters } = subagent;
+  const schema = parameters === "" ? undefined : readSchema(parameters, leftMs);
+  if (schema !== undefined && "problem" in schema) {
+    throw failed(`create agent ${name}: ${schema.problem}`, "agent.tools.agents");
+  }
+  return createSubagentTool(subagent, schema);
 }
 
 /** Returns the function as the model sees it; nothing when no provider would accept its schema. */

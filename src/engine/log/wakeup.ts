@@ -13,6 +13,7 @@
  * - `report`: another replica has results for a run
  * - `reported`: such a report is answered
  * - `approval`: a request of a run for approval is decided
+ * - `tree`: a child run has ended, or waits
  */
 export const topics = [
   "result",
@@ -24,6 +25,7 @@ export const topics = [
   "report",
   "reported",
   "approval",
+  "tree",
 ] as const;
 /** A topic of wake-ups. */
 export type Topic = (typeof topics)[number];
@@ -31,7 +33,7 @@ export type Topic = (typeof topics)[number];
 /** A wake-up. */
 export interface WakeupMessage {
   readonly topic: Topic;
-  /** The id of the run, session or report; empty for `queue`, `callback` and `offer`. */
+  /** The id of the run, session or report; empty for `queue`, `callback`, `offer` and `tree`. */
   readonly key: string;
   /** The newest sequence for `result`; 0 for other topics. */
   readonly value: number;

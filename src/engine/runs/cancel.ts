@@ -8,9 +8,8 @@ import type { ResultLog } from "../log/log.ts";
 import type { LogEntry } from "../log/result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { isActive, lockRun, requestCancel } from "../storage/run.ts";
-import { announceCallback } from "./callback.ts";
 import type { Dispatcher } from "./dispatch.ts";
-import { cancelled, endRun } from "./terminal.ts";
+import { announceEnd, cancelled, endRun } from "./terminal.ts";
 
 /** What a cancel works with. */
 export interface CancelDeps {
@@ -44,6 +43,6 @@ export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId:
   const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
   afterCommit(trx, () => {
     deps.log.announce(runId, entries);
-    announceCallback(deps.wakeup, run.callback_url);
+    announceEnd(deps.wakeup, run);
   });
 }

@@ -1,6 +1,7 @@
 // Runs a driver until it ends. Takes its steps one by one, and writes each before asking for the next step.
 
 import { type Clock, over } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
 import { Interrupt, interrupted } from "../../platform/base/interrupt.ts";
 import type { RunWriter } from "../log/writer.ts";
 import type { DriverEnd, DriverStep, RunContext } from "./driver.ts";
@@ -26,8 +27,10 @@ export async function drive(args: {
   signal: AbortSignal;
   stopGraceMs?: number | undefined;
   clock: Clock;
+  /** Called after the commit of a step that starts child runs. */
+  onChildren: () => void;
 }): Promise<DriverEnd | undefined> {
-  const { run, writer, target, signal, clock, stopGraceMs = stopGraceDefaultMs } = args;
+  const { run, writer, target, signal, clock, stopGraceMs = stopGraceDefaultMs, onChildren } = args;
   // Only while a step is awaited: everything that was yielded before is in the log, and an abandoned driver writes nothing.
   let isAsked = false;
   const steps = run((result) => isAsked && writer.tryAppend(result));
@@ -51,6 +54,10 @@ export async function drive(args: {
         return next.value;
       }
       await write(writer, target, next.value);
+      if (next.value.kind === "commit" && next.value.effects.children !== undefined) {
+        failpoint("children.committed");
+        onChildren();
+      }
     }
   } finally {
     isAsked = false;

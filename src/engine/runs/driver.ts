@@ -3,7 +3,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message, ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import type { ModelErrorSchema, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type { ModelErrorSchema, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -12,6 +12,7 @@ import type { ResultInit } from "../log/result.ts";
 import type { Statement } from "../receipts/statement.ts";
 import type { Workspace } from "../sessions/workspace.ts";
 import type { ApprovalState, NewApproval } from "../storage/approval.ts";
+import type { ChildOfCall, ContinuedRun, TreePlace } from "../storage/run-tree.ts";
 import type { StopReason } from "./stop.ts";
 
 /** Decides the steps of runs. */
@@ -78,8 +79,16 @@ export interface RunContext {
    * before any action that must not happen twice.
    */
   readonly isHeld: () => boolean;
+  /** Returns the place of the run in its tree, and which of these child runs a new one may continue. */
+  readonly readTree: (continued: readonly string[]) => Promise<RunTree>;
   /** The span of the run; spans of the driver belong below it. */
   readonly span: RunSpan;
+}
+
+/** The tree of a run, as far as a new child run depends on it. */
+export interface RunTree extends TreePlace {
+  /** The child runs of the session that a new run may continue, by their ids. */
+  readonly continued: ReadonlyMap<string, ContinuedRun>;
 }
 
 /** A tool call without a result in the log. */
@@ -89,6 +98,23 @@ export interface OpenToolCall {
   readonly outcome: ToolCallCompleted | undefined;
   /** Undefined for a call that needs no approval. */
   readonly approval?: CallApproval | undefined;
+  /** The run that the call has started; undefined for a call of another tool. */
+  readonly child?: CallChild | undefined;
+}
+
+/** The child run of a call. */
+export interface CallChild {
+  readonly runId: string;
+  /** Undefined while the run or one below it is active. */
+  readonly end: ChildEnd | undefined;
+}
+
+/** The end of a child run. */
+export interface ChildEnd {
+  /** The terminal result; undefined when its rows are erased. */
+  readonly result: RunResult | undefined;
+  /** What the run and all below it used. */
+  readonly spent: Pick<ChildOfCall, "promptTokens" | "completionTokens" | "costMicroUsd">;
 }
 
 /** The approval of a tool call, when the run was loaded. `used` means that the approved call has begun. */
@@ -137,6 +163,8 @@ export interface StepEffects {
   readonly checkpoint?: { readonly turn: number; readonly state: Uint8Array };
   /** Calls that are about to be made, in order. */
   readonly toolCalls?: { readonly turn: number; readonly calls: readonly CallToMake[] };
+  /** Runs that calls of a turn start, and the outcomes of calls that may start none. */
+  readonly children?: NewChildren;
   /** Approved calls that are about to begin. */
   readonly usedApprovals?: readonly string[];
   /** The outcome of one call, stored before its result is due in the log. */
@@ -151,6 +179,27 @@ export interface StepEffects {
 export interface CallToMake {
   readonly call: ToolCall;
   readonly approval: NewApproval | undefined;
+}
+
+/** What calls of agents begin with. */
+export interface NewChildren {
+  readonly turn: number;
+  readonly runs: readonly NewChild[];
+  readonly refused: readonly { readonly position: number; readonly outcome: ToolCallCompleted }[];
+}
+
+/** A run that a call starts. */
+export interface NewChild {
+  /** The position of the call in its turn. */
+  readonly position: number;
+  readonly runId: string;
+  readonly driver: string;
+  readonly model: string;
+  readonly agent: Agent;
+  readonly message: Message;
+  /** The id of its hidden session: a new one, or that of the run that it continues. */
+  readonly session: string;
+  readonly opensSession: boolean;
 }
 
 /** Runs in the transaction of the step's results, and again when the transaction is repeated. */
@@ -211,9 +260,9 @@ export interface ParkedEnd {
   readonly reason: string;
   readonly wakeInMs: number | undefined;
   /**
-   * True when it waits until all approvals of its calls are decided or expired. The time that it waits does not count towards its
-   * deadline.
+   * What it waits for: that all approvals of its calls are decided or expired, which does not count towards its deadline; or that the
+   * child runs of its calls have ended.
    */
-  readonly isForApprovals?: boolean;
+  readonly waitsFor?: "approvals" | "children";
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array };
 }

@@ -11,6 +11,7 @@ import { saveCheckpoint } from "../storage/checkpoint.ts";
 import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
+import { startChildren } from "./children.ts";
 import type { StepEffects } from "./driver.ts";
 
 /** The run and the session that effects belong to. */
@@ -52,6 +53,9 @@ export async function applyEffects(
       })),
     });
     failpoint("calls.written");
+  }
+  if (effects.children !== undefined) {
+    await startChildren(trx, { runId, ...effects.children });
   }
   for (const id of effects.usedApprovals ?? []) {
     await markApprovalUsed(trx, { id, useId: id });

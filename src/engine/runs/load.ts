@@ -6,19 +6,26 @@ import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { AgentSchema, CallbackSchema } from "#gen/runnel/v1/session_pb.js";
 import type { Db } from "../../platform/database/database.ts";
 import { LogChain, startOfChain } from "../hash-chain/chain.ts";
+import { decodeResult } from "../log/result.ts";
 import { readStoredChain } from "../log/stored-chain.ts";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
 import type { StartedRun } from "../storage/run-start.ts";
+import { type ChildOfCall, readChildrenOfCalls } from "../storage/run-tree.ts";
+import { findSessionOfRun } from "../storage/session.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
-import type { OpenToolCall, RunContext } from "./driver.ts";
+import type { CallChild, OpenToolCall, RunContext } from "./driver.ts";
 
 /** A run as it was loaded. */
 export interface LoadedRun {
-  readonly context: Omit<RunContext, "signal" | "stopReason" | "isHeld" | "openWorkspace" | "span" | "tryAppend">;
+  readonly context: Omit<
+    RunContext,
+    "signal" | "stopReason" | "isHeld" | "openWorkspace" | "readTree" | "span" | "tryAppend"
+  >;
   /** The number of messages in the session, including the ones left out of the transcript. */
   readonly transcriptLength: number;
   readonly workDir: string | undefined;
+  /** The session whose own directory the tools work in: that of the run at the top of the tree. */
   readonly session: { readonly id: string; readonly name: string; readonly client: string };
   readonly checkpoint: Checkpoint | undefined;
   /** The chain of the log as earlier owners left it. */
@@ -27,9 +34,10 @@ export interface LoadedRun {
 
 /** Loads a run. `historyMessagesMax` limits how many of the session's messages are read. */
 export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: number): Promise<LoadedRun> {
-  const [transcript, progress] = await Promise.all([
+  const [transcript, progress, root] = await Promise.all([
     run.transcript_length === 1 ? onlyInput(run) : readPast(db, run, historyMessagesMax),
     run.epoch === firstEpoch ? untouched(run.id) : readRunProgress(db, run.id),
+    run.root_run_id === null ? undefined : findSessionOfRun(db, run.root_run_id),
   ]);
   return {
     context: {
@@ -47,7 +55,7 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
     },
     transcriptLength: transcript.length,
     workDir: run.work_dir ?? undefined,
-    session: { id: run.session, name: run.session_name, client: run.client },
+    session: root ?? { id: run.session, name: run.session_name, client: run.client },
     checkpoint: progress.checkpoint,
     chain: progress.chain,
   };
@@ -98,20 +106,29 @@ function untouched(runId: string): RunProgress {
 }
 
 async function readRunProgress(db: Db, runId: string): Promise<RunProgress> {
-  const [checkpoint, openToolCalls, chain] = await Promise.all([
+  const [checkpoint, rows, chain] = await Promise.all([
     readCheckpoint(db, runId),
     readOpenToolCalls(db, runId),
     readStoredChain(db, runId),
   ]);
-  return { checkpoint, openToolCalls: openToolCalls.map(readOpenCall), chain };
+  const hasChildren = rows.some(({ child_run_id: child }) => child !== null);
+  const children = hasChildren ? await readChildrenOfCalls(db, runId) : [];
+  return { checkpoint, openToolCalls: rows.map((row) => readOpenCall(row, children)), chain };
 }
 
-function readOpenCall(row: ToolCallRow): OpenToolCall {
+function readOpenCall(row: ToolCallRow, children: readonly ChildOfCall[]): OpenToolCall {
+  const child = children.find(({ turn, position }) => turn === row.turn && position === row.position);
   return {
+    child: child && readChild(child),
     approval: approvalOf(row),
     call: fromBinary(ToolCallSchema, row.call),
     outcome: row.outcome === null ? undefined : fromBinary(ToolCallCompletedSchema, row.outcome),
   };
+}
+
+function readChild({ runId, isOver, terminal, promptTokens, completionTokens, costMicroUsd }: ChildOfCall): CallChild {
+  const result = terminal === null ? undefined : decodeResult(terminal);
+  return { runId, end: isOver ? { result, spent: { promptTokens, completionTokens, costMicroUsd } } : undefined };
 }
 
 function approvalOf({ approval_id: approvalId, state, expire_time: expireTime, ...row }: ToolCallRow) {

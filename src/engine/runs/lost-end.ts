@@ -9,9 +9,8 @@ import { insertLost } from "../log/lost-results.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { isActive, lockRun } from "../storage/run.ts";
 import { lastSequence } from "../storage/run-result.ts";
-import { announceCallback } from "./callback.ts";
 import type { FailedEnd } from "./driver.ts";
-import { endRun, orEndUnreadable } from "./terminal.ts";
+import { announceEnd, endRun, orEndUnreadable } from "./terminal.ts";
 
 const endLost: FailedEnd = {
   kind: "failed",
@@ -35,20 +34,20 @@ export async function failLostEnd(runId: string, { db, log, wakeup, clock, event
   if (acknowledged === undefined) {
     return false;
   }
-  const { entries, callbackUrl, found } = await db.transaction().execute(async (trx) => {
+  const { entries, lost, found } = await db.transaction().execute(async (trx) => {
     const run = await lockRun(trx, runId);
     if (run === undefined || !isActive(run.status)) {
-      return { entries: [], callbackUrl: null, found: acknowledged };
+      return { entries: [], lost: { callback_url: null, parent_run_id: null }, found: acknowledged };
     }
     const last = await lastSequence(trx, runId);
-    const lost = await insertLost(trx, run, { after: last, upTo: acknowledged, timeMs: clock.nowMs() });
+    const gap = await insertLost(trx, run, { after: last, upTo: acknowledged, timeMs: clock.nowMs() });
     const end = await orEndUnreadable(trx, { run, clock, events }, () => endRun(trx, { run, end: endLost, clock }));
-    return { entries: [...lost, ...end], callbackUrl: run.callback_url, found: last };
+    return { entries: [...gap, ...end], lost: run, found: last };
   });
   if (entries.length > 0) {
     events.resultsLost({ runId, acknowledged, found });
     log.announce(runId, entries);
-    announceCallback(wakeup, callbackUrl);
+    announceEnd(wakeup, lost);
   }
   return true;
 }

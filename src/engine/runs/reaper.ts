@@ -1,5 +1,6 @@
 // Handles what no owner handles: replicas with an expired lease, runs without an owner, runs past their deadline, parked runs
-// whose time has come, and pending runs whose session is free. Every replica runs a reaper; locks let only one act on each.
+// whose time has come, pending runs whose session is free, and trees of runs that have changed. Every replica runs a reaper; locks
+// let only one act on each run.
 //
 // R1  A run is free to take when no replica has its owner's id. Nothing else decides, so a crash at any point here costs
 //     nothing.
@@ -19,8 +20,10 @@ import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
 import { type Due, findDue } from "../storage/run-due.ts";
 import { announceCallback } from "./callback.ts";
+import type { CancelDeps } from "./cancel.ts";
+import { checkTrees } from "./check-trees.ts";
 import type { Driver, FailedEnd } from "./driver.ts";
-import { endRun, orEndUnreadable, timedOut } from "./terminal.ts";
+import { announceEnd, endRun, orEndUnreadable, timedOut } from "./terminal.ts";
 
 const intervalMs = 500;
 const runsPerTransactionMax = 100;
@@ -36,6 +39,7 @@ export interface ReaperOptions {
   readonly events: Events;
   readonly log: ResultLog;
   readonly wakeup: Wakeup;
+  readonly dispatcher: CancelDeps["dispatcher"];
   readonly leaseMs: number;
   readonly findDriver: (name: string) => Driver | undefined;
 }
@@ -49,6 +53,7 @@ export class Reaper {
   /** When the server of the last pass started. */
   #serverStart: string | undefined;
   #holdOffUntilMs = 0;
+  #unsubscribe: () => void = () => {};
 
   constructor(options: ReaperOptions) {
     this.#options = options;
@@ -64,10 +69,12 @@ export class Reaper {
   }
 
   open(): void {
+    this.#unsubscribe = this.#options.wakeup.subscribe("tree", () => this.#loop.wake());
     this.#loop.open();
   }
 
   async close(): Promise<void> {
+    this.#unsubscribe();
     await this.#loop.close();
   }
 
@@ -94,6 +101,9 @@ export class Reaper {
         (trx) => lockOverdueRuns(trx, { marginMs: overdueMarginMs, limit: runsPerTransactionMax }),
         (trx, run) => this.#end(trx, run, timedOut),
       );
+    }
+    if (due.trees) {
+      await checkTrees(this.#options);
     }
   }
 
@@ -170,7 +180,7 @@ export class Reaper {
       });
       for (const { run, entries } of written) {
         this.#options.log.announce(run.id, entries);
-        announceCallback(this.#options.wakeup, run.callback_url);
+        announceEnd(this.#options.wakeup, run);
       }
       if (batchRows > 0) {
         failpoint("reap.committed");

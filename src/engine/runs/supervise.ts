@@ -18,13 +18,14 @@ import type { RunWriter } from "../log/writer.ts";
 import type { WorkDirs } from "../sessions/work-dirs.ts";
 import { parkForApprovals, parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
-import { announceCallback } from "./callback.ts";
+import { insertTreeCheck, parkForChildren } from "../storage/run-tree.ts";
+import { announceTree, readTree } from "./children.ts";
 import { announceRestart, type DriveTarget, drive } from "./drive.ts";
 import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, RunContext, StepEffects } from "./driver.ts";
 import { applyEffects } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
-import { cancelled, completeRun, endRun, endStatus, timedOut } from "./terminal.ts";
+import { announceEnd, cancelled, completeRun, endRun, endStatus, timedOut } from "./terminal.ts";
 
 /** What the supervisor works with. */
 export interface SuperviseDeps {
@@ -158,9 +159,17 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
       throughOutages(() => deps.workDirs.open(loaded.session, loaded.workDir), signal, stop, deps);
     const isHeld = (): boolean => stop.reason !== "lost" && deps.isLeaseHeld();
     const stopReason = (): StopReason | undefined => stop.reason;
-    const run = (tryAppend: RunContext["tryAppend"]) =>
-      driver.run({ ...loaded.context, openWorkspace, signal, stopReason, isHeld, span, tryAppend });
-    return await drive({ run, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
+    const readTreeOf: RunContext["readTree"] = (continued) =>
+      throughOutages(() => readTree(deps.db, run, continued), signal, stop, deps);
+    const begin = (tryAppend: RunContext["tryAppend"]) =>
+      driver.run({
+        ...loaded.context,
+        ...{ openWorkspace, signal, stopReason, isHeld, span, tryAppend, readTree: readTreeOf },
+      });
+    return await drive({
+      ...{ run: begin, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock },
+      onChildren: () => deps.wakeup.publish({ topic: "queue", key: "", value: 0 }),
+    });
   } catch (error) {
     if (stop.reason !== undefined) {
       return undefined;
@@ -170,8 +179,8 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
   }
 }
 
-function openSpan(run: StartedRun, { context, session }: LoadedRun, { traces }: SuperviseDeps): RunSpan {
-  const { agent, client } = context;
+function openSpan(run: StartedRun, { context }: LoadedRun, { traces }: SuperviseDeps): RunSpan {
+  const { agent, client, session } = context;
   return traces.startRun({
     runId: run.id,
     epoch: run.epoch,
@@ -233,7 +242,7 @@ async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> 
   const entries = (end.kind === "completed" && (await completeAtOnce(end, task))) || (await endByStep(end, task));
   failpoint("terminal.committed");
   deps.log.announce(run.id, entries);
-  announceCallback(deps.wakeup, run.callback_url);
+  announceEnd(deps.wakeup, run);
   failpoint("terminal.announced");
   end.settled?.();
   span.end(endOfSpan(end));
@@ -241,7 +250,8 @@ async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> 
 
 async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly LogEntry[] | undefined> {
   const { run, target, writer, startedMs, deps } = task;
-  if (end.own !== undefined) {
+  // The end of a child run also asks for a look at its parent.
+  if (end.own !== undefined || run.parent_run_id !== null) {
     return undefined;
   }
   const durationMs = run.age_ms + deps.clock.monotonicMs() - startedMs;
@@ -277,17 +287,24 @@ function asNumber(count: bigint | undefined): number | undefined {
 }
 
 async function park(end: ParkedEnd, { run, target, writer, span, deps }: Task): Promise<void> {
-  const { reason, wakeInMs, isForApprovals = false, checkpoint } = end;
+  const { reason, wakeInMs, waitsFor, checkpoint } = end;
   const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
   const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
   await writer.commit([result], async (trx, written) => {
     await applyEffects(trx, target, { checkpoint }, written);
-    await (isForApprovals
-      ? parkForApprovals(trx, { id: run.id, reason })
-      : parkRun(trx, { id: run.id, reason, wakeInMs }));
+    if (waitsFor === undefined) {
+      await parkRun(trx, { id: run.id, reason, wakeInMs });
+    } else {
+      await (waitsFor === "children" ? parkForChildren : parkForApprovals)(trx, { id: run.id, reason });
+      // Its deadline may be later now, and that of the runs above follows.
+      if (run.parent_run_id !== null) {
+        await insertTreeCheck(trx, run.parent_run_id);
+      }
+    }
     failpoint("park.written");
   });
   failpoint("park.committed");
+  announceTree(deps.wakeup, run.parent_run_id);
   span.end({ status: "waiting" });
 }
 

@@ -12,12 +12,16 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { ChainGap, type LogChain } from "../hash-chain/chain.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../log/result.ts";
 import { readStoredChain } from "../log/stored-chain.ts";
+import type { Wakeup } from "../log/wakeup.ts";
 import type { RunWriter } from "../log/writer.ts";
 import { insertCallback } from "../storage/callback.ts";
 import { finishRun, isActive, type RunRow, type Spent } from "../storage/run.ts";
 import { completeOwnRun } from "../storage/run-end.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
 import type { StartedRun } from "../storage/run-start.ts";
+import { insertCheckOfChildren, insertTreeCheck } from "../storage/run-tree.ts";
+import { announceCallback } from "./callback.ts";
+import { announceTree } from "./children.ts";
 import { closeCalls } from "./close-calls.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
 import { readPartialOutput } from "./partial-output.ts";
@@ -172,6 +176,16 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
   if (baseUrl !== null && run.status !== "pending") {
     await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
   }
+  if (run.parent_run_id !== null) {
+    await insertTreeCheck(trx, run.parent_run_id);
+  }
+  await insertCheckOfChildren(trx, id);
+}
+
+/** Announces the end of a run after its commit: its status callback is due, and the runs above and below it get a look. */
+export function announceEnd(wakeup: Wakeup, run: Pick<RunRow, "callback_url" | "parent_run_id">): void {
+  announceCallback(wakeup, run.callback_url);
+  announceTree(wakeup, run.parent_run_id);
 }
 
 /** Returns a failure as lists search it. */

@@ -10,9 +10,11 @@ import { emptyApprovals } from "../storage/approval.ts";
 import { deleteCheckpoints } from "../storage/checkpoint.ts";
 import { erasedRowsMax } from "../storage/erase.ts";
 import {
+  type DeletedSession,
   emptyRun,
   emptySession,
   hasActiveRun,
+  listChildSessions,
   listDeletedSessions,
   listRunIdsOf,
   replaceResults,
@@ -66,8 +68,9 @@ export async function purgeSession(deps: PurgeDeps, target: SessionName): Promis
       break;
     }
     for (const session of sessions) {
-      runs += session.runs;
-      results += session.isPurged ? 0 : await purgeContents(deps, session.id);
+      const purged = await purgeTree(deps, session);
+      runs += purged.runs;
+      results += purged.results;
     }
     after = sessions.at(-1)?.id;
   }
@@ -93,6 +96,18 @@ async function deleteLiving(deps: PurgeDeps, target: SessionName): Promise<void>
     // A reader that waits for the session's first run learns that none will start.
     deps.wakeup.publish({ topic: "session", key: deleted, value: 0 });
   }
+}
+
+/** Purges a session after those of its child runs: while one of them is left, the next purge finds it. */
+async function purgeTree(deps: PurgeDeps, session: DeletedSession): Promise<Purged> {
+  let { runs } = session;
+  let results = 0;
+  for (const child of await listChildSessions(deps.db, session.id)) {
+    const purged = await purgeTree(deps, child);
+    runs += purged.runs;
+    results += purged.results;
+  }
+  return { runs, results: results + (session.isPurged ? 0 : await purgeContents(deps, session.id)) };
 }
 
 async function purgeContents(deps: PurgeDeps, session: string): Promise<number> {

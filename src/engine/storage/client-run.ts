@@ -36,6 +36,10 @@ export interface RunFilter {
   readonly model?: string | undefined;
   /** A text in the code or the message of the failure. */
   readonly errorContains?: string | undefined;
+  /** The run whose child runs to select. */
+  readonly parentRunId?: string | undefined;
+  /** The run at the top of the tree whose other runs to select. */
+  readonly rootRunId?: string | undefined;
 }
 
 /** A page of a list, newest first. */
@@ -116,13 +120,20 @@ function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains 
 }
 
 function selectRuns(db: Db, filter: RunFilter, { before, limit }: RunPage) {
-  const { client, sessionName, states } = filter;
-  // For active runs alone: with this collation the planner takes their index, not that of all runs of the client.
+  const { client, sessionName, states, parentRunId, rootRunId } = filter;
+  // With this collation the planner takes the index of active runs or that of a tree, not that of all runs of the client.
   const isActiveOnly = states?.every(isActive) === true;
+  const isOfTree = parentRunId !== undefined || rootRunId !== undefined;
   let query = visibleRuns(db)
-    .where(isActiveOnly ? sql`run.client collate "C"` : "run.client", "=", client)
+    .where(isActiveOnly || isOfTree ? sql`run.client collate "C"` : "run.client", "=", client)
     .orderBy("run.id", "desc")
     .limit(limit);
+  if (parentRunId !== undefined) {
+    query = query.where("run.parent_run_id", "=", parentRunId);
+  }
+  if (rootRunId !== undefined) {
+    query = query.where("run.root_run_id", "=", rootRunId);
+  }
   if (isActiveOnly) {
     query = query.where(runIsActive);
   }
@@ -146,7 +157,7 @@ function visibleRuns(db: Db | Transaction) {
     .where("run.delete_time", "is", null);
 }
 
-function hasFilters({ client: _, sessionName: __, ...filters }: RunFilter): boolean {
+function hasFilters({ client: _, sessionName: __, parentRunId: ___, rootRunId: ____, ...filters }: RunFilter): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }
 

@@ -12,15 +12,18 @@ interface SessionName {
   readonly name: string;
 }
 
-/** Returns whether any session that the client ever had under the name has an active run. */
+/** Returns whether any session that the client ever had under the name has an active run, or a run below one of its runs is active. */
 export async function hasActiveRun(trx: Transaction, { client, name }: SessionName): Promise<boolean> {
   if (!isStorableText(name)) {
     return false;
   }
   const { rows } = await sql`
-    select from session join run on run.session = session.id
-    where session.client = ${client} and session.name = ${name} and ${runIsActive}
-    limit 1`.execute(trx);
+    with recursive family (id) as (
+      select id from session where client = ${client} and name = ${name}
+      union all
+      select session.id from family join session on session.parent_session = family.id
+    )
+    select from family join run on run.session = family.id where ${runIsActive} limit 1`.execute(trx);
   return rows.length > 0;
 }
 
@@ -32,7 +35,7 @@ export interface DeletedSession {
   readonly isPurged: boolean;
 }
 
-/** Returns the deleted sessions of a name after an id, in order of their ids. */
+/** Returns the deleted sessions of a name after an id, in order of their ids. A child run's session has no name that a client knows. */
 export async function listDeletedSessions(
   db: Db,
   args: SessionName & { after: string | undefined; limit: number },
@@ -47,6 +50,14 @@ export async function listDeletedSessions(
     where client = ${args.client} and name = ${args.name} and delete_time is not null
       and id > ${args.after ?? "00000000-0000-0000-0000-000000000000"}
     order by id limit ${args.limit}`.execute(db);
+  return rows;
+}
+
+/** Returns the sessions of the child runs of a session's runs. */
+export async function listChildSessions(db: Db, session: string): Promise<DeletedSession[]> {
+  const { rows } = await sql<DeletedSession>`
+    select id, octet_length(agent) = 0 as "isPurged", (select count(*) from run where run.session = session.id) as runs
+    from session where parent_session = ${session} order by id`.execute(db);
   return rows;
 }
 
@@ -104,7 +115,10 @@ type KeptColumn =
   | "assigned_runner"
   | "prompt_tokens"
   | "completion_tokens"
-  | "cost_micro_usd";
+  | "cost_micro_usd"
+  | "parent_run_id"
+  | "root_run_id"
+  | "depth";
 
 /** All others but the terminal result. A new column of the table compiles when it is among these or the kept ones. */
 const emptied = {

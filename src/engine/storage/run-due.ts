@@ -11,6 +11,8 @@ export interface Due {
   readonly serverStart: string;
   /** Waiting runs whose time has come. */
   readonly wakes: boolean;
+  /** Trees of runs that have changed. */
+  readonly trees: boolean;
   /** Pending runs, whether their session is free or not. */
   readonly pending: boolean;
   /** Replicas whose lease has expired. */
@@ -26,6 +28,7 @@ export async function findDue(db: Db, { marginMs }: { marginMs: number }): Promi
   const { rows } = await sql<Due>`
     select ${serverStart} as "serverStart",
       exists (select from run where status = 'waiting' and wake_at <= now()) as wakes,
+      exists (select from tree_check) as trees,
       exists (select from run where status = 'pending') as pending,
       exists (select from replica where lease_until < now()) as replicas,
       exists (

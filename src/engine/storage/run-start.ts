@@ -82,8 +82,13 @@ type LaterColumn =
 /** Columns that say where a new run waits, and when its time is over. */
 type PlaceColumn = "status" | "wait_reason" | "owner" | "epoch" | "wake_at" | "start_time" | "deadline";
 
+/** Columns that only a child run has. */
+type TreeColumn = "parent_run_id" | "root_run_id" | "depth";
+
 /** All other columns. A new column of the table compiles when it is among these or the later ones. */
-const givenColumns: Readonly<Record<Exclude<keyof RunTable, LaterColumn | PlaceColumn>, ParameterColumn<NewRun>>> = {
+const givenColumns: Readonly<
+  Record<Exclude<keyof RunTable, LaterColumn | PlaceColumn | TreeColumn>, ParameterColumn<NewRun>>
+> = {
   id: ["uuid", ({ id }) => id],
   client: ["text", ({ client }) => client],
   session: ["uuid", ({ session }) => session],
@@ -112,8 +117,11 @@ const startTime = "greatest(now(), to_timestamp(asked.start_ms / 1000.0))";
 const deadline = `${startTime} + asked.timeout_ms * interval '1 millisecond'`;
 
 /** Returns SQL that inserts the runs of `asked`, up to its `from`. */
-function insertAsked(place: Readonly<Record<Exclude<PlaceColumn, "deadline">, string>>): RawBuilder<unknown> {
-  const given = Object.fromEntries(Object.keys(givenColumns).map((column) => [column, `asked.${column}`]));
+function insertAsked(
+  place: Readonly<Record<Exclude<PlaceColumn, "deadline">, string>>,
+  columns: object = givenColumns,
+): RawBuilder<unknown> {
+  const given = Object.fromEntries(Object.keys(columns).map((column) => [column, `asked.${column}`]));
   const values = { ...given, ...place, deadline };
   return sql.raw(`insert into run (${Object.keys(values).join(", ")}) select ${Object.values(values).join(", ")}`);
 }
@@ -130,12 +138,13 @@ const insertOwned = insertAsked({
 
 const waiting = { owner: "null", epoch: "0", start_time: "null" };
 const insertPending = insertAsked({ ...waiting, status: "'pending'", wait_reason: "'session'", wake_at: startTime });
-const insertQueued = insertAsked({
+const queued = {
   ...waiting,
   status: "'queued'",
   wait_reason: "null",
   wake_at: `${startTime} + asked.unclaimed_ms * interval '1 millisecond'`,
-});
+};
+const insertQueued = insertAsked(queued);
 
 /**
  * Inserts a run. It becomes the session's latest run, and its input the session's newest message. This is one statement,
@@ -240,4 +249,53 @@ export async function queueHiddenRuns<Run extends HiddenRun>(
     ${insertQueued} from asked
     returning id, (extract(epoch from deadline) * 1000)::float8 as deadline_ms`.execute(trx);
   return new Map(rows.map(({ id, deadline_ms }) => [id, deadline_ms]));
+}
+
+/** A run that a call of another run starts. */
+export interface ChildRun extends NewRun {
+  readonly parentRunId: string;
+  readonly rootRunId: string;
+  readonly depth: number;
+  /** The hidden session to open for it; undefined for a run in a session that exists, has ended all its runs, and is locked. */
+  readonly opens: ChildSession | undefined;
+}
+
+/** The session of a child run. */
+export interface ChildSession {
+  readonly agent: Uint8Array;
+  readonly parentSession: string;
+  readonly workDir: string | undefined;
+  readonly callback: Uint8Array | undefined;
+}
+
+const treeColumns: Readonly<Record<TreeColumn, ParameterColumn<ChildRun>>> = {
+  parent_run_id: ["uuid", ({ parentRunId }) => parentRunId],
+  root_run_id: ["uuid", ({ rootRunId }) => rootRunId],
+  depth: ["int4", ({ depth }) => depth],
+};
+const insertChild = insertAsked(queued, { ...givenColumns, ...treeColumns });
+
+/** Queues a child run, whose input becomes the newest message of its session. */
+export async function queueChildRun(trx: Transaction, run: ChildRun): Promise<void> {
+  const columns: Readonly<Record<string, ParameterColumn<ChildRun>>> = {
+    ...askedColumns,
+    ...treeColumns,
+    session_agent: ["bytea", ({ opens }) => opens?.agent],
+    parent_session: ["uuid", ({ opens }) => opens?.parentSession],
+    work_dir: ["text", ({ opens }) => opens?.workDir],
+    callback: ["bytea", ({ opens }) => opens?.callback],
+  };
+  await sql`
+    with asked as materialized (
+      select * from ${parameterRows([run], columns)} as given
+    ), opened as (
+      insert into session (id, client, name, agent, latest_run_id, hidden, parent_session, work_dir, callback)
+      select session, client, session::text, session_agent, id, true, parent_session, work_dir, callback from asked
+      where session_agent is not null
+    ), latest as (
+      update session set latest_run_id = asked.id from asked where session.id = asked.session and session_agent is null
+    ), inserted as (
+      ${insertChild} from asked returning id, session, input
+    )
+    ${inputOf("inserted")}`.execute(trx);
 }

@@ -40,6 +40,9 @@ const runColumns = [
   "run.log_hash",
   "run.model",
   "run.input_length",
+  "run.parent_run_id",
+  "run.root_run_id",
+  "run.depth",
 ] as const;
 type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
@@ -252,7 +255,7 @@ export async function wakeDecidedRun(trx: Transaction, id: string): Promise<bool
 }
 
 /** The approvals that a run of the agent loop waits for. */
-function openApprovals(id: string) {
+export function openApprovals(id: string) {
   return sql`approval where run_id = ${id} and tool_call_id is not null and decision is null
     and expire_time > clock_timestamp()`;
 }

@@ -18,6 +18,7 @@ declare module "../../platform/database/schema.ts" {
     schedule: ScheduleTable;
     approval: ApprovalTable;
     work_dir_claim: WorkDirClaimTable;
+    tree_check: TreeCheckTable;
   }
 }
 
@@ -52,6 +53,8 @@ export interface SessionTable {
   delete_time: Date | null;
   /** True for a session that a protocol keeps for its own runs: SessionService neither finds nor lists it. */
   hidden: Generated<boolean>;
+  /** The session of the parent of its child runs; null for every other session. */
+  parent_session: string | null;
 }
 
 /** A run: its place in the queue, its owner and its outcome. */
@@ -96,6 +99,12 @@ export interface RunTable {
   prompt_tokens: number | null;
   completion_tokens: number | null;
   cost_micro_usd: number | null;
+  /** The run whose call has started this one; null for a run that a caller started. */
+  parent_run_id: string | null;
+  /** The run at the top of the tree; null for a run that a caller started. */
+  root_run_id: string | null;
+  /** The number of runs above it in the tree. */
+  depth: Generated<number>;
 }
 
 /** One entry of a log. */
@@ -137,6 +146,14 @@ export interface ToolCallTable {
   end_time: Date | null;
   /** The approval that the call waits for; null for a call that needs none. */
   approval_id: string | null;
+  /** The run that the call has started; null for a call of another tool. */
+  child_run_id: string | null;
+}
+
+/** A run whose children or parent have to be looked at. */
+export interface TreeCheckTable {
+  position: GeneratedAlways<number>;
+  run_id: string;
 }
 
 /** An approval that a run requests. */

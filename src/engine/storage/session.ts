@@ -172,9 +172,17 @@ function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
     .where("delete_time", "is", null);
 }
 
-/** Marks a session as deleted. */
+/** Marks a session as deleted, and those of its child runs. */
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
-  await trx.updateTable("session").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
+  await sql`update session set delete_time = now() where id in (${withChildSessions(id)})`.execute(trx);
+}
+
+/** Returns a query of the ids of a session, of the sessions of its child runs, and of those below them. */
+export function withChildSessions(id: string): RawBuilder<unknown> {
+  return sql`
+    with recursive family (id) as (
+      select ${id}::uuid union all select session.id from family join session on session.parent_session = family.id
+    ) select id from family`;
 }
 
 /** Replaces the annotations of a session; undefined removes them. An unknown session stays unknown. */

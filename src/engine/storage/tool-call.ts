@@ -9,7 +9,7 @@ import type { ToolCallTable } from "./schema.ts";
 
 /** A tool call of a run, with its approval. The fields of the approval are null for a call without one. */
 export interface ToolCallRow
-  extends Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome" | "approval_id"> {
+  extends Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome" | "approval_id" | "child_run_id"> {
   readonly state: ApprovalState | null;
   readonly expire_time: Date | null;
   readonly decided_by: string | null;
@@ -60,7 +60,7 @@ export async function recordToolOutcome(
 /** Returns the calls whose outcome is not in the log yet, in the order of the model's calls. */
 export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
   const { rows } = await sql<ToolCallRow>`
-    select tool_call.turn, position, call, outcome, approval_id, case when approval_id is not null then ${approvalState} end as state,
+    select tool_call.turn, position, call, outcome, approval_id, child_run_id, case when approval_id is not null then ${approvalState} end as state,
       expire_time, decided_by, comment
     from tool_call join run on run.id = tool_call.run_id left join approval on approval.id = approval_id
     where tool_call.run_id = ${runId} and log_sequence is null

@@ -72,8 +72,11 @@ export const failpoints = [
 /** The failpoints of approvals only: a decision is written and committed, and an approved call is about to begin. */
 const approvalFailpoints = ["approval.decided", "approval.committed", "approval.used"] as const;
 
+/** The failpoints of trees of runs only: child runs are written and committed, and a look at a tree is done but not noted. */
+const treeFailpoints = ["children.written", "children.committed", "tree.checked"] as const;
+
 /** The failpoints of the core. */
-export const coreFailpoints = [...failpoints, ...approvalFailpoints] as const;
+export const coreFailpoints = [...failpoints, ...approvalFailpoints, ...treeFailpoints] as const;
 
 /** The failpoints of protocols, as keys. Each protocol merges its own into it. */
 // biome-ignore lint/suspicious/noEmptyInterface: only protocols have members for it

@@ -81,7 +81,7 @@ func (x StateUpdated_Scope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StateUpdated_Scope.Descriptor instead.
 func (StateUpdated_Scope) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{7, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8, 0}
 }
 
 // Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats
@@ -167,7 +167,7 @@ func (x ModelError_Cause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelError_Cause.Descriptor instead.
 func (ModelError_Cause) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
@@ -206,6 +206,7 @@ type RunResult struct {
 	//	*RunResult_ApprovalRequested
 	//	*RunResult_ResultLost
 	//	*RunResult_ToolCallProgress
+	//	*RunResult_ChildRunStarted
 	//	*RunResult_Extension
 	Payload       isRunResult_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
@@ -435,6 +436,15 @@ func (x *RunResult) GetToolCallProgress() *ToolCallProgress {
 	return nil
 }
 
+func (x *RunResult) GetChildRunStarted() *ChildRunStarted {
+	if x != nil {
+		if x, ok := x.Payload.(*RunResult_ChildRunStarted); ok {
+			return x.ChildRunStarted
+		}
+	}
+	return nil
+}
+
 func (x *RunResult) GetExtension() *Extension {
 	if x != nil {
 		if x, ok := x.Payload.(*RunResult_Extension); ok {
@@ -528,6 +538,11 @@ type RunResult_ToolCallProgress struct {
 	ToolCallProgress *ToolCallProgress `protobuf:"bytes,36,opt,name=tool_call_progress,json=toolCallProgress,proto3,oneof"`
 }
 
+type RunResult_ChildRunStarted struct {
+	// A tool call started a child run.
+	ChildRunStarted *ChildRunStarted `protobuf:"bytes,37,opt,name=child_run_started,json=childRunStarted,proto3,oneof"`
+}
+
 type RunResult_Extension struct {
 	// A result of a type that this version does not know, kept as it arrived.
 	Extension *Extension `protobuf:"bytes,50,opt,name=extension,proto3,oneof"`
@@ -564,6 +579,8 @@ func (*RunResult_ApprovalRequested) isRunResult_Payload() {}
 func (*RunResult_ResultLost) isRunResult_Payload() {}
 
 func (*RunResult_ToolCallProgress) isRunResult_Payload() {}
+
+func (*RunResult_ChildRunStarted) isRunResult_Payload() {}
 
 func (*RunResult_Extension) isRunResult_Payload() {}
 
@@ -898,6 +915,80 @@ func (x *ToolCallProgress) GetMessage() string {
 	return ""
 }
 
+// `child.run.started`, in no other document: a call of a tool of `AgentTools.agents` started a run. It is in the log exactly when
+// that run exists. The call ends when the run and all runs below it have ended.
+type ChildRunStarted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the call.
+	ToolCallId string `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// Name of the tool.
+	ToolName string `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	// Id of the child run.
+	RunId string `protobuf:"bytes,3,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Id of the earlier child run that it continues; unset for a run in a new session.
+	ContinuesRunId string `protobuf:"bytes,4,opt,name=continues_run_id,json=continuesRunId,proto3" json:"continues_run_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ChildRunStarted) Reset() {
+	*x = ChildRunStarted{}
+	mi := &file_runnel_v1_result_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChildRunStarted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChildRunStarted) ProtoMessage() {}
+
+func (x *ChildRunStarted) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChildRunStarted.ProtoReflect.Descriptor instead.
+func (*ChildRunStarted) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ChildRunStarted) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ChildRunStarted) GetToolName() string {
+	if x != nil {
+		return x.ToolName
+	}
+	return ""
+}
+
+func (x *ChildRunStarted) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ChildRunStarted) GetContinuesRunId() string {
+	if x != nil {
+		return x.ContinuesRunId
+	}
+	return ""
+}
+
 // `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).
 type ArtifactCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -923,7 +1014,7 @@ type ArtifactCreated struct {
 
 func (x *ArtifactCreated) Reset() {
 	*x = ArtifactCreated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[6]
+	mi := &file_runnel_v1_result_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1026,7 @@ func (x *ArtifactCreated) String() string {
 func (*ArtifactCreated) ProtoMessage() {}
 
 func (x *ArtifactCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[6]
+	mi := &file_runnel_v1_result_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1039,7 @@ func (x *ArtifactCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArtifactCreated.ProtoReflect.Descriptor instead.
 func (*ArtifactCreated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ArtifactCreated) GetArtifactType() string {
@@ -1022,7 +1113,7 @@ type StateUpdated struct {
 
 func (x *StateUpdated) Reset() {
 	*x = StateUpdated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[7]
+	mi := &file_runnel_v1_result_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1034,7 +1125,7 @@ func (x *StateUpdated) String() string {
 func (*StateUpdated) ProtoMessage() {}
 
 func (x *StateUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[7]
+	mi := &file_runnel_v1_result_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1047,7 +1138,7 @@ func (x *StateUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateUpdated.ProtoReflect.Descriptor instead.
 func (*StateUpdated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *StateUpdated) GetScope() StateUpdated_Scope {
@@ -1086,7 +1177,7 @@ type ActionRequested struct {
 
 func (x *ActionRequested) Reset() {
 	*x = ActionRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	mi := &file_runnel_v1_result_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1098,7 +1189,7 @@ func (x *ActionRequested) String() string {
 func (*ActionRequested) ProtoMessage() {}
 
 func (x *ActionRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	mi := &file_runnel_v1_result_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1111,7 +1202,7 @@ func (x *ActionRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRequested.ProtoReflect.Descriptor instead.
 func (*ActionRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ActionRequested) GetAction() string {
@@ -1159,7 +1250,7 @@ type RunCompleted struct {
 
 func (x *RunCompleted) Reset() {
 	*x = RunCompleted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[9]
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1171,7 +1262,7 @@ func (x *RunCompleted) String() string {
 func (*RunCompleted) ProtoMessage() {}
 
 func (x *RunCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[9]
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1184,7 +1275,7 @@ func (x *RunCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompleted.ProtoReflect.Descriptor instead.
 func (*RunCompleted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RunCompleted) GetFinishReason() string {
@@ -1259,7 +1350,7 @@ type RunFailed struct {
 
 func (x *RunFailed) Reset() {
 	*x = RunFailed{}
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1362,7 @@ func (x *RunFailed) String() string {
 func (*RunFailed) ProtoMessage() {}
 
 func (x *RunFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1375,7 @@ func (x *RunFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFailed.ProtoReflect.Descriptor instead.
 func (*RunFailed) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RunFailed) GetCode() string {
@@ -1353,7 +1444,7 @@ type ModelError struct {
 
 func (x *ModelError) Reset() {
 	*x = ModelError{}
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1456,7 @@ func (x *ModelError) String() string {
 func (*ModelError) ProtoMessage() {}
 
 func (x *ModelError) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1469,7 @@ func (x *ModelError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelError.ProtoReflect.Descriptor instead.
 func (*ModelError) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ModelError) GetCause() ModelError_Cause {
@@ -1420,7 +1511,7 @@ type ReasoningDelta struct {
 
 func (x *ReasoningDelta) Reset() {
 	*x = ReasoningDelta{}
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1523,7 @@ func (x *ReasoningDelta) String() string {
 func (*ReasoningDelta) ProtoMessage() {}
 
 func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1536,7 @@ func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReasoningDelta.ProtoReflect.Descriptor instead.
 func (*ReasoningDelta) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReasoningDelta) GetContent() string {
@@ -1466,7 +1557,7 @@ type TurnStarted struct {
 
 func (x *TurnStarted) Reset() {
 	*x = TurnStarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1478,7 +1569,7 @@ func (x *TurnStarted) String() string {
 func (*TurnStarted) ProtoMessage() {}
 
 func (x *TurnStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1491,7 +1582,7 @@ func (x *TurnStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStarted.ProtoReflect.Descriptor instead.
 func (*TurnStarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TurnStarted) GetTurn() int32 {
@@ -1516,7 +1607,7 @@ type TurnRestarted struct {
 
 func (x *TurnRestarted) Reset() {
 	*x = TurnRestarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1619,7 @@ func (x *TurnRestarted) String() string {
 func (*TurnRestarted) ProtoMessage() {}
 
 func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1632,7 @@ func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnRestarted.ProtoReflect.Descriptor instead.
 func (*TurnRestarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TurnRestarted) GetTurn() int32 {
@@ -1569,7 +1660,7 @@ type ResultLost struct {
 
 func (x *ResultLost) Reset() {
 	*x = ResultLost{}
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1581,7 +1672,7 @@ func (x *ResultLost) String() string {
 func (*ResultLost) ProtoMessage() {}
 
 func (x *ResultLost) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1594,7 +1685,7 @@ func (x *ResultLost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultLost.ProtoReflect.Descriptor instead.
 func (*ResultLost) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 // `run.waiting`: the run is parked.
@@ -1610,7 +1701,7 @@ type RunWaiting struct {
 
 func (x *RunWaiting) Reset() {
 	*x = RunWaiting{}
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1713,7 @@ func (x *RunWaiting) String() string {
 func (*RunWaiting) ProtoMessage() {}
 
 func (x *RunWaiting) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1726,7 @@ func (x *RunWaiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunWaiting.ProtoReflect.Descriptor instead.
 func (*RunWaiting) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RunWaiting) GetReason() string {
@@ -1680,7 +1771,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[17]
+	mi := &file_runnel_v1_result_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1692,7 +1783,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[17]
+	mi := &file_runnel_v1_result_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1705,7 +1796,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ApprovalRequested) GetToolCallId() string {
@@ -1784,7 +1875,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[18]
+	mi := &file_runnel_v1_result_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1887,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[18]
+	mi := &file_runnel_v1_result_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1900,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{18}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Extension) GetType() string {
@@ -1830,7 +1921,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xb9\x0e\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\x9f\x0f\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -1875,7 +1966,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\vresult.lost\x10\x02H\x00R\n" +
 	"resultLost\x12h\n" +
 	"\x12tool_call_progress\x18$ \x01(\v2\x1b.runnel.v1.ToolCallProgressB\x1b\xaa\xd9\xf4\a\x16\n" +
-	"\x12tool.call.progress\x10\x02H\x00R\x10toolCallProgress\x12H\n" +
+	"\x12tool.call.progress\x10\x02H\x00R\x10toolCallProgress\x12d\n" +
+	"\x11child_run_started\x18% \x01(\v2\x1a.runnel.v1.ChildRunStartedB\x1a\xaa\xd9\xf4\a\x15\n" +
+	"\x11child.run.started\x10\x02H\x00R\x0fchildRunStarted\x12H\n" +
 	"\textension\x182 \x01(\v2\x14.runnel.v1.ExtensionB\x12\xaa\xd9\xf4\a\r\n" +
 	"\textension\x10\x02H\x00R\textension:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
@@ -1909,7 +2002,13 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\bprogress\x18\x03 \x01(\x01R\bprogress\x12\x19\n" +
 	"\x05total\x18\x04 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessageB\b\n" +
-	"\x06_total\"\x8f\x03\n" +
+	"\x06_total\"\x91\x01\n" +
+	"\x0fChildRunStarted\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x1b\n" +
+	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12\x15\n" +
+	"\x06run_id\x18\x03 \x01(\tR\x05runId\x12(\n" +
+	"\x10continues_run_id\x18\x04 \x01(\tR\x0econtinuesRunId\"\x8f\x03\n" +
 	"\x0fArtifactCreated\x12#\n" +
 	"\rartifact_type\x18\x01 \x01(\tR\fartifactType\x12$\n" +
 	"\vartifact_id\x18\x02 \x01(\tH\x00R\n" +
@@ -2036,7 +2135,7 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
 	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
@@ -2046,59 +2145,61 @@ var file_runnel_v1_result_proto_goTypes = []any{
 	(*ToolCallStarted)(nil),       // 5: runnel.v1.ToolCallStarted
 	(*ToolCallCompleted)(nil),     // 6: runnel.v1.ToolCallCompleted
 	(*ToolCallProgress)(nil),      // 7: runnel.v1.ToolCallProgress
-	(*ArtifactCreated)(nil),       // 8: runnel.v1.ArtifactCreated
-	(*StateUpdated)(nil),          // 9: runnel.v1.StateUpdated
-	(*ActionRequested)(nil),       // 10: runnel.v1.ActionRequested
-	(*RunCompleted)(nil),          // 11: runnel.v1.RunCompleted
-	(*RunFailed)(nil),             // 12: runnel.v1.RunFailed
-	(*ModelError)(nil),            // 13: runnel.v1.ModelError
-	(*ReasoningDelta)(nil),        // 14: runnel.v1.ReasoningDelta
-	(*TurnStarted)(nil),           // 15: runnel.v1.TurnStarted
-	(*TurnRestarted)(nil),         // 16: runnel.v1.TurnRestarted
-	(*ResultLost)(nil),            // 17: runnel.v1.ResultLost
-	(*RunWaiting)(nil),            // 18: runnel.v1.RunWaiting
-	(*ApprovalRequested)(nil),     // 19: runnel.v1.ApprovalRequested
-	(*Extension)(nil),             // 20: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 22: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 23: runnel.v1.MessageChunk
-	(*Message)(nil),               // 24: runnel.v1.Message
-	(*ToolCall)(nil),              // 25: runnel.v1.ToolCall
+	(*ChildRunStarted)(nil),       // 8: runnel.v1.ChildRunStarted
+	(*ArtifactCreated)(nil),       // 9: runnel.v1.ArtifactCreated
+	(*StateUpdated)(nil),          // 10: runnel.v1.StateUpdated
+	(*ActionRequested)(nil),       // 11: runnel.v1.ActionRequested
+	(*RunCompleted)(nil),          // 12: runnel.v1.RunCompleted
+	(*RunFailed)(nil),             // 13: runnel.v1.RunFailed
+	(*ModelError)(nil),            // 14: runnel.v1.ModelError
+	(*ReasoningDelta)(nil),        // 15: runnel.v1.ReasoningDelta
+	(*TurnStarted)(nil),           // 16: runnel.v1.TurnStarted
+	(*TurnRestarted)(nil),         // 17: runnel.v1.TurnRestarted
+	(*ResultLost)(nil),            // 18: runnel.v1.ResultLost
+	(*RunWaiting)(nil),            // 19: runnel.v1.RunWaiting
+	(*ApprovalRequested)(nil),     // 20: runnel.v1.ApprovalRequested
+	(*Extension)(nil),             // 21: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 23: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 24: runnel.v1.MessageChunk
+	(*Message)(nil),               // 25: runnel.v1.Message
+	(*ToolCall)(nil),              // 26: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	21, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	22, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	22, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	23, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
 	3,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
 	4,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
 	5,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
 	6,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
-	8,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
-	9,  // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
-	10, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
-	11, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
-	12, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
-	14, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
-	15, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
-	16, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
-	18, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
-	19, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
-	17, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
+	9,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
+	10, // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
+	11, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
+	12, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
+	13, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
+	15, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
+	16, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
+	17, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
+	19, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
+	20, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
+	18, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
 	7,  // 17: runnel.v1.RunResult.tool_call_progress:type_name -> runnel.v1.ToolCallProgress
-	20, // 18: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	23, // 19: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	24, // 20: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
-	0,  // 21: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	24, // 22: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	25, // 23: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	13, // 24: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
-	1,  // 25: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
-	21, // 26: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	21, // 27: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	8,  // 18: runnel.v1.RunResult.child_run_started:type_name -> runnel.v1.ChildRunStarted
+	21, // 19: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	24, // 20: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	25, // 21: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	0,  // 22: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
+	25, // 23: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	26, // 24: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	14, // 25: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 26: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	22, // 27: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	22, // 28: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -2125,20 +2226,21 @@ func file_runnel_v1_result_proto_init() {
 		(*RunResult_ApprovalRequested)(nil),
 		(*RunResult_ResultLost)(nil),
 		(*RunResult_ToolCallProgress)(nil),
+		(*RunResult_ChildRunStarted)(nil),
 		(*RunResult_Extension)(nil),
 	}
 	file_runnel_v1_result_proto_msgTypes[4].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[5].OneofWrappers = []any{}
-	file_runnel_v1_result_proto_msgTypes[6].OneofWrappers = []any{}
-	file_runnel_v1_result_proto_msgTypes[8].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[7].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[9].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

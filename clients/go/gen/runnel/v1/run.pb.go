@@ -137,7 +137,13 @@ type Run struct {
 	// Model that the run works with, as `SendMessage` resolved it; empty for a run of another driver.
 	Model string `protobuf:"bytes,20,opt,name=model,proto3" json:"model,omitempty"`
 	// Time from which a replica may work on the run; set only while it is queued.
-	DueTime       *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
+	DueTime *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
+	// Id of the run whose tool call started this one; unset for a run that a caller started.
+	ParentRunId string `protobuf:"bytes,22,opt,name=parent_run_id,json=parentRunId,proto3" json:"parent_run_id,omitempty"`
+	// Id of the run at the top of the tree; unset for a run that a caller started.
+	RootRunId string `protobuf:"bytes,23,opt,name=root_run_id,json=rootRunId,proto3" json:"root_run_id,omitempty"`
+	// Number of runs above this one in the tree: 0 for a run that a caller started, at most 5.
+	Depth         int32 `protobuf:"varint,24,opt,name=depth,proto3" json:"depth,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -319,11 +325,32 @@ func (x *Run) GetDueTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Run) GetParentRunId() string {
+	if x != nil {
+		return x.ParentRunId
+	}
+	return ""
+}
+
+func (x *Run) GetRootRunId() string {
+	if x != nil {
+		return x.RootRunId
+	}
+	return ""
+}
+
+func (x *Run) GetDepth() int32 {
+	if x != nil {
+		return x.Depth
+	}
+	return 0
+}
+
 var File_runnel_v1_run_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\x8b\t\n" +
+	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xf4\t\n" +
 	"\x03Run\x12\x1a\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x03\xe0A\x03R\x05runId\x12\"\n" +
 	"\n" +
@@ -351,7 +378,10 @@ const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
 	"binding_id\x18\x13 \x01(\tB\x03\xe0A\x03R\tbindingId\x12\x19\n" +
 	"\x05model\x18\x14 \x01(\tB\x03\xe0A\x03R\x05model\x12:\n" +
-	"\bdue_time\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\adueTime\"\xe8\x01\n" +
+	"\bdue_time\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\adueTime\x12'\n" +
+	"\rparent_run_id\x18\x16 \x01(\tB\x03\xe0A\x03R\vparentRunId\x12#\n" +
+	"\vroot_run_id\x18\x17 \x01(\tB\x03\xe0A\x03R\trootRunId\x12\x19\n" +
+	"\x05depth\x18\x18 \x01(\x05B\x03\xe0A\x03R\x05depth\"\xe8\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\fSTATE_QUEUED\x10\x01\x1a\v\xc2\xd9\xf4\a\x06queued\x12\x1f\n" +

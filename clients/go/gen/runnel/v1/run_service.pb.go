@@ -270,6 +270,10 @@ type ListRunsRequest struct {
 	// Text in the code or the message of the failure, of which the first 4,096 characters are searched. A to Z also match a to z.
 	// Unset means any run.
 	ErrorContains string `protobuf:"bytes,10,opt,name=error_contains,json=errorContains,proto3" json:"error_contains,omitempty"`
+	// Id of a run: returns only its child runs; unset means any.
+	ParentRunId string `protobuf:"bytes,11,opt,name=parent_run_id,json=parentRunId,proto3" json:"parent_run_id,omitempty"`
+	// Id of a run that a caller started: returns only the runs of its tree, without itself; unset means any.
+	RootRunId     string `protobuf:"bytes,12,opt,name=root_run_id,json=rootRunId,proto3" json:"root_run_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -370,6 +374,20 @@ func (x *ListRunsRequest) GetModel() string {
 func (x *ListRunsRequest) GetErrorContains() string {
 	if x != nil {
 		return x.ErrorContains
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetParentRunId() string {
+	if x != nil {
+		return x.ParentRunId
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetRootRunId() string {
+	if x != nil {
+		return x.RootRunId
 	}
 	return ""
 }
@@ -1168,7 +1186,7 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x127\n" +
 	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\a\xa2\xd9\xf4\a\x02\x10\x01R\bmessages\x12&\n" +
 	"\x05agent\x18\x03 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x12)\n" +
-	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\x9c\x04\n" +
+	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xfa\x04\n" +
 	"\x0fListRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12'\n" +
@@ -1184,7 +1202,9 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\trunner_id\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80\bR\brunnerId\x12\x1e\n" +
 	"\x05model\x18\t \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12/\n" +
 	"\x0eerror_contains\x18\n" +
-	" \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\rerrorContains\"g\n" +
+	" \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\rerrorContains\x12/\n" +
+	"\rparent_run_id\x18\v \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\vparentRunId\x12+\n" +
+	"\vroot_run_id\x18\f \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trootRunId\"g\n" +
 	"\x10ListRunsResponse\x12+\n" +
 	"\x04runs\x18\x01 \x03(\v2\x0e.runnel.v1.RunB\a\xa2\xd9\xf4\a\x02\x10\x01R\x04runs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"`\n" +

@@ -315,7 +315,7 @@ func (x McpServer_Transport) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use McpServer_Transport.Descriptor instead.
 func (McpServer_Transport) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7, 0}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8, 0}
 }
 
 // A conversation with one agent configuration. It has many runs, at most one of them active at a time. The first nine fields
@@ -1033,7 +1033,10 @@ type AgentTools struct {
 	Provider []*ProviderTool `protobuf:"bytes,7,rep,name=provider,proto3" json:"provider,omitempty"`
 	// Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its
 	// end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent.
-	Mcp           []*McpServer `protobuf:"bytes,8,rep,name=mcp,proto3" json:"mcp,omitempty"`
+	Mcp []*McpServer `protobuf:"bytes,8,rep,name=mcp,proto3" json:"mcp,omitempty"`
+	// Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a
+	// message is sent.
+	Agents        []*Subagent `protobuf:"bytes,9,rep,name=agents,proto3" json:"agents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1124,6 +1127,113 @@ func (x *AgentTools) GetMcp() []*McpServer {
 	return nil
 }
 
+func (x *AgentTools) GetAgents() []*Subagent {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+// An agent that another agent calls as a tool. A call starts a run in a session of its own, which SessionService does not show; in all
+// else it is a run like others. The run that called is its parent: it waits, without a slot, until the runs of all such calls of a
+// response have ended. Their outputs are the results of the calls. At the end of each result stands the id of its run; a later call
+// with `run_id` continues that run with a new message, in the same session.
+//
+// A child run works in the directory of its parent. It may have at most the tools of its parent, and the names in its parent's `approve`
+// hold for it too. It gets 95 % of the time that its parent has left. A cancelled or ended parent cancels its child runs. A tree has at
+// most 5 levels below its root, and 2,000 child runs.
+type Subagent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name that the model uses to call the tool: letters, digits, `_` and `-`.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What the agent does, for the model.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// JSON Schema of the arguments, which are then the message of the child run, as JSON; unset means one text, `message`.
+	Parameters string `protobuf:"bytes,3,opt,name=parameters,proto3" json:"parameters,omitempty"`
+	// Name of an agent in the setting `agents.presets`; unset means that `agent` has all settings.
+	Preset string `protobuf:"bytes,4,opt,name=preset,proto3" json:"preset,omitempty"`
+	// Settings of the agent; each replaces that of the preset. Without `model` and `runner` it has the model of its parent. It has no
+	// `functions`.
+	Agent *Agent `protobuf:"bytes,5,opt,name=agent,proto3" json:"agent,omitempty"`
+	// Share of the rest of the parent's budget that a child run may spend, in percent; 0 means 50. Its parent gets back the unspent
+	// tokens. Without a budget of the parent, only that of `agent` applies.
+	BudgetPercent int32 `protobuf:"varint,6,opt,name=budget_percent,json=budgetPercent,proto3" json:"budget_percent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Subagent) Reset() {
+	*x = Subagent{}
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Subagent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Subagent) ProtoMessage() {}
+
+func (x *Subagent) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Subagent.ProtoReflect.Descriptor instead.
+func (*Subagent) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Subagent) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Subagent) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Subagent) GetParameters() string {
+	if x != nil {
+		return x.Parameters
+	}
+	return ""
+}
+
+func (x *Subagent) GetPreset() string {
+	if x != nil {
+		return x.Preset
+	}
+	return ""
+}
+
+func (x *Subagent) GetAgent() *Agent {
+	if x != nil {
+		return x.Agent
+	}
+	return nil
+}
+
+func (x *Subagent) GetBudgetPercent() int32 {
+	if x != nil {
+		return x.BudgetPercent
+	}
+	return 0
+}
+
 // A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it.
 type McpServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1157,7 +1267,7 @@ type McpServer struct {
 
 func (x *McpServer) Reset() {
 	*x = McpServer{}
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1279,7 @@ func (x *McpServer) String() string {
 func (*McpServer) ProtoMessage() {}
 
 func (x *McpServer) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1292,7 @@ func (x *McpServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
 func (*McpServer) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *McpServer) GetName() string {
@@ -1268,7 +1378,7 @@ type McpHeader struct {
 
 func (x *McpHeader) Reset() {
 	*x = McpHeader{}
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1390,7 @@ func (x *McpHeader) String() string {
 func (*McpHeader) ProtoMessage() {}
 
 func (x *McpHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1403,7 @@ func (x *McpHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpHeader.ProtoReflect.Descriptor instead.
 func (*McpHeader) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *McpHeader) GetName() string {
@@ -1324,7 +1434,7 @@ type ProviderTool struct {
 
 func (x *ProviderTool) Reset() {
 	*x = ProviderTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[9]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1446,7 @@ func (x *ProviderTool) String() string {
 func (*ProviderTool) ProtoMessage() {}
 
 func (x *ProviderTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[9]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1459,7 @@ func (x *ProviderTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProviderTool.ProtoReflect.Descriptor instead.
 func (*ProviderTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ProviderTool) GetProvider() string {
@@ -1381,7 +1491,7 @@ type FunctionTool struct {
 
 func (x *FunctionTool) Reset() {
 	*x = FunctionTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[10]
+	mi := &file_runnel_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1503,7 @@ func (x *FunctionTool) String() string {
 func (*FunctionTool) ProtoMessage() {}
 
 func (x *FunctionTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[10]
+	mi := &file_runnel_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1516,7 @@ func (x *FunctionTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionTool.ProtoReflect.Descriptor instead.
 func (*FunctionTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FunctionTool) GetName() string {
@@ -1445,7 +1555,7 @@ type RemoteTool struct {
 
 func (x *RemoteTool) Reset() {
 	*x = RemoteTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[11]
+	mi := &file_runnel_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1567,7 @@ func (x *RemoteTool) String() string {
 func (*RemoteTool) ProtoMessage() {}
 
 func (x *RemoteTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[11]
+	mi := &file_runnel_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1580,7 @@ func (x *RemoteTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoteTool.ProtoReflect.Descriptor instead.
 func (*RemoteTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoteTool) GetName() string {
@@ -1508,7 +1618,7 @@ type Callback struct {
 
 func (x *Callback) Reset() {
 	*x = Callback{}
-	mi := &file_runnel_v1_session_proto_msgTypes[12]
+	mi := &file_runnel_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1630,7 @@ func (x *Callback) String() string {
 func (*Callback) ProtoMessage() {}
 
 func (x *Callback) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[12]
+	mi := &file_runnel_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1643,7 @@ func (x *Callback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Callback.ProtoReflect.Descriptor instead.
 func (*Callback) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Callback) GetBaseUrl() string {
@@ -1647,7 +1757,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06strict\x18\x04 \x01(\bR\x06strict\"X\n" +
 	"\x06Budget\x12\x1f\n" +
 	"\x06tokens\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06tokens\x12-\n" +
-	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xbf\x03\n" +
+	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xf6\x03\n" +
 	"\n" +
 	"AgentTools\x12)\n" +
 	"\abuiltin\x18\x01 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10@\"\x05r\x03(\x80\x01R\abuiltin\x128\n" +
@@ -1658,7 +1768,18 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x10approval_seconds\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xf5$(\x00R\x0fapprovalSeconds\x125\n" +
 	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\x12=\n" +
 	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\x120\n" +
-	"\x03mcp\x18\b \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\x03mcp\"\xd5\a\n" +
+	"\x03mcp\x18\b \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\x03mcp\x125\n" +
+	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\"\x99\x03\n" +
+	"\bSubagent\x12\xb2\x01\n" +
+	"\x04name\x18\x01 \x01(\tB\x9d\x01\xbaH\x92\x01\xba\x01\x8e\x01\n" +
+	"\x15subagent.name.pattern\x12Ninvalid name of an agent: must be 1-64 letters, digits, dashes and underscores\x1a%this.matches('^[A-Za-z0-9_-]{1,64}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12+\n" +
+	"\vdescription\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\vdescription\x120\n" +
+	"\n" +
+	"parameters\x18\x03 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80\x10\xa2\xd9\xf4\a\x02\b\x01R\n" +
+	"parameters\x12\x1f\n" +
+	"\x06preset\x18\x04 \x01(\tB\a\xbaH\x04r\x02(@R\x06preset\x12&\n" +
+	"\x05agent\x18\x05 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x120\n" +
+	"\x0ebudget_percent\x18\x06 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\rbudgetPercent\"\xd5\a\n" +
 	"\tMcpServer\x12\xd6\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\xc1\x01\xbaH\xb6\x01\xba\x01\xb2\x01\n" +
 	"\x17mcp_server.name.pattern\x12hinvalid name of an mcp server: must be a letter, then at most 31 letters, digits, dashes and underscores\x1a-this.matches('^[A-Za-z][A-Za-z0-9_-]{0,31}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12\x1a\n" +
@@ -1736,7 +1857,7 @@ func file_runnel_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_runnel_v1_session_proto_goTypes = []any{
 	(Verbosity)(0),                // 0: runnel.v1.Verbosity
 	(ReasoningEffort)(0),          // 1: runnel.v1.ReasoningEffort
@@ -1750,19 +1871,20 @@ var file_runnel_v1_session_proto_goTypes = []any{
 	(*ResponseFormat)(nil),        // 9: runnel.v1.ResponseFormat
 	(*Budget)(nil),                // 10: runnel.v1.Budget
 	(*AgentTools)(nil),            // 11: runnel.v1.AgentTools
-	(*McpServer)(nil),             // 12: runnel.v1.McpServer
-	(*McpHeader)(nil),             // 13: runnel.v1.McpHeader
-	(*ProviderTool)(nil),          // 14: runnel.v1.ProviderTool
-	(*FunctionTool)(nil),          // 15: runnel.v1.FunctionTool
-	(*RemoteTool)(nil),            // 16: runnel.v1.RemoteTool
-	(*Callback)(nil),              // 17: runnel.v1.Callback
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 19: runnel.v1.Usage
+	(*Subagent)(nil),              // 12: runnel.v1.Subagent
+	(*McpServer)(nil),             // 13: runnel.v1.McpServer
+	(*McpHeader)(nil),             // 14: runnel.v1.McpHeader
+	(*ProviderTool)(nil),          // 15: runnel.v1.ProviderTool
+	(*FunctionTool)(nil),          // 16: runnel.v1.FunctionTool
+	(*RemoteTool)(nil),            // 17: runnel.v1.RemoteTool
+	(*Callback)(nil),              // 18: runnel.v1.Callback
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 20: runnel.v1.Usage
 }
 var file_runnel_v1_session_proto_depIdxs = []int32{
 	2,  // 0: runnel.v1.Session.status:type_name -> runnel.v1.Session.State
-	18, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	19, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
+	19, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	20, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
 	6,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
 	11, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
 	10, // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
@@ -1771,17 +1893,19 @@ var file_runnel_v1_session_proto_depIdxs = []int32{
 	8,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
 	0,  // 9: runnel.v1.Agent.verbosity:type_name -> runnel.v1.Verbosity
 	3,  // 10: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
-	16, // 11: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
-	15, // 12: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
-	14, // 13: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
-	12, // 14: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
-	4,  // 15: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
-	13, // 16: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	17, // 11: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
+	16, // 12: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
+	15, // 13: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
+	13, // 14: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
+	12, // 15: runnel.v1.AgentTools.agents:type_name -> runnel.v1.Subagent
+	7,  // 16: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
+	4,  // 17: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
+	14, // 18: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_proto_init() }
@@ -1791,14 +1915,14 @@ func file_runnel_v1_session_proto_init() {
 	}
 	file_runnel_v1_usage_proto_init()
 	file_runnel_v1_session_proto_msgTypes[2].OneofWrappers = []any{}
-	file_runnel_v1_session_proto_msgTypes[7].OneofWrappers = []any{}
+	file_runnel_v1_session_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_session_proto_rawDesc), len(file_runnel_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

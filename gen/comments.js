@@ -8242,6 +8242,70 @@ export const comments = new Map(
   "HTTP status of the provider's answer; 0 when there was none."
  ],
  [
+  "runnel.v1.PlanEntry",
+  "One step of a plan."
+ ],
+ [
+  "runnel.v1.PlanEntry.Priority",
+  "How important a step is."
+ ],
+ [
+  "runnel.v1.PlanEntry.Priority.PRIORITY_HIGH",
+  "High."
+ ],
+ [
+  "runnel.v1.PlanEntry.Priority.PRIORITY_LOW",
+  "Low."
+ ],
+ [
+  "runnel.v1.PlanEntry.Priority.PRIORITY_MEDIUM",
+  "Medium."
+ ],
+ [
+  "runnel.v1.PlanEntry.Priority.PRIORITY_UNSPECIFIED",
+  "Unspecified: the agent gave none."
+ ],
+ [
+  "runnel.v1.PlanEntry.Status",
+  "How far a step has got."
+ ],
+ [
+  "runnel.v1.PlanEntry.Status.STATUS_COMPLETED",
+  "It is done."
+ ],
+ [
+  "runnel.v1.PlanEntry.Status.STATUS_IN_PROGRESS",
+  "The agent works on it."
+ ],
+ [
+  "runnel.v1.PlanEntry.Status.STATUS_PENDING",
+  "The agent has not begun."
+ ],
+ [
+  "runnel.v1.PlanEntry.Status.STATUS_UNSPECIFIED",
+  "Unspecified: not a valid status."
+ ],
+ [
+  "runnel.v1.PlanEntry.priority",
+  "How important it is. Coding agents give one, and the tool `todo` does not."
+ ],
+ [
+  "runnel.v1.PlanEntry.status",
+  "How far it has got."
+ ],
+ [
+  "runnel.v1.PlanEntry.text",
+  "What the agent means to do, for people."
+ ],
+ [
+  "runnel.v1.PlanUpdated",
+  "`plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one before."
+ ],
+ [
+  "runnel.v1.PlanUpdated.entries",
+  "The steps, in their order; empty when the agent has no plan any more."
+ ],
+ [
   "runnel.v1.Provider",
   "One account at one model provider."
  ],
@@ -8688,6 +8752,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunResult.payload",
   "The content of the entry. An unknown member is a type that is newer than the reader: skip it, but count its sequence."
+ ],
+ [
+  "runnel.v1.RunResult.plan_updated",
+  "The run changed its plan."
  ],
  [
   "runnel.v1.RunResult.purged_sha256",

@@ -1,7 +1,14 @@
 // Prints results for people.
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
-import { ModelError_Cause, type RunFailed, type RunResult, type TurnRestarted } from "#gen/runnel/v1/result_pb.js";
+import {
+  ModelError_Cause,
+  PlanEntry_Status,
+  type PlanUpdated,
+  type RunFailed,
+  type RunResult,
+  type TurnRestarted,
+} from "#gen/runnel/v1/result_pb.js";
 import { cut, shorten } from "./shorten.ts";
 
 /** The length of a void text's opening that is shown, enough to find it. */
@@ -61,6 +68,8 @@ function showPayload(payload: RunResult["payload"]): string {
         : `← failed: ${shorten(payload.value.error)}\n`;
     case "actionRequested":
       return `\n→ asks for ${shorten(`${payload.value.action} ${payload.value.target ?? ""}`)}\n`;
+    case "planUpdated":
+      return showPlan(payload.value);
     case "approvalRequested":
       return `(waits for an approval: runnel approvals show ${payload.value.approvalId})\n`;
     case "runWaiting":
@@ -73,6 +82,19 @@ function showPayload(payload: RunResult["payload"]): string {
       return "";
   }
 }
+
+/** Prints a line for each step. */
+function showPlan({ entries }: PlanUpdated): string {
+  const done = entries.filter(({ status }) => status === PlanEntry_Status.COMPLETED).length;
+  const lines = entries.map(({ text, status }) => `  ${marks[status] ?? "·"} ${shorten(text)}\n`);
+  return `\nplan: ${done} of ${entries.length} done\n${lines.join("")}`;
+}
+
+/** The marks of steps; a step that has not begun has a dot. */
+const marks: Readonly<Partial<Record<PlanEntry_Status, string>>> = {
+  [PlanEntry_Status.COMPLETED]: "✓",
+  [PlanEntry_Status.IN_PROGRESS]: "→",
+};
 
 /** Returns why the model gave no response, such as ` (rate_limit)`; empty for every other failure. */
 function describeCause({ modelError }: RunFailed): string {

@@ -1,4 +1,4 @@
-// The state of a front end that an agent changes, by the official clients.
+// The state of a front end that an agent changes, and its plan, by the official clients.
 
 import type { BaseEvent } from "@ag-ui/client";
 import { describe, expect, test } from "vitest";
@@ -6,18 +6,20 @@ import { answer, callTools } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { ask, clients, openAgent, setAgUiStage } from "./stage.ts";
 
+const steps = [{ text: "Pack", status: "in_progress" }];
+const plan = { id: "c6", name: "todo", arguments: JSON.stringify({ items: steps }) };
 const set = (id: string, args: object) => ({ id, name: "set_state", arguments: JSON.stringify(args) });
 
 describe.each(clients)("by $name", ({ Agent }) => {
   test("changes arrive as patches, also those of the next run, and the client's own keys stay", async () => {
     const { service, provider, printed } = await setAgUiStage({
-      agentPresets: ['stateful={"tools": {"builtin": ["set_state"]}}'],
+      agentPresets: ['stateful={"tools": {"builtin": ["set_state", "todo"]}}'],
     });
     provider.respond(
       callTools(set("c1", { key: "city", value: "Rome" }), set("c2", { key: "days/left", value: { n: 3 } })),
       callTools(set("c3", { value: 1 }), set("c4", { key: "days/left", value: null })),
       answer("done"),
-      callTools(set("c5", { key: "city", value: "Oslo" })),
+      callTools(set("c5", { key: "city", value: "Oslo" }), plan),
       answer("done"),
     );
     const agent = openAgent(Agent, service.url, { preset: "stateful", initialState: { own: { kept: true } } });
@@ -39,10 +41,10 @@ describe.each(clients)("by $name", ({ Agent }) => {
     agent.setState({ ...agent.state, own: { kept: "still" } });
     ask(agent, "more");
     await run();
-    expect(typesOfState()).toEqual(["STATE_DELTA"]);
+    expect(typesOfState()).toEqual(["STATE_DELTA", "STATE_DELTA"]);
     expect(agent.state).toEqual({
       own: { kept: "still" },
-      runnel: { conversation: { ...conversation, city: "Oslo" } },
+      runnel: { conversation: { ...conversation, city: "Oslo", plan: steps } },
     });
     expect(printed).toEqual([]);
     await expectInvariants(service.databaseUrl);

@@ -2,7 +2,7 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { ModelError_Cause, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { ModelError_Cause, PlanEntry_Status, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { dropVoid, RunFold } from "../../src/cli/acp/fold.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
@@ -66,7 +66,7 @@ test("a reader of an old log gets nothing that is void", () => {
   expect(kept.flatMap((result) => fold.take(result))).toMatchObject([{ content: { text: "Paris" } }]);
 });
 
-test("a call of a void turn ends as failed; progress, pictures and paths of a call are shown", () => {
+test("a call of a void turn ends as failed; progress, pictures and paths of a call are shown, and a plan", () => {
   const fold = new RunFold("run", "/project");
   const png = { type: "image", mime_type: "image/png", data: "AA==" };
   const result = JSON.stringify({ content: "done", media: [png] });
@@ -76,6 +76,7 @@ test("a call of a void turn ends as failed; progress, pictures and paths of a ca
     call("bash", { command: "ls" }),
     { case: "toolCallProgress", value: { toolCallId: "c", message: "half" } },
     { case: "toolCallCompleted", value: { toolCallId: "c", toolName: "bash", result } },
+    { case: "planUpdated", value: { entries: [{ text: "Read", status: PlanEntry_Status.IN_PROGRESS }] } },
     { case: "artifactCreated", value: { artifactType: "image", mimeType: "image/png", contentBase64: "AA==" } },
   ]);
   const path = "/project/a/b.ts";
@@ -86,6 +87,7 @@ test("a call of a void turn ends as failed; progress, pictures and paths of a ca
     { kind: "execute", title: "bash ls", rawInput: { command: "ls" }, status: "in_progress" },
     { content: [{ content: { text: "half" } }] },
     { status: "completed", content: [{ content: { text: "done" } }, { content: image }] },
+    { sessionUpdate: "plan", entries: [{ content: "Read", status: "in_progress", priority: "medium" }] },
     { sessionUpdate: "agent_message_chunk", content: image },
   ]);
 });

@@ -2,7 +2,7 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { type PlanEntry_Status, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { createResultView } from "../../src/cli/show.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
@@ -17,6 +17,8 @@ const completed = (text?: string): Payload => ({
   case: "runCompleted",
   value: { ...(text !== undefined && { message: said(text) }), turns: 1, durationMs: 2n },
 });
+
+const step = (text: string, status: PlanEntry_Status) => ({ text, status });
 
 function show(payloads: readonly Payload[], isBegun = false): string {
   const view = createResultView({ isBegun });
@@ -56,6 +58,11 @@ describe("all text is shown exactly once", () => {
       "a message at whose end the provider runs a tool",
       [chunk("a"), ...search, message("a"), completed("a")],
       `a${shownSearch}${end}`,
+    ],
+    [
+      "a plan",
+      [{ case: "planUpdated", value: { entries: [step("Read", 3), step("Write\nit", 2), step("Test", 1)] } }],
+      "\nplan: 1 of 3 done\n  ✓ Read\n  → Write it\n  · Test\n",
     ],
     [
       "a text that starts over",

@@ -31,8 +31,8 @@ function toolOf(name: string): Tool {
   return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 }
 
-test("the built-in tools are the document's seven, and one for AG-UI", () => {
-  expect([...builtinToolNames].sort()).toEqual([...Object.keys(documented), "set_state"].sort());
+test("the built-in tools are the document's seven, and two for people who watch", () => {
+  expect([...builtinToolNames].sort()).toEqual([...Object.keys(documented), "set_state", "todo"].sort());
 });
 
 test("docs/tools.md and the console's form of a new run have every built-in tool", async () => {

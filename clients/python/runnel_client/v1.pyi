@@ -1569,11 +1569,13 @@ class RunResult(_Message):
     """A call of a tool has got further."""
     child_run_started: ChildRunStarted
     """A tool call started a child run."""
+    plan_updated: PlanUpdated
+    """The run changed its plan."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "plan_updated", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "plan_updated", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -1890,6 +1892,75 @@ class ApprovalRequested(_Message):
     """Number that the runner assigned to the `action.requested`; unset for a tool call."""
     def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ..., reason: _str | None = ..., approval_id: _str | None = ..., action: _str | None = ..., digest: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., action_sequence: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class PlanUpdated(_Message):
+    """
+    `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one
+    before.
+    """
+    entries: _Messages[PlanEntry]
+    """The steps, in their order; empty when the agent has no plan any more."""
+    def __init__(self, *, entries: _Iterable[PlanEntry | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class PlanEntry(_Message):
+    """One step of a plan."""
+    class Status(_int):
+        """How far a step has got."""
+        STATUS_UNSPECIFIED: _ClassVar[PlanEntry.Status]
+        """Unspecified: not a valid status."""
+        STATUS_PENDING: _ClassVar[PlanEntry.Status]
+        """The agent has not begun."""
+        STATUS_IN_PROGRESS: _ClassVar[PlanEntry.Status]
+        """The agent works on it."""
+        STATUS_COMPLETED: _ClassVar[PlanEntry.Status]
+        """It is done."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> PlanEntry.Status: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[PlanEntry.Status]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, PlanEntry.Status]]: ...
+    STATUS_UNSPECIFIED: _ClassVar[PlanEntry.Status]
+    STATUS_PENDING: _ClassVar[PlanEntry.Status]
+    STATUS_IN_PROGRESS: _ClassVar[PlanEntry.Status]
+    STATUS_COMPLETED: _ClassVar[PlanEntry.Status]
+
+    class Priority(_int):
+        """How important a step is."""
+        PRIORITY_UNSPECIFIED: _ClassVar[PlanEntry.Priority]
+        """Unspecified: the agent gave none."""
+        PRIORITY_HIGH: _ClassVar[PlanEntry.Priority]
+        """High."""
+        PRIORITY_MEDIUM: _ClassVar[PlanEntry.Priority]
+        """Medium."""
+        PRIORITY_LOW: _ClassVar[PlanEntry.Priority]
+        """Low."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> PlanEntry.Priority: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[PlanEntry.Priority]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, PlanEntry.Priority]]: ...
+    PRIORITY_UNSPECIFIED: _ClassVar[PlanEntry.Priority]
+    PRIORITY_HIGH: _ClassVar[PlanEntry.Priority]
+    PRIORITY_MEDIUM: _ClassVar[PlanEntry.Priority]
+    PRIORITY_LOW: _ClassVar[PlanEntry.Priority]
+
+    text: _str
+    """What the agent means to do, for people."""
+    status: PlanEntry.Status
+    """How far it has got."""
+    priority: PlanEntry.Priority
+    """How important it is. Coding agents give one, and the tool `todo` does not."""
+    def __init__(self, *, text: _str | None = ..., status: PlanEntry.Status | _str | None = ..., priority: PlanEntry.Priority | _str | None = ...) -> None: ...
 
 class Extension(_Message):
     """A result of a type that this version does not know."""

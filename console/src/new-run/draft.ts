@@ -42,4 +42,5 @@ export const builtinTools: readonly string[] = [
   "edit_file",
   "bash",
   "set_state",
+  "todo",
 ];

@@ -12,6 +12,7 @@ import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 import { LiveSpeech } from "./live-speech.tsx";
+import { Plan } from "./plan.tsx";
 import type { RunLog } from "./run-log.ts";
 import { ToolCall } from "./tool-call.tsx";
 import { type Row, textOf } from "./transcript.ts";
@@ -37,7 +38,7 @@ export function TranscriptPane({
   readonly sequence: number | undefined;
   readonly entryAddress: (sequence: number) => string;
 }) {
-  const { rows } = log.transcript;
+  const { rows, plan } = log.transcript;
   const list = useRef<VirtualListHandle>(null);
   // The end of a run that works is where the news is; one that has ended is read from its start.
   const [follows, setFollows] = useState(() => isRunning && sequence === undefined);
@@ -58,6 +59,7 @@ export function TranscriptPane({
   const hasMore = !follows && isRunning;
   return (
     <div className="transcript">
+      {plan !== undefined && plan.entries.length > 0 && <Plan entries={plan.entries} />}
       <VirtualList
         handle={list}
         className="transcript-rows"

@@ -53,6 +53,8 @@ export interface Row {
 /** The rows of a log. */
 export class Transcript {
   readonly rows: Row[] = [];
+  /** The newest plan of the run. It has no row: it stands above them. */
+  plan: Payload<"planUpdated"> | undefined;
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
   /** The rows with the text of the message that is not complete yet. */
@@ -117,6 +119,9 @@ export class Transcript {
         break;
       case "runFailed":
         this.#push(entry, { kind: "failed", value: payload.value });
+        break;
+      case "planUpdated":
+        this.plan = payload.value;
         break;
       case "toolCallProgress":
         // The raw tab has it; the row of the call shows that it runs.

@@ -205,6 +205,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "childRunStarted";
   } | {
     /**
+     * The run changed its plan.
+     *
+     * @generated from field: runnel.v1.PlanUpdated plan_updated = 40;
+     */
+    value: PlanUpdated;
+    case: "planUpdated";
+  } | {
+    /**
      * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
@@ -1069,6 +1077,141 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
  * Use `create(ApprovalRequestedSchema)` to create a new message.
  */
 export declare const ApprovalRequestedSchema: GenMessage<ApprovalRequested>;
+
+/**
+ * `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one
+ * before.
+ *
+ * @generated from message runnel.v1.PlanUpdated
+ */
+export declare type PlanUpdated = Message<"runnel.v1.PlanUpdated"> & {
+  /**
+   * The steps, in their order; empty when the agent has no plan any more.
+   *
+   * @generated from field: repeated runnel.v1.PlanEntry entries = 1;
+   */
+  entries: PlanEntry[];
+};
+
+/**
+ * Describes the message runnel.v1.PlanUpdated.
+ * Use `create(PlanUpdatedSchema)` to create a new message.
+ */
+export declare const PlanUpdatedSchema: GenMessage<PlanUpdated>;
+
+/**
+ * One step of a plan.
+ *
+ * @generated from message runnel.v1.PlanEntry
+ */
+export declare type PlanEntry = Message<"runnel.v1.PlanEntry"> & {
+  /**
+   * What the agent means to do, for people.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * How far it has got.
+   *
+   * @generated from field: runnel.v1.PlanEntry.Status status = 2;
+   */
+  status: PlanEntry_Status;
+
+  /**
+   * How important it is. Coding agents give one, and the tool `todo` does not.
+   *
+   * @generated from field: runnel.v1.PlanEntry.Priority priority = 3;
+   */
+  priority: PlanEntry_Priority;
+};
+
+/**
+ * Describes the message runnel.v1.PlanEntry.
+ * Use `create(PlanEntrySchema)` to create a new message.
+ */
+export declare const PlanEntrySchema: GenMessage<PlanEntry>;
+
+/**
+ * How far a step has got.
+ *
+ * @generated from enum runnel.v1.PlanEntry.Status
+ */
+export enum PlanEntry_Status {
+  /**
+   * Unspecified: not a valid status.
+   *
+   * @generated from enum value: STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The agent has not begun.
+   *
+   * @generated from enum value: STATUS_PENDING = 1;
+   */
+  PENDING = 1,
+
+  /**
+   * The agent works on it.
+   *
+   * @generated from enum value: STATUS_IN_PROGRESS = 2;
+   */
+  IN_PROGRESS = 2,
+
+  /**
+   * It is done.
+   *
+   * @generated from enum value: STATUS_COMPLETED = 3;
+   */
+  COMPLETED = 3,
+}
+
+/**
+ * Describes the enum runnel.v1.PlanEntry.Status.
+ */
+export declare const PlanEntry_StatusSchema: GenEnum<PlanEntry_Status>;
+
+/**
+ * How important a step is.
+ *
+ * @generated from enum runnel.v1.PlanEntry.Priority
+ */
+export enum PlanEntry_Priority {
+  /**
+   * Unspecified: the agent gave none.
+   *
+   * @generated from enum value: PRIORITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * High.
+   *
+   * @generated from enum value: PRIORITY_HIGH = 1;
+   */
+  HIGH = 1,
+
+  /**
+   * Medium.
+   *
+   * @generated from enum value: PRIORITY_MEDIUM = 2;
+   */
+  MEDIUM = 2,
+
+  /**
+   * Low.
+   *
+   * @generated from enum value: PRIORITY_LOW = 3;
+   */
+  LOW = 3,
+}
+
+/**
+ * Describes the enum runnel.v1.PlanEntry.Priority.
+ */
+export declare const PlanEntry_PrioritySchema: GenEnum<PlanEntry_Priority>;
 
 /**
  * A result of a type that this version does not know.

@@ -68,6 +68,7 @@ const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
   "childRunStarted",
   "approvalRequested",
   "stateUpdated",
+  "planUpdated",
 ]);
 
 /** Returns the entries that count: without those that a turn left behind when it began again. */

@@ -7,11 +7,12 @@ import { grep } from "./grep.ts";
 import { listDir } from "./list-dir.ts";
 import { readFile } from "./read-file.ts";
 import { setState } from "./set-state.ts";
+import { todo } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 import { writeFile } from "./write-file.ts";
 
 /** The builtin tools without settings. */
-export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir, setState];
+export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir, setState, todo];
 
 /** The names of all builtin tools, for metrics. */
 export const builtinToolNames: readonly string[] = [...builtinTools.map((tool) => tool.name), "bash"];

@@ -3,10 +3,13 @@
 // A1  Each piece of text and of reasoning reaches the editor once.
 // A2  Each call of a tool has one end. A call of a turn that began again ends as failed.
 
-import type { ContentBlock, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import type { ContentBlock, SessionUpdate, PlanEntry as ShownEntry, StopReason } from "@agentclientprotocol/sdk";
 import {
   type ArtifactCreated,
   ModelError_Cause,
+  type PlanEntry,
+  PlanEntry_Priority,
+  PlanEntry_Status,
   type RunFailed,
   type RunResult,
   type ToolCallStarted,
@@ -66,6 +69,8 @@ export class RunFold {
       case "toolCallCompleted":
         this.#calls.delete(payload.value.toolCallId);
         return [this.#update(payload.value.toolCallId, endOfCall(payload.value))];
+      case "planUpdated":
+        return [{ sessionUpdate: "plan", entries: payload.value.entries.map(showEntry) }];
       case "approvalRequested":
         return [this.#update(payload.value.toolCallId, { status: "pending" })];
       case "artifactCreated":
@@ -155,6 +160,25 @@ function endOfFailure(failure: RunFailed): RunEnd {
   const isOutOfTurns = failure.error.startsWith("agent reached maximum turn limit");
   return isOutOfTurns ? { stopReason: "max_turn_requests" } : { failure };
 }
+
+/** An editor wants a status and a priority of every step. */
+function showEntry({ text: content, status, priority }: PlanEntry): ShownEntry {
+  return {
+    content,
+    status: statuses[status] ?? "pending",
+    priority: priorities[priority] ?? "medium",
+  };
+}
+
+const statuses: Readonly<Partial<Record<PlanEntry_Status, ShownEntry["status"]>>> = {
+  [PlanEntry_Status.IN_PROGRESS]: "in_progress",
+  [PlanEntry_Status.COMPLETED]: "completed",
+};
+
+const priorities: Readonly<Partial<Record<PlanEntry_Priority, ShownEntry["priority"]>>> = {
+  [PlanEntry_Priority.HIGH]: "high",
+  [PlanEntry_Priority.LOW]: "low",
+};
 
 function showArtifact({ mimeType = "", contentBase64: data = "" }: ArtifactCreated): SessionUpdate[] {
   const [type] = mimeType.split("/", 1);

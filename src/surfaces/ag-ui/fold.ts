@@ -10,10 +10,13 @@ import {
   type ApprovalRequested,
   type ModelError_Cause,
   ModelError_CauseSchema,
+  type PlanEntry,
+  PlanEntry_PrioritySchema,
+  PlanEntry_StatusSchema,
   type RunCompleted,
   type RunFailed,
   type RunResult,
-  type StateUpdated,
+  StateUpdated_Scope,
   StateUpdated_ScopeSchema,
 } from "#gen/runnel/v1/result_pb.js";
 import type { Usage } from "#gen/runnel/v1/usage_pb.js";
@@ -150,7 +153,9 @@ export class AgUiFold {
       case "turnRestarted":
         return this.#restart(sequence, Number(payload.value.fromSequence));
       case "stateUpdated":
-        return this.#changeState(payload.value);
+        return this.#changeState(scopeOf(payload.value.scope), payload.value.key, parseExact(payload.value.value));
+      case "planUpdated":
+        return this.#changeState(scopeOf(StateUpdated_Scope.CONVERSATION), "plan", payload.value.entries.map(stepOf));
       case "approvalRequested": {
         const { toolCallId } = payload.value;
         const asked = this.#asked.get(toolCallId) ?? [];
@@ -306,12 +311,10 @@ export class AgUiFold {
     ];
   }
 
-  #changeState({ scope: number, key, value: json }: StateUpdated): AgUiEvent[] {
+  #changeState(scope: string, key: string, added: unknown): AgUiEvent[] {
     const isFirst = this.#state === undefined;
-    const scope = scopes.get(number) ?? String(number);
     const state = this.#state ?? new Map<string, Map<string, unknown>>();
     const known = state.get(scope);
-    const added = parseExact(json);
     this.#state = state.set(scope, (known ?? new Map<string, unknown>()).set(key, added));
     if (isFirst) {
       return [this.#stateSnapshot()];
@@ -404,8 +407,18 @@ function interruptOf({ approvalId, toolCallId, action, digest, expireTime }: App
   };
 }
 
-/** The names of the scopes of state. */
-const scopes = enumShape(StateUpdated_ScopeSchema).texts;
+function scopeOf(scope: StateUpdated_Scope): string {
+  return enumShape(StateUpdated_ScopeSchema).texts.get(scope) ?? String(scope);
+}
+
+/** Returns a step of a plan as the state has it: `{"text": "Read", "status": "pending"}`. */
+function stepOf({ text, status, priority }: PlanEntry): object {
+  return {
+    text,
+    status: enumShape(PlanEntry_StatusSchema).texts.get(status),
+    ...(priority !== 0 && { priority: enumShape(PlanEntry_PrioritySchema).texts.get(priority) }),
+  };
+}
 
 /** Returns a JSON pointer: `/a/b~1c`. */
 function pointerTo(...parts: readonly string[]): string {

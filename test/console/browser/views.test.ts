@@ -64,6 +64,28 @@ test("each view opens by its address, after a reload and with the buttons of the
   expectCalm(opened);
 });
 
+test("the newest plan of a run is a checklist above its transcript", async () => {
+  const { provider, service, client } = await setStage();
+  const plan = (id: string, ...statuses: readonly string[]) => {
+    const items = statuses.map((status, index) => ({ text: `Step ${index + 1}\u202e`, status }));
+    return callTools({ id, name: "todo", arguments: JSON.stringify({ items }) });
+  };
+  provider.respond(plan("c1", "pending"), plan("c2", "completed", "in_progress", "pending"), answer("Half done."));
+  const runId = await startRun(client, "Work.", ["todo"]);
+  await endRun(client, runId);
+  const opened = await openConsole(service.url, `runs/${runId}`);
+  await seeText(opened.page, "Plan, 1 of 3 done");
+  const steps = opened.page.getByRole("list", { name: "Plan" }).getByRole("listitem");
+  expect(await steps.allTextContents()).toEqual([
+    "doneStep 1‹U+202E›",
+    "in progressStep 2‹U+202E›",
+    "to doStep 3‹U+202E›",
+  ]);
+  await seeText(opened.page, "Half done.");
+  await expectFit(opened.page, "a run with a plan");
+  expectCalm(opened);
+});
+
 test("the list shows runs as they begin and end, and its filter lives in the address", async () => {
   const { provider, service, client } = await setStage();
   const gate = Promise.withResolvers<void>();

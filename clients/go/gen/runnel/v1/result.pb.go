@@ -170,6 +170,120 @@ func (ModelError_Cause) EnumDescriptor() ([]byte, []int) {
 	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12, 0}
 }
 
+// How far a step has got.
+type PlanEntry_Status int32
+
+const (
+	// Unspecified: not a valid status.
+	PlanEntry_STATUS_UNSPECIFIED PlanEntry_Status = 0
+	// The agent has not begun.
+	PlanEntry_STATUS_PENDING PlanEntry_Status = 1
+	// The agent works on it.
+	PlanEntry_STATUS_IN_PROGRESS PlanEntry_Status = 2
+	// It is done.
+	PlanEntry_STATUS_COMPLETED PlanEntry_Status = 3
+)
+
+// Enum value maps for PlanEntry_Status.
+var (
+	PlanEntry_Status_name = map[int32]string{
+		0: "STATUS_UNSPECIFIED",
+		1: "STATUS_PENDING",
+		2: "STATUS_IN_PROGRESS",
+		3: "STATUS_COMPLETED",
+	}
+	PlanEntry_Status_value = map[string]int32{
+		"STATUS_UNSPECIFIED": 0,
+		"STATUS_PENDING":     1,
+		"STATUS_IN_PROGRESS": 2,
+		"STATUS_COMPLETED":   3,
+	}
+)
+
+func (x PlanEntry_Status) Enum() *PlanEntry_Status {
+	p := new(PlanEntry_Status)
+	*p = x
+	return p
+}
+
+func (x PlanEntry_Status) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PlanEntry_Status) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_result_proto_enumTypes[2].Descriptor()
+}
+
+func (PlanEntry_Status) Type() protoreflect.EnumType {
+	return &file_runnel_v1_result_proto_enumTypes[2]
+}
+
+func (x PlanEntry_Status) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PlanEntry_Status.Descriptor instead.
+func (PlanEntry_Status) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{20, 0}
+}
+
+// How important a step is.
+type PlanEntry_Priority int32
+
+const (
+	// Unspecified: the agent gave none.
+	PlanEntry_PRIORITY_UNSPECIFIED PlanEntry_Priority = 0
+	// High.
+	PlanEntry_PRIORITY_HIGH PlanEntry_Priority = 1
+	// Medium.
+	PlanEntry_PRIORITY_MEDIUM PlanEntry_Priority = 2
+	// Low.
+	PlanEntry_PRIORITY_LOW PlanEntry_Priority = 3
+)
+
+// Enum value maps for PlanEntry_Priority.
+var (
+	PlanEntry_Priority_name = map[int32]string{
+		0: "PRIORITY_UNSPECIFIED",
+		1: "PRIORITY_HIGH",
+		2: "PRIORITY_MEDIUM",
+		3: "PRIORITY_LOW",
+	}
+	PlanEntry_Priority_value = map[string]int32{
+		"PRIORITY_UNSPECIFIED": 0,
+		"PRIORITY_HIGH":        1,
+		"PRIORITY_MEDIUM":      2,
+		"PRIORITY_LOW":         3,
+	}
+)
+
+func (x PlanEntry_Priority) Enum() *PlanEntry_Priority {
+	p := new(PlanEntry_Priority)
+	*p = x
+	return p
+}
+
+func (x PlanEntry_Priority) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PlanEntry_Priority) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_result_proto_enumTypes[3].Descriptor()
+}
+
+func (PlanEntry_Priority) Type() protoreflect.EnumType {
+	return &file_runnel_v1_result_proto_enumTypes[3]
+}
+
+func (x PlanEntry_Priority) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PlanEntry_Priority.Descriptor instead.
+func (PlanEntry_Priority) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{20, 1}
+}
+
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
 type RunResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -207,6 +321,7 @@ type RunResult struct {
 	//	*RunResult_ResultLost
 	//	*RunResult_ToolCallProgress
 	//	*RunResult_ChildRunStarted
+	//	*RunResult_PlanUpdated
 	//	*RunResult_Extension
 	Payload       isRunResult_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
@@ -445,6 +560,15 @@ func (x *RunResult) GetChildRunStarted() *ChildRunStarted {
 	return nil
 }
 
+func (x *RunResult) GetPlanUpdated() *PlanUpdated {
+	if x != nil {
+		if x, ok := x.Payload.(*RunResult_PlanUpdated); ok {
+			return x.PlanUpdated
+		}
+	}
+	return nil
+}
+
 func (x *RunResult) GetExtension() *Extension {
 	if x != nil {
 		if x, ok := x.Payload.(*RunResult_Extension); ok {
@@ -543,6 +667,11 @@ type RunResult_ChildRunStarted struct {
 	ChildRunStarted *ChildRunStarted `protobuf:"bytes,37,opt,name=child_run_started,json=childRunStarted,proto3,oneof"`
 }
 
+type RunResult_PlanUpdated struct {
+	// The run changed its plan.
+	PlanUpdated *PlanUpdated `protobuf:"bytes,40,opt,name=plan_updated,json=planUpdated,proto3,oneof"`
+}
+
 type RunResult_Extension struct {
 	// A result of a type that this version does not know, kept as it arrived.
 	Extension *Extension `protobuf:"bytes,50,opt,name=extension,proto3,oneof"`
@@ -581,6 +710,8 @@ func (*RunResult_ResultLost) isRunResult_Payload() {}
 func (*RunResult_ToolCallProgress) isRunResult_Payload() {}
 
 func (*RunResult_ChildRunStarted) isRunResult_Payload() {}
+
+func (*RunResult_PlanUpdated) isRunResult_Payload() {}
 
 func (*RunResult_Extension) isRunResult_Payload() {}
 
@@ -1862,6 +1993,117 @@ func (x *ApprovalRequested) GetActionSequence() int64 {
 	return 0
 }
 
+// `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one
+// before.
+type PlanUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The steps, in their order; empty when the agent has no plan any more.
+	Entries       []*PlanEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanUpdated) Reset() {
+	*x = PlanUpdated{}
+	mi := &file_runnel_v1_result_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanUpdated) ProtoMessage() {}
+
+func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanUpdated.ProtoReflect.Descriptor instead.
+func (*PlanUpdated) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *PlanUpdated) GetEntries() []*PlanEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+// One step of a plan.
+type PlanEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the agent means to do, for people.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// How far it has got.
+	Status PlanEntry_Status `protobuf:"varint,2,opt,name=status,proto3,enum=runnel.v1.PlanEntry_Status" json:"status,omitempty"`
+	// How important it is. Coding agents give one, and the tool `todo` does not.
+	Priority      PlanEntry_Priority `protobuf:"varint,3,opt,name=priority,proto3,enum=runnel.v1.PlanEntry_Priority" json:"priority,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanEntry) Reset() {
+	*x = PlanEntry{}
+	mi := &file_runnel_v1_result_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanEntry) ProtoMessage() {}
+
+func (x *PlanEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanEntry.ProtoReflect.Descriptor instead.
+func (*PlanEntry) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *PlanEntry) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *PlanEntry) GetStatus() PlanEntry_Status {
+	if x != nil {
+		return x.Status
+	}
+	return PlanEntry_STATUS_UNSPECIFIED
+}
+
+func (x *PlanEntry) GetPriority() PlanEntry_Priority {
+	if x != nil {
+		return x.Priority
+	}
+	return PlanEntry_PRIORITY_UNSPECIFIED
+}
+
 // A result of a type that this version does not know.
 type Extension struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1875,7 +2117,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[19]
+	mi := &file_runnel_v1_result_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1887,7 +2129,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[19]
+	mi := &file_runnel_v1_result_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1900,7 +2142,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{19}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Extension) GetType() string {
@@ -1921,7 +2163,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\x9f\x0f\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xf3\x0f\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -1968,7 +2210,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x12tool_call_progress\x18$ \x01(\v2\x1b.runnel.v1.ToolCallProgressB\x1b\xaa\xd9\xf4\a\x16\n" +
 	"\x12tool.call.progress\x10\x02H\x00R\x10toolCallProgress\x12d\n" +
 	"\x11child_run_started\x18% \x01(\v2\x1a.runnel.v1.ChildRunStartedB\x1a\xaa\xd9\xf4\a\x15\n" +
-	"\x11child.run.started\x10\x02H\x00R\x0fchildRunStarted\x12H\n" +
+	"\x11child.run.started\x10\x02H\x00R\x0fchildRunStarted\x12R\n" +
+	"\fplan_updated\x18( \x01(\v2\x16.runnel.v1.PlanUpdatedB\x15\xaa\xd9\xf4\a\x10\n" +
+	"\fplan.updated\x10\x02H\x00R\vplanUpdated\x12H\n" +
 	"\textension\x182 \x01(\v2\x14.runnel.v1.ExtensionB\x12\xaa\xd9\xf4\a\r\n" +
 	"\textension\x10\x02H\x00R\textension:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
@@ -2115,7 +2359,23 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x06digest\x18\a \x01(\tR\x06digest\x12;\n" +
 	"\vexpire_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12'\n" +
-	"\x0faction_sequence\x18\t \x01(\x03R\x0eactionSequence\"<\n" +
+	"\x0faction_sequence\x18\t \x01(\x03R\x0eactionSequence\"=\n" +
+	"\vPlanUpdated\x12.\n" +
+	"\aentries\x18\x01 \x03(\v2\x14.runnel.v1.PlanEntryR\aentries\"\xa7\x03\n" +
+	"\tPlanEntry\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x123\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1b.runnel.v1.PlanEntry.StatusR\x06status\x129\n" +
+	"\bpriority\x18\x03 \x01(\x0e2\x1d.runnel.v1.PlanEntry.PriorityR\bpriority\"\x92\x01\n" +
+	"\x06Status\x12\x16\n" +
+	"\x12STATUS_UNSPECIFIED\x10\x00\x12 \n" +
+	"\x0eSTATUS_PENDING\x10\x01\x1a\f\xc2\xd9\xf4\a\apending\x12(\n" +
+	"\x12STATUS_IN_PROGRESS\x10\x02\x1a\x10\xc2\xd9\xf4\a\vin_progress\x12$\n" +
+	"\x10STATUS_COMPLETED\x10\x03\x1a\x0e\xc2\xd9\xf4\a\tcompleted\"\x80\x01\n" +
+	"\bPriority\x12\x18\n" +
+	"\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\rPRIORITY_HIGH\x10\x01\x1a\t\xc2\xd9\xf4\a\x04high\x12 \n" +
+	"\x0fPRIORITY_MEDIUM\x10\x02\x1a\v\xc2\xd9\xf4\a\x06medium\x12\x1a\n" +
+	"\fPRIORITY_LOW\x10\x03\x1a\b\xc2\xd9\xf4\a\x03low\"<\n" +
 	"\tExtension\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x1b\n" +
 	"\x04json\x18\x02 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\x04jsonB\x9d\x01\n" +
@@ -2134,72 +2394,80 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_result_proto_rawDescData
 }
 
-var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
 	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
-	(*RunResult)(nil),             // 2: runnel.v1.RunResult
-	(*MessageDelta)(nil),          // 3: runnel.v1.MessageDelta
-	(*MessageCompleted)(nil),      // 4: runnel.v1.MessageCompleted
-	(*ToolCallStarted)(nil),       // 5: runnel.v1.ToolCallStarted
-	(*ToolCallCompleted)(nil),     // 6: runnel.v1.ToolCallCompleted
-	(*ToolCallProgress)(nil),      // 7: runnel.v1.ToolCallProgress
-	(*ChildRunStarted)(nil),       // 8: runnel.v1.ChildRunStarted
-	(*ArtifactCreated)(nil),       // 9: runnel.v1.ArtifactCreated
-	(*StateUpdated)(nil),          // 10: runnel.v1.StateUpdated
-	(*ActionRequested)(nil),       // 11: runnel.v1.ActionRequested
-	(*RunCompleted)(nil),          // 12: runnel.v1.RunCompleted
-	(*RunFailed)(nil),             // 13: runnel.v1.RunFailed
-	(*ModelError)(nil),            // 14: runnel.v1.ModelError
-	(*ReasoningDelta)(nil),        // 15: runnel.v1.ReasoningDelta
-	(*TurnStarted)(nil),           // 16: runnel.v1.TurnStarted
-	(*TurnRestarted)(nil),         // 17: runnel.v1.TurnRestarted
-	(*ResultLost)(nil),            // 18: runnel.v1.ResultLost
-	(*RunWaiting)(nil),            // 19: runnel.v1.RunWaiting
-	(*ApprovalRequested)(nil),     // 20: runnel.v1.ApprovalRequested
-	(*Extension)(nil),             // 21: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 23: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 24: runnel.v1.MessageChunk
-	(*Message)(nil),               // 25: runnel.v1.Message
-	(*ToolCall)(nil),              // 26: runnel.v1.ToolCall
+	(PlanEntry_Status)(0),         // 2: runnel.v1.PlanEntry.Status
+	(PlanEntry_Priority)(0),       // 3: runnel.v1.PlanEntry.Priority
+	(*RunResult)(nil),             // 4: runnel.v1.RunResult
+	(*MessageDelta)(nil),          // 5: runnel.v1.MessageDelta
+	(*MessageCompleted)(nil),      // 6: runnel.v1.MessageCompleted
+	(*ToolCallStarted)(nil),       // 7: runnel.v1.ToolCallStarted
+	(*ToolCallCompleted)(nil),     // 8: runnel.v1.ToolCallCompleted
+	(*ToolCallProgress)(nil),      // 9: runnel.v1.ToolCallProgress
+	(*ChildRunStarted)(nil),       // 10: runnel.v1.ChildRunStarted
+	(*ArtifactCreated)(nil),       // 11: runnel.v1.ArtifactCreated
+	(*StateUpdated)(nil),          // 12: runnel.v1.StateUpdated
+	(*ActionRequested)(nil),       // 13: runnel.v1.ActionRequested
+	(*RunCompleted)(nil),          // 14: runnel.v1.RunCompleted
+	(*RunFailed)(nil),             // 15: runnel.v1.RunFailed
+	(*ModelError)(nil),            // 16: runnel.v1.ModelError
+	(*ReasoningDelta)(nil),        // 17: runnel.v1.ReasoningDelta
+	(*TurnStarted)(nil),           // 18: runnel.v1.TurnStarted
+	(*TurnRestarted)(nil),         // 19: runnel.v1.TurnRestarted
+	(*ResultLost)(nil),            // 20: runnel.v1.ResultLost
+	(*RunWaiting)(nil),            // 21: runnel.v1.RunWaiting
+	(*ApprovalRequested)(nil),     // 22: runnel.v1.ApprovalRequested
+	(*PlanUpdated)(nil),           // 23: runnel.v1.PlanUpdated
+	(*PlanEntry)(nil),             // 24: runnel.v1.PlanEntry
+	(*Extension)(nil),             // 25: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 27: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 28: runnel.v1.MessageChunk
+	(*Message)(nil),               // 29: runnel.v1.Message
+	(*ToolCall)(nil),              // 30: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	22, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	23, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
-	3,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
-	4,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
-	5,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
-	6,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
-	9,  // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
-	10, // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
-	11, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
-	12, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
-	13, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
-	15, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
-	16, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
-	17, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
-	19, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
-	20, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
-	18, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
-	7,  // 17: runnel.v1.RunResult.tool_call_progress:type_name -> runnel.v1.ToolCallProgress
-	8,  // 18: runnel.v1.RunResult.child_run_started:type_name -> runnel.v1.ChildRunStarted
-	21, // 19: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	24, // 20: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	25, // 21: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
-	0,  // 22: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	25, // 23: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	26, // 24: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	14, // 25: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
-	1,  // 26: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
-	22, // 27: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	22, // 28: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	26, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	27, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	5,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
+	6,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
+	7,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
+	8,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
+	11, // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
+	12, // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
+	13, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
+	14, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
+	15, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
+	17, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
+	18, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
+	19, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
+	21, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
+	22, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
+	20, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
+	9,  // 17: runnel.v1.RunResult.tool_call_progress:type_name -> runnel.v1.ToolCallProgress
+	10, // 18: runnel.v1.RunResult.child_run_started:type_name -> runnel.v1.ChildRunStarted
+	23, // 19: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
+	25, // 20: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	28, // 21: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	29, // 22: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	0,  // 23: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
+	29, // 24: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	30, // 25: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	16, // 26: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 27: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	26, // 28: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	26, // 29: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	24, // 30: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
+	2,  // 31: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
+	3,  // 32: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -2227,6 +2495,7 @@ func file_runnel_v1_result_proto_init() {
 		(*RunResult_ResultLost)(nil),
 		(*RunResult_ToolCallProgress)(nil),
 		(*RunResult_ChildRunStarted)(nil),
+		(*RunResult_PlanUpdated)(nil),
 		(*RunResult_Extension)(nil),
 	}
 	file_runnel_v1_result_proto_msgTypes[4].OneofWrappers = []any{}
@@ -2239,8 +2508,8 @@ func file_runnel_v1_result_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   20,
+			NumEnums:      4,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

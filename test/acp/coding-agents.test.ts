@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { PlanEntry_Priority, PlanEntry_Status, type RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { readCodingAgents } from "../../src/protocols/acp/agents.ts";
@@ -41,7 +41,7 @@ describe.skipIf(!hasJail)("a coding agent", () => {
     expect(short(results)).toEqual([
       ["turnStarted"],
       ["reasoningDelta", "Let me think."],
-      ["stateUpdated", "plan", [{ content: "Read", priority: "high", status: "pending" }]],
+      ["planUpdated", ["Read", PlanEntry_Status.PENDING, PlanEntry_Priority.HIGH]],
       ["messageDelta", expect.stringMatching(/^Hello, (?:world\.)?$/)],
       ...(results.length === 7 ? [["messageDelta", "world."]] : []),
       ["messageCompleted", "Hello, world."],
@@ -135,7 +135,7 @@ describe.skipIf(!hasJail)("a coding agent", () => {
   test("that says what no protocol has is left out, and its run ends", async ({ client }) => {
     expect(short(await runOne(client, "garbage"))).toEqual([
       ["turnStarted"],
-      ["stateUpdated", "plan", []],
+      ["planUpdated"],
       ["toolCallStarted", "ghost", "other", { title: "" }],
       ["toolCallCompleted", "ghost", { content: "", title: "" }],
       ["messageDelta", "\ufffdhalf"],

@@ -45,8 +45,8 @@ export function short(results: readonly RunResult[]): unknown[][] {
         return [name, value.message?.content.value];
       case "reasoningDelta":
         return [name, value.content];
-      case "stateUpdated":
-        return [name, value.key, JSON.parse(value.value)];
+      case "planUpdated":
+        return [name, ...value.entries.map(({ text, status, priority }) => [text, status, priority])];
       case "toolCallStarted":
         return [name, value.toolCallId, value.toolName, JSON.parse(value.parameters)];
       case "toolCallCompleted":

@@ -5,11 +5,18 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import { StateUpdated_Scope, type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import {
+  PlanEntry_PrioritySchema,
+  PlanEntry_Status,
+  PlanEntry_StatusSchema,
+  type ToolCallCompleted,
+  ToolCallCompletedSchema,
+} from "#gen/runnel/v1/result_pb.js";
 import type { ResultInit } from "../../engine/log/result.ts";
 import type { DriverStep } from "../../engine/runs/driver.ts";
 import { firstCharacters } from "../../platform/base/first-characters.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
+import { enumShape } from "../../platform/base/json/shape.ts";
 import { errorCharsMax, textCharsMax } from "./limits.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -214,9 +221,16 @@ function append(result: ResultInit): DriverStep {
 }
 
 function planOf(entries: unknown): ResultInit {
-  const value = JSON.stringify(Array.isArray(entries) ? entries : []);
-  return { payload: { case: "stateUpdated", value: { scope: StateUpdated_Scope.CONVERSATION, key: "plan", value } } };
+  const plan = (Array.isArray(entries) ? entries.filter(isObject) : []).map((entry) => ({
+    text: firstCharacters(textIn(entry, "content"), textCharsMax),
+    status: statuses.get(textIn(entry, "status")) ?? PlanEntry_Status.PENDING,
+    priority: priorities.get(textIn(entry, "priority")) ?? 0,
+  }));
+  return { payload: { case: "planUpdated", value: { entries: plan } } };
 }
+
+const statuses = enumShape(PlanEntry_StatusSchema).numbers;
+const priorities = enumShape(PlanEntry_PrioritySchema).numbers;
 
 function progressOf({ call }: OpenCall, message: string): ResultInit {
   const value = { toolCallId: call.id, toolName: call.name, message: firstCharacters(message, errorCharsMax) };

@@ -5,13 +5,13 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
 import { branchIdOf } from "../in-process/named-session.ts";
+import { noTools } from "../in-process/no-tools.ts";
 import { answerOverPassingRun } from "../in-process/passing-session.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { ApiError } from "./errors.ts";
 import { runIdOf } from "./ids.ts";
 import { type Asked, sessionNameOf } from "./request.ts";
-import { noTools } from "./tools.ts";
 
 const sessions = SessionService.method;
 

@@ -2,8 +2,9 @@
 // models get.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type AgentSchema, type AgentToolsSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
+import { type AgentSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
+import { noTools, type RequestTools } from "../in-process/no-tools.ts";
 import { toolNameOf } from "../in-process/tool-names.ts";
 import { invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
@@ -12,21 +13,8 @@ import { readServers, toolsetType } from "./mcp-servers.ts";
 /** Fields of an agent. */
 export type AgentFields = Extract<MessageInitShape<typeof AgentSchema>, { readonly $typeName?: never }>;
 
-type AgentTools = Required<
-  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "mcp" | "unknownCallsToCaller">
->;
-
-/** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
-export const noTools: AgentTools = {
-  builtin: [],
-  functions: [],
-  provider: [],
-  mcp: [],
-  unknownCallsToCaller: true,
-};
-
 /** Returns the tools of a request; undefined when it has none. */
-export function readTools(request: Fields): AgentTools | undefined {
+export function readTools(request: Fields): RequestTools | undefined {
   const tools = request.findObjects("tools");
   const mcp = readServers(request);
   if (tools === undefined && mcp.length === 0) {

@@ -6,13 +6,13 @@ import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { noTools } from "../in-process/no-tools.ts";
 import { headerOf, idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { annotate } from "./echo.ts";
 import { responseIdOf } from "./ids.ts";
 import { findPlace, type Started } from "./named-session.ts";
 import { type Asked, previousNotFound } from "./response-request.ts";
-import { noTools } from "./tools.ts";
 
 const sessions = SessionService.method;
 const runs = RunService.method;

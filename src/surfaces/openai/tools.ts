@@ -1,9 +1,8 @@
 // Reads the tools of a request: functions and custom tools that the caller runs, alone or in namespaces, tools of this service as an
 // MCP server named `runnel`, MCP servers that this service connects to, and tools that OpenAI runs itself.
 
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
+import { noTools, type RequestTools } from "../in-process/no-tools.ts";
 import { modelNameOf, textParameters } from "./caller-tools.ts";
 import { unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
@@ -12,26 +11,16 @@ import { readServer } from "./mcp-servers.ts";
 /** The label under which callers name the tools of this service. */
 export const serverLabel = "runnel";
 
-type AgentTools = Required<
-  Pick<MessageInitShape<typeof AgentToolsSchema>, "builtin" | "functions" | "provider" | "mcp" | "unknownCallsToCaller">
->;
-
-/** Of a request without tools. Callers of this API answer all calls, also those of a tool that the model has made up. */
-export const noTools: AgentTools = {
-  builtin: [],
-  functions: [],
-  provider: [],
-  mcp: [],
-  unknownCallsToCaller: true,
-};
-
 /**
  * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own. A tool that
  * OpenAI runs is for models of OpenAI alone: others do without, and the service logs that.
  * `asks` is false for an API without requests for approval.
  * @throws ApiError that names a field of a tool.
  */
-export function readTools(request: Fields, { asks = true }: { readonly asks?: boolean } = {}): AgentTools | undefined {
+export function readTools(
+  request: Fields,
+  { asks = true }: { readonly asks?: boolean } = {},
+): RequestTools | undefined {
   const items = request.findItems("tools");
   if (items === undefined) {
     return undefined;
@@ -74,9 +63,9 @@ function keepAllowed({ builtin, functions, provider, mcp }: Tools, allowed: Fiel
 
 interface Tools {
   readonly builtin: string[];
-  readonly functions: AgentTools["functions"][number][];
-  readonly provider: AgentTools["provider"][number][];
-  readonly mcp: AgentTools["mcp"][number][];
+  readonly functions: RequestTools["functions"][number][];
+  readonly provider: RequestTools["provider"][number][];
+  readonly mcp: RequestTools["mcp"][number][];
 }
 
 function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string): void {
@@ -115,7 +104,7 @@ function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string):
 }
 
 /** In the words of OpenAI's API, so no other provider gets it. */
-function ofOpenAi(item: unknown): AgentTools["provider"][number] {
+function ofOpenAi(item: unknown): RequestTools["provider"][number] {
   return { provider: "openai", tool: JSON.stringify(item) };
 }
 

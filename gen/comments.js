@@ -7031,7 +7031,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.CountTokensRequest.agent",
-  "The agent, of which the model, the system prompt, the functions and the form of the answer count."
+  "The agent. Remote tools, and those of MCP servers, do not count."
  ],
  [
   "runnel.v1.CountTokensRequest.messages",
@@ -8355,7 +8355,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ProviderService.CountTokens",
-  "Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried."
+  "Counts the input tokens of a request to a model, without sending it. A provider that counts itself is asked, for at most 5 seconds. Otherwise the result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried."
  ],
  [
   "runnel.v1.ProviderService.GetModel",

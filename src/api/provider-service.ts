@@ -4,44 +4,52 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type CountTokensRequest, Provider_Circuit, type ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
-import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { estimatePrompt } from "../agent/budget/usage.ts";
-import { modelMessages, systemTexts } from "../agent/loop/history.ts";
+import { requestOf } from "../agent/loop/model-request.ts";
 import type { CircuitState } from "../agent/models/breaker.ts";
 import { catalogue, contextTokensOf } from "../agent/models/catalogue.ts";
+import { askForCount } from "../agent/models/count.ts";
 import { demoModelName } from "../agent/models/demo/demo-model.ts";
 import type { Models, ProviderStatus } from "../agent/models/open.ts";
 import { responseFormatOf } from "../agent/response/response-format.ts";
+import { settingsOf } from "../agent/response/settings.ts";
 import { Fault } from "../platform/base/fault.ts";
-import { parseObject } from "../platform/base/json/parse-object.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** Returns the handlers of ProviderService. */
-export function createProviderService({ models, clock }: ServiceDeps): ServiceImpl<typeof ProviderService> {
+export function createProviderService(deps: ServiceDeps): ServiceImpl<typeof ProviderService> {
+  const { models, clock } = deps;
   return {
     listProviders: () => ({
       providers: models.listProviders().map((status) => providerToProto(status, clock.nowMs())),
     }),
     listModels: () => ({ models: knownModels(models) }),
-    countTokens: (request) => ({ inputTokens: BigInt(countTokens(models, request)) }),
+    countTokens: async (request, { signal }) => ({ inputTokens: BigInt(await countTokens(deps, request, signal)) }),
     getModel: ({ name }) => ({ model: describeModel(models, name) }),
   };
 }
 
-/** Throws Fault MODEL_UNSUPPORTED for an unknown model, and INVALID_ARGUMENT for an invalid schema. */
-function countTokens(models: Models, { agent = create(AgentSchema), messages }: CountTokensRequest): number {
-  models.resolve(agent.model || models.defaultModel);
-  const functions = agent.tools?.functions ?? [];
-  return estimatePrompt({
-    system: [agent.systemPrompt, ...systemTexts(messages)].join("\n\n"),
-    messages: modelMessages(messages),
-    tools: functions.map(({ name, description, parameters }) => ({
-      ...{ name, description },
-      parameters: parseObject(parameters) ?? {},
-    })),
+/** Throws Fault MODEL_UNSUPPORTED for an unknown model, and INVALID_ARGUMENT for an invalid tool, schema or option of the agent. */
+async function countTokens(
+  { models, selectTools, clock }: ServiceDeps,
+  { agent = create(AgentSchema), messages }: CountTokensRequest,
+  signal: AbortSignal,
+): Promise<number> {
+  const model = models.resolve(agent.model || models.defaultModel);
+  // Tools of other servers would have to be asked for, and belong to a session.
+  const { builtin = [], functions = [] } = agent.tools ?? {};
+  const selected = selectTools(create(AgentToolsSchema, { builtin, functions }), noSession);
+  const request = requestOf(agent, {
+    ...{ model, transcript: messages, maxTokens: Math.max(agent.maxTokens, 1) },
+    tools: [...selected.tools, ...selected.functions],
     responseFormat: responseFormatOf(agent),
+    settings: settingsOf(agent),
   });
+  return (await askForCount(model, request, { clock, signal })) ?? estimatePrompt(request);
 }
+
+const noSession = { client: "", name: "", callback: undefined };
 
 function knownModels(models: Models) {
   const configured = new Set<string>(

@@ -429,6 +429,21 @@ test("tokens are counted", async () => {
   expect(provider.requests).toEqual([]);
 });
 
+test("tokens for Claude are counted by Anthropic, and estimated when it does not", async () => {
+  const { client, claude } = await setAnthropicStage();
+  claude.respond(fail(200, '{"input_tokens":4711}'), fail(404, "no such route"));
+  const { messages } = hello;
+  const counted = { model: "claude-opus-4-8", messages, tools: [weather], thinking: { type: "adaptive" as const } };
+  expect(await client.beta.messages.countTokens({ ...counted, betas: ["a-beta"] })).toEqual({ input_tokens: 4711 });
+  const { path, headers, body } = await claude.request(0);
+  expect(path).toBe("/v1/messages/count_tokens");
+  expect(headers).toMatchObject({ "x-api-key": "test-key", "anthropic-beta": expect.stringContaining("a-beta") });
+  expect(body).toMatchObject({ model: counted.model, thinking: counted.thinking, tools: [weather] });
+  const { input_tokens: estimate } = await client.messages.countTokens(counted);
+  expect(estimate).toBeLessThan(4711);
+  expect(estimate).toBeGreaterThan(0);
+});
+
 test("a named session keeps its runs, and each request decides what the model sees", async () => {
   const { client, provider, service } = await setAnthropicStage();
   provider.respond(speak("one"), speak("two"), speak("side"));

@@ -6,7 +6,7 @@ import { onMessages, answer as say } from "../fakes/anthropic-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { callTools, type Script, type ToolCallPiece } from "../fakes/provider.ts";
 import { onResponses } from "../fakes/responses-provider.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { fail, startWireServer } from "../fakes/wire-server.ts";
 import { startService } from "../harness/service.ts";
 import { openAiClient, setOpenAiStage, speak } from "./stage.ts";
 
@@ -321,6 +321,22 @@ describe("roles", () => {
     await client.responses.create(any({ input: [{ role: "developer", content: "Say ok." }] }));
     expect((await provider.request(2)).body.messages).toEqual([{ role: "user", content: "Say ok." }]);
   });
+});
+
+test("input tokens of models behind Responses are counted by OpenAI", async () => {
+  const server = await startWireServer();
+  onTestFinished(() => server.close());
+  const openai = { openaiKey: "k", openaiBaseUrl: `${server.origin}/v1`, openaiApi: "responses" } as const;
+  const client = openAiClient((await startService(openai)).url);
+  server.respond(fail(200, '{"object":"response.input_tokens","input_tokens":4711}'), fail(500, "broken"));
+  const params = { model: "gpt-4o", input: "Hi", instructions: "Be kind.", tools: [weather] };
+  const counted = { object: "response.input_tokens", input_tokens: 4711 };
+  expect(await client.responses.inputTokens.count(params)).toEqual(counted);
+  const { path, body } = await server.request(0);
+  expect(path).toBe("/v1/responses/input_tokens");
+  expect(body).toMatchObject({ input: [{ content: "Be kind." }, { role: "user" }], tools: [{ name: weather.name }] });
+  const { input_tokens: estimate } = await client.responses.inputTokens.count(params);
+  expect(estimate).toBeLessThan(4711);
 });
 
 test("input tokens are counted without a request, with those of the conversation", async () => {

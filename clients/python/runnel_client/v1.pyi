@@ -1375,7 +1375,7 @@ class ListModelsResponse(_Message):
 class CountTokensRequest(_Message):
     """Request of CountTokens."""
     agent: Agent
-    """The agent, of which the model, the system prompt, the functions and the form of the answer count."""
+    """The agent. Remote tools, and those of MCP servers, do not count."""
     messages: _Messages[Message]
     """The messages of the conversation."""
     def __init__(self, *, agent: Agent | _Mapping[_str, _Any] | None = ..., messages: _Iterable[Message | _Mapping[_str, _Any]] | None = ...) -> None: ...
@@ -1423,8 +1423,9 @@ class ProviderService(_Service):
         ...
     def count_tokens(self, request: CountTokensRequest, *, timeout: _float | None = ...) -> CountTokensResponse:
         """
-        Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
-        missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+        Counts the input tokens of a request to a model, without sending it. A provider that counts itself is asked, for at most 5 seconds.
+        Otherwise the result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED)
+        for an unknown model. May be retried.
         """
         ...
     def get_model(self, request: GetModelRequest, *, timeout: _float | None = ...) -> GetModelResponse:
@@ -1447,8 +1448,9 @@ class AsyncProviderService(_AsyncService):
         ...
     async def count_tokens(self, request: CountTokensRequest, *, timeout: _float | None = ...) -> CountTokensResponse:
         """
-        Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
-        missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+        Counts the input tokens of a request to a model, without sending it. A provider that counts itself is asked, for at most 5 seconds.
+        Otherwise the result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED)
+        for an unknown model. May be retried.
         """
         ...
     async def get_model(self, request: GetModelRequest, *, timeout: _float | None = ...) -> GetModelResponse:

@@ -176,7 +176,7 @@ export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
  */
 export declare type CountTokensRequest = Message<"runnel.v1.CountTokensRequest"> & {
   /**
-   * The agent, of which the model, the system prompt, the functions and the form of the answer count.
+   * The agent. Remote tools, and those of MCP servers, do not count.
    *
    * @generated from field: runnel.v1.Agent agent = 1;
    */
@@ -318,8 +318,9 @@ export declare const ProviderService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
-   * Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
-   * missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+   * Counts the input tokens of a request to a model, without sending it. A provider that counts itself is asked, for at most 5 seconds.
+   * Otherwise the result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED)
+   * for an unknown model. May be retried.
    *
    * @generated from rpc runnel.v1.ProviderService.CountTokens
    */

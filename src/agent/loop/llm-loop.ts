@@ -8,7 +8,6 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, TokenLogprobSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
-import { ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../../engine/log/result.ts";
 import type {
   CompletedEnd,
@@ -30,8 +29,6 @@ import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
 import type { Model, ModelRequest, ModelSettings, ResponseFormat } from "../models/model.ts";
 import { failed, parkOrFail, stopped, withheld } from "../response/failure.ts";
-import { providerOptionsOf } from "../response/provider-options.ts";
-import { providerToolsOf } from "../response/provider-tools.ts";
 import { type Response, respond } from "../response/respond.ts";
 import { responseFormatOf } from "../response/response-format.ts";
 import { laterSettings, settingsOf } from "../response/settings.ts";
@@ -50,8 +47,9 @@ import {
   usageOfChildren,
   withChildOutcomes,
 } from "./child-runs.ts";
-import { assistantMessage, modelMessages, systemTexts, toolMessage } from "./history.ts";
+import { assistantMessage, toolMessage } from "./history.ts";
 import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
+import { requestOf } from "./model-request.ts";
 import { checkpointOf, nothingGranted, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
 import { runToolBatch } from "./tool-batch.ts";
@@ -427,30 +425,15 @@ const answerShare = 0.25;
 
 function modelRequest(loop: Loop, { turns }: Progress): ModelRequest {
   const { context, model, transcript, maxTokens, responseFormat } = loop;
-  const { systemPrompt, temperature, reasoningEffort } = context.agent;
   const contextTokens = contextTokensOf(model);
   const messagesMax = contextTokens * contextShare - Math.min(maxTokens, contextTokens * answerShare);
-  return {
-    system: [systemPrompt, ...systemTexts(transcript)].filter((text) => text !== "").join("\n\n"),
-    messages: fitMessages(modelMessages(transcript), messagesMax),
+  const request = requestOf(context.agent, {
+    ...{ model, transcript, maxTokens, responseFormat },
     tools: [...loop.tools, ...loop.functions],
-    providerTools: providerToolsOf(context.agent, model),
-    maxTokens,
-    temperature,
-    responseFormat,
     settings: turns === 0 ? loop.settings : laterSettings(loop.settings),
-    reasoningEffort: efforts[reasoningEffort],
-    providerOptions: providerOptionsOf(context.agent)?.[model.provider],
-  };
+  });
+  return { ...request, messages: fitMessages(request.messages, messagesMax) };
 }
-
-const efforts: Readonly<Record<ReasoningEffort, ModelRequest["reasoningEffort"]>> = {
-  [ReasoningEffort.UNSPECIFIED]: undefined,
-  [ReasoningEffort.MINIMAL]: "minimal",
-  [ReasoningEffort.LOW]: "low",
-  [ReasoningEffort.MEDIUM]: "medium",
-  [ReasoningEffort.HIGH]: "high",
-};
 
 function endOfTalk(response: Response, progress: Progress): DriverEnd {
   const usage = usageMessage(progress.usage);

@@ -313,4 +313,9 @@ export interface Model {
   readonly settings?: ReadonlySet<SettingName> | undefined;
   /** Streams one response. Throws only for our own defects; a fault of the provider arrives as a `failure` part. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  /**
+   * Asks the provider for the input tokens of a request, of which it gets what `stream` would send. Undefined when it has no such
+   * call. Returns undefined when its answer has no count, and throws a failure of the provider.
+   */
+  readonly count?: ((request: ModelRequest, signal: AbortSignal) => Promise<number | undefined>) | undefined;
 }

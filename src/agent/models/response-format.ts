@@ -11,12 +11,17 @@ import type { Model, ModelPart, ModelRequest } from "./model.ts";
 
 /** Returns the same model with rules F1 to F3. */
 export function withResponseFormat(model: Model): Model {
-  return { ...model, stream: (request, signal) => stream(model, request, signal) };
+  const { count } = model;
+  return {
+    ...model,
+    stream: (request, signal) => stream(model, request, signal),
+    count: count && ((request, signal) => count(mayTake(model, request) ? request : withoutFormat(request), signal)),
+  };
 }
 
 async function* stream(model: Model, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-  const { responseFormat, ...plain } = request;
-  if (responseFormat === undefined || !mayTake(model, request)) {
+  const plain = withoutFormat(request);
+  if (request.responseFormat === undefined || !mayTake(model, request)) {
     yield* model.stream(plain, signal);
     return;
   }
@@ -29,6 +34,10 @@ async function* stream(model: Model, request: ModelRequest, signal: AbortSignal)
     isFirst = false;
     yield part;
   }
+}
+
+function withoutFormat({ responseFormat: _, ...plain }: ModelRequest): ModelRequest {
+  return plain;
 }
 
 /** Bad request, and the code of servers that validate bodies against their own schema. */

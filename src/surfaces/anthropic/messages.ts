@@ -25,7 +25,7 @@ export async function createMessage(visit: Visit): Promise<void> {
 
 /** `POST /v1/messages/count_tokens`. */
 export async function countTokens(visit: Visit): Promise<void> {
-  const { agent, messages } = readPrompt(readFields(visit));
+  const { agent, messages } = readPrompt(readFields(visit), visit);
   const { inputTokens } = await visit.calls.call(ProviderService.method.countTokens, {
     agent,
     messages: [...messages],

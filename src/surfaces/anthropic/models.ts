@@ -30,7 +30,7 @@ const limitMax = 1_000;
 /** `GET /v1/models/{id}`. */
 export async function getModel({ calls, response }: Visit, id: string): Promise<void> {
   // Fails for a name that the service cannot route.
-  await calls.call(providers.countTokens, { agent: { model: id } });
+  await calls.call(providers.getModel, { name: id });
   sendJson(response, 200, JSON.stringify(modelObject(id)));
 }
 

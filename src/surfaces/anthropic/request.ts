@@ -27,19 +27,17 @@ export interface Asked {
 /** Reads a request. Throws an ApiError that names the first field that is wrong. */
 export function readRequest(visit: Visit): Asked {
   const request = readFields(visit);
-  const asked = readPrompt(request);
+  const asked = readPrompt(request, visit);
   const maxTokens = request.findCount("max_tokens");
   if (maxTokens === undefined) {
     throw invalid("max_tokens", "is missing");
   }
   const thinking = request.findObject("thinking");
-  const settings = isClaude(asked.model) ? nativeSettings(request, visit) : plainSettings(request, thinking);
   return {
     ...asked,
     agent: {
       ...asked.agent,
       ...readSampling(request),
-      ...settings,
       maxTokens: isClaude(asked.model) ? withoutBudget(maxTokens, thinking) : Math.min(maxTokens, outputTokensMax),
     },
     longNames: readLongNames(request),
@@ -52,15 +50,20 @@ export function readRequest(visit: Visit): Asked {
 /** Programs ask for more tokens than most models of other makers can write, and those refuse such a request. */
 const outputTokensMax = 16_384;
 
-/** Reads what counts as input: the conversation, the tools and the form of the answer. */
-export function readPrompt(request: Fields): Pick<Asked, "model" | "messages" | "agent"> {
+/** Reads what counts as input: the conversation, the tools, the form of the answer, and how the model thinks. */
+export function readPrompt(request: Fields, visit: Visit): Pick<Asked, "model" | "messages" | "agent"> {
   const model = request.requireText("model");
   const messages = readConversation(request);
   const tools = readTools(request);
   return {
     model,
     messages,
-    agent: { model, ...(tools && { tools }), ...readChoice(request), ...readFormat(request) },
+    agent: {
+      ...{ model, ...(tools && { tools }) },
+      ...readChoice(request),
+      ...readFormat(request),
+      ...(isClaude(model) ? nativeSettings(request, visit) : plainSettings(request)),
+    },
   };
 }
 
@@ -174,7 +177,8 @@ function nativeSettings(request: Fields, { request: { headers } }: Visit): Agent
 }
 
 /** Settings of a model of another maker: how much it thinks. */
-function plainSettings(request: Fields, thinking: Fields | undefined): AgentFields {
+function plainSettings(request: Fields): AgentFields {
+  const thinking = request.findObject("thinking");
   const effort = request.findObject("output_config")?.findText("effort");
   const budget = thinking?.findText("type") === "enabled" ? thinking.findCount("budget_tokens") : undefined;
   const reasoningEffort = effort === undefined ? effortOf(budget) : efforts[effort];

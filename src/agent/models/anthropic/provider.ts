@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { type Account, type ModelProvider, openAccount } from "../wire/account.ts";
+import { countedFields, readCount } from "../wire/count.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { betaHeader, messagesBody } from "./body.ts";
@@ -41,8 +42,18 @@ function createModel(name: string, account: Account, transport: Transport): Mode
       const reader = new MessagesReader(origin, openTurnOf(turns).calls, request.takesRestart);
       return streamResponse({ account, post, reader }, request, signal);
     },
+    count: async (request, signal) => {
+      const body = countedFields(messagesBody(name, request, turnsOf(request.messages, origin)), counted);
+      const post = { headers: headersOf(account, request), body: printJson(body), signal };
+      return readCount(await transport.ask("/messages/count_tokens", post), "input_tokens");
+    },
   };
 }
+
+const counted = [
+  ...["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "output_format"],
+  ...["mcp_servers", "cache_control", "context_management", "compaction", "speed"],
+];
 
 function headersOf({ apiKey }: Account, request: ModelRequest): Record<string, string> {
   const betas = betaHeader(request);

@@ -4,8 +4,9 @@ import type { IncomingMessage } from "node:http";
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model, ModelPart, ModelRequest } from "../model.ts";
 import { type Account, type ModelProvider, openAccount } from "../wire/account.ts";
+import { readCount } from "../wire/count.ts";
 import { streamResponse } from "../wire/stream.ts";
-import type { Transport } from "../wire/transport.ts";
+import type { Post, Transport } from "../wire/transport.ts";
 import { contentBody } from "./body.ts";
 import { ContentReader } from "./reader.ts";
 import { geminiSettings } from "./settings.ts";
@@ -32,6 +33,14 @@ function createModel(name: string, account: Connected): Model {
     name,
     settings: geminiSettings,
     stream: (request, signal) => stream(name, account, request, signal),
+    count: async (request, signal) => {
+      const body = contentBody({ provider: account.name, model: name }, request);
+      const asked = { generateContentRequest: { model: `models/${name}`, ...body } };
+      return readCount(
+        await account.transport.ask(...post(name, account, "countTokens", asked, signal)),
+        "totalTokens",
+      );
+    },
   };
 }
 
@@ -48,23 +57,15 @@ async function* stream(
   let continuationToken: string | undefined;
   do {
     const sent = continuationToken === undefined ? body : { ...body, continuationToken };
-    const post = (): Promise<IncomingMessage> => send(model, account, sent, signal);
-    yield* streamResponse({ account, post, reader }, request, signal);
+    const send = (): Promise<IncomingMessage> =>
+      account.transport.post(...post(model, account, "streamGenerateContent?alt=sse", sent, signal));
+    yield* streamResponse({ account, post: send, reader }, request, signal);
     continuationToken = reader.takeContinuation();
   } while (continuationToken !== undefined);
 }
 
-/** Sends the request. A name must not reach another path, so it is one segment. */
-function send(
-  model: string,
-  { apiKey, transport }: Connected,
-  body: object,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+/** Returns the path and the request of a method. A name must not reach another path, so it is one segment. */
+function post(model: string, { apiKey }: Account, method: string, body: object, signal: AbortSignal): [string, Post] {
   const segment = encodeURIComponent(model.toWellFormed());
-  return transport.post(`/models/${segment}:streamGenerateContent?alt=sse`, {
-    headers: geminiHeaders(apiKey),
-    body: printJson(body),
-    signal,
-  });
+  return [`/models/${segment}:${method}`, { headers: geminiHeaders(apiKey), body: printJson(body), signal }];
 }

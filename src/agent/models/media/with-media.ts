@@ -15,10 +15,17 @@ export interface MediaOptions extends LoadDeps {
 
 /** Returns the same model, which now accepts images and files of every kind. */
 export function withMedia(model: Model, options: MediaOptions): Model {
+  const { count } = model;
   return {
     ...model,
     stream: (request, signal) =>
       hasMedia(request) ? streamWithMedia(model, options, request, signal) : model.stream(request, signal),
+    count:
+      count &&
+      (async (request, signal) => {
+        const fitted = hasMedia(request) ? await prepare(model, options, request, signal) : request;
+        return fitted && (await count(fitted, signal));
+      }),
   };
 }
 

@@ -3,6 +3,7 @@
 import { printJson } from "../../../platform/base/json/exact.ts";
 import type { Model } from "../model.ts";
 import { type Account, bearerHeaders, type ModelProvider, openAccount } from "../wire/account.ts";
+import { countedFields, readCount } from "../wire/count.ts";
 import { streamResponse } from "../wire/stream.ts";
 import type { Transport } from "../wire/transport.ts";
 import { responsesBody } from "./body.ts";
@@ -33,5 +34,14 @@ function createModel(name: string, account: Account, transport: Transport): Mode
       const reader = new ResponsesReader(origin, offered, openProgramsOf(request.messages, origin));
       return streamResponse({ account, post, reader }, request, signal);
     },
+    count: async (request, signal) => {
+      const body = printJson(countedFields(responsesBody(origin, request), counted));
+      return readCount(await transport.ask("/responses/input_tokens", { headers, body, signal }), "input_tokens");
+    },
   };
 }
+
+const counted = [
+  ...["model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning"],
+  ...["truncation", "personality"],
+];

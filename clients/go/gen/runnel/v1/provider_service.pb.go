@@ -314,7 +314,7 @@ func (x *ListModelsResponse) GetModels() []*KnownModel {
 // Request of CountTokens.
 type CountTokensRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent, of which the model, the system prompt, the functions and the form of the answer count.
+	// The agent. Remote tools, and those of MCP servers, do not count.
 	Agent *Agent `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
 	// The messages of the conversation.
 	Messages      []*Message `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`

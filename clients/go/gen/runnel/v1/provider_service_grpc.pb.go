@@ -36,8 +36,9 @@ type ProviderServiceClient interface {
 	ListProviders(ctx context.Context, in *ListProvidersRequest, opts ...grpc.CallOption) (*ListProvidersResponse, error)
 	// Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
-	// Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
-	// missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+	// Counts the input tokens of a request to a model, without sending it. A provider that counts itself is asked, for at most 5 seconds.
+	// Otherwise the result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED)
+	// for an unknown model. May be retried.
 	CountTokens(ctx context.Context, in *CountTokensRequest, opts ...grpc.CallOption) (*CountTokensResponse, error)
 	// Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
 	// (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.
@@ -103,8 +104,9 @@ type ProviderServiceServer interface {
 	ListProviders(context.Context, *ListProvidersRequest) (*ListProvidersResponse, error)
 	// Lists the models that are known in advance, of the configured providers, and the default model. Other names work too.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
-	// Counts the input tokens of a request to a model, without sending it. The result is the service's estimate: about a quarter may be
-	// missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED) for an unknown model. May be retried.
+	// Counts the input tokens of a request to a model, without sending it. A provider that counts itself is asked, for at most 5 seconds.
+	// Otherwise the result is the service's estimate: about a quarter may be missing or too much. INVALID_ARGUMENT (MODEL_UNSUPPORTED)
+	// for an unknown model. May be retried.
 	CountTokens(context.Context, *CountTokensRequest) (*CountTokensResponse, error)
 	// Returns a model by any name that `Agent.model` takes, whether it is known in advance or not. INVALID_ARGUMENT
 	// (MODEL_UNSUPPORTED) when the name is unknown, or its provider is not configured. The provider is not asked. May be retried.

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 
 export const longTests: readonly string[] = [
   "test/acp/coding-agents.test.ts",
+  "test/ag-ui/hostile.test.ts",
   "test/auth/secret-leaks.test.ts",
   "test/auth/crowded-address.test.ts",
   "test/auth/signed-calls.test.ts",
@@ -37,6 +38,7 @@ export const longTests: readonly string[] = [
   "test/mcp/legacy.test.ts",
   "test/mcp/tasks.test.ts",
   "test/mcp-client/programs.test.ts",
+  "test/openai/hostile.test.ts",
   "test/model/broadcaster-and-tail.test.ts",
   "test/model/log-and-readers.test.ts",
   "test/model/offers.test.ts",

@@ -82,13 +82,19 @@ function readMessage(message: InputReader): SentMessage {
   if (role === "tool") {
     return { id, role, ...(content && { content }), toolCallId: message.requireText("toolCallId") };
   }
-  const toolCalls = (message.findItems("toolCalls") ?? []) as readonly AgUiToolCall[];
+  const toolCalls = (message.findObjects("toolCalls") ?? []).map(readCall);
   return {
     id,
     role,
     ...(content && { content }),
     ...(toolCalls.length > 0 && { toolCalls }),
   };
+}
+
+function readCall(call: InputReader): AgUiToolCall {
+  const called = call.requireObject("function");
+  const [name, json] = [called.requireText("name"), called.hint("arguments") ?? ""];
+  return { id: call.requireText("id"), type: "function", function: { name, arguments: json } };
 }
 
 function readTool(tool: InputReader): RunInput["tools"][number] {

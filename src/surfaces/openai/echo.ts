@@ -40,13 +40,23 @@ export interface Origin {
   readonly echo: Echo;
 }
 
-/** Returns the origin of a response; undefined for a run that is no response, or not to be kept. */
-export function originOf(
-  { runId, agent, annotations }: GetRunInputResponse,
-  sessionId: string,
-  after = 0,
-): Origin | undefined {
+/** Returns the origin of a response. A run that was started in another way is one too: it has no request of this API to repeat. */
+export function originOf({ runId, agent, annotations }: GetRunInputResponse, sessionId: string, after = 0): Origin {
   const known = annotations === "" ? {} : parseExact(annotations);
-  const { openai_response: echo } = known as { openai_response?: Echo };
-  return echo === undefined ? undefined : { runId, after, sessionId, agent, echo };
+  const { openai_response: echo = noRequest } = known as { openai_response?: Echo };
+  return { runId, after, sessionId, agent, echo };
 }
+
+const noRequest: Echo = {
+  background: false,
+  store: true,
+  hasInstructions: false,
+  previous_response_id: null,
+  metadata: {},
+  tools: [],
+  tool_choice: "auto",
+  reasoning: null,
+  user: null,
+  safety_identifier: null,
+  prompt_cache_key: null,
+};

@@ -113,11 +113,7 @@ export async function listInputItems(visit: Visit, id: string): Promise<void> {
 async function begin(visit: Visit, asked: Asked): Promise<Origin> {
   const { calls } = visit;
   const { runId, sessionId } = await start(visit, asked);
-  const origin = originOf(await calls.call(runs.getRunInput, { runId }), sessionId);
-  if (origin === undefined) {
-    throw new Error(`run ${runId} is no response`);
-  }
-  return origin;
+  return originOf(await calls.call(runs.getRunInput, { runId }), sessionId);
 }
 
 /** Answers with the response when its run has ended. While the run still works as this replica stops, answers as it is. */

@@ -54,7 +54,8 @@ export async function readOverSse(url: string, runId: string, news: ReaderNews):
       news.onResume("SSE", last);
     }
     try {
-      for await (const { event, id, data } of connectSse(`${url}/v1/runs/${runId}/results:tail`, last)) {
+      const headers = last === 0 ? {} : { "last-event-id": String(last) };
+      for await (const { event, id, data } of readSse(`${url}/v1/runs/${runId}/results:tail`, { headers })) {
         hasEnded ||= event === "end";
         if (id !== undefined) {
           const item = {
@@ -76,7 +77,8 @@ export async function readOverSse(url: string, runId: string, news: ReaderNews):
   return items;
 }
 
-async function waitUntilReady(url: string): Promise<void> {
+/** Waits until a service is ready, or for 30 s. */
+export async function waitUntilReady(url: string): Promise<void> {
   const startedMs = systemClock.monotonicMs();
   do {
     await systemClock.sleep(reconnectDelayMs);
@@ -96,8 +98,9 @@ interface SseEvent {
   readonly data: string;
 }
 
-async function* connectSse(url: string, last: number): AsyncGenerator<SseEvent> {
-  const response = await fetch(url, { headers: last === 0 ? {} : { "last-event-id": String(last) } });
+/** Yields the events of a stream as they arrive. Throws when the stream breaks, or the service answers with an error. */
+export async function* readSse(url: string, init: RequestInit = {}): AsyncGenerator<SseEvent> {
+  const response = await fetch(url, init);
   if (!response.ok || response.body === null) {
     throw new Error(`SSE answered ${response.status}`);
   }

@@ -1,6 +1,6 @@
 // A service that clients of A2A call: by the official client over each binding, and by hand, so that tests see each answer.
 
-import type { Part } from "@a2a-js/sdk";
+import type { Part, StreamResponse } from "@a2a-js/sdk";
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -68,4 +68,23 @@ export function postRpc(
     headers: { "content-type": "application/json", "a2a-version": "1.0", ...credentialsOf(clientId), ...headers },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   });
+}
+
+/** What a client has of a task with one artifact. */
+export class TaskReader {
+  taskId = "";
+  text = "";
+  state: number | undefined;
+
+  take({ payload }: StreamResponse): void {
+    if (payload?.$case === "task") {
+      this.taskId = payload.value.id;
+      this.text = textOf(payload.value.artifacts[0]?.parts);
+      this.state = payload.value.status?.state;
+    } else if (payload?.$case === "statusUpdate") {
+      this.state = payload.value.status?.state;
+    } else if (payload?.$case === "artifactUpdate") {
+      this.text = (payload.value.append ? this.text : "") + textOf(payload.value.artifact?.parts);
+    }
+  }
 }

@@ -40,6 +40,21 @@ test("demo --json prints only the end, and ignores the user's own settings", {
   await expectNothingIn(home);
 });
 
+test("demo doors reads one run over every protocol through kill -9, with the same text", {
+  timeout: demoTimeoutMs,
+}, async () => {
+  const home = await ownFolder();
+  const { code, stdout } = await startCommand(["demo", "doors"], { environment: { TMPDIR: home } }).ended;
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("All 10 readers end with the same text"),
+  });
+  const [, ...rows] = stdout.slice(stdout.indexOf("door  ")).split("\n").slice(0, 11);
+  // At least five pieces before the kill, at least one after it: none had the end already.
+  expect(rows).toEqual(Array(10).fill(expect.stringMatching(/^\S.*? {2,}(?:[5-9]|\d{2,}) +[1-9]\d* +✓$/)));
+  await expectNothingIn(home);
+});
+
 test("an interrupted demo cleans up as well", { timeout: demoTimeoutMs }, async () => {
   const home = await ownFolder();
   const demo = startCommand(["demo"], { environment: { TMPDIR: home } });

@@ -1,9 +1,8 @@
 // A streamed task of A2A under the death of its replica, by the official client: the task as it is on another replica, and what comes
 // after it, are the whole output, once.
 
-import type { StreamResponse } from "@a2a-js/sdk";
 import { expect, test } from "vitest";
-import { as, bindings, connect, say, textOf } from "../a2a/stage.ts";
+import { as, bindings, connect, say, TaskReader, textOf } from "../a2a/stage.ts";
 import { answer } from "../fakes/provider.ts";
 import { openCluster, openProvider } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -16,7 +15,7 @@ test.for(bindings)("%s: a client whose replica was killed subscribes on another 
   }, answer("The whole sentence"));
   const cluster = await openCluster(environment);
   const dying = await cluster.start();
-  const reader = new Reader();
+  const reader = new TaskReader();
   const reading = (async () => {
     const client = await connect(dying.url, binding);
     for await (const event of client.sendMessageStream(say("Say it."), as())) {
@@ -38,22 +37,3 @@ test.for(bindings)("%s: a client whose replica was killed subscribes on another 
   expect(artifacts.map(({ parts }) => textOf(parts))).toEqual(["The whole sentence"]);
   await expectInvariants(cluster.databaseUrl);
 });
-
-/** What a client has of a task with one artifact. */
-class Reader {
-  taskId = "";
-  text = "";
-  state: number | undefined;
-
-  take({ payload }: StreamResponse): void {
-    if (payload?.$case === "task") {
-      this.taskId = payload.value.id;
-      this.text = textOf(payload.value.artifacts[0]?.parts);
-      this.state = payload.value.status?.state;
-    } else if (payload?.$case === "statusUpdate") {
-      this.state = payload.value.status?.state;
-    } else if (payload?.$case === "artifactUpdate") {
-      this.text = (payload.value.append ? this.text : "") + textOf(payload.value.artifact?.parts);
-    }
-  }
-}

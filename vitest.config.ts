@@ -12,7 +12,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // These need programs that npm does not bring: `npm run conformance`, `npm run ha`.
     exclude: ["test/external/**", "test/long/**", "test/console/browser/**", "test/ha/**", ...longTests],
-    // The same examples each time. `npm run test:all` looks for new ones.
-    env: { TEST_SEED: "20261122" },
+    // The same examples each time. `.ci/run` looks for new ones.
+    env: { TEST_SEED: process.env.TEST_SEED ?? "20261122" },
   },
 });

@@ -415,5 +415,5 @@ test("a name that is not among the agent's tools is refused, with its field", as
   const stage = await openStage({ approve: ["write_file", "bash"] });
   const refused = await stage.send().catch((error: ServiceError) => error);
   expect(reasonOf(refused as ServiceError)).toBe("INVALID_ARGUMENT");
-  expect(String(refused)).toContain("approve bash: name a tool of builtin or remote");
+  expect(String(refused)).toContain("approve bash: name a tool of builtin, remote or agents");
 });

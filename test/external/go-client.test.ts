@@ -179,12 +179,6 @@ describe.runIf(inject("hasGo"))("the module of Go, in an empty directory,", () =
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  test("compiles every program of its README", async () => {
-    for (const name of ["main", "ask", "receipt", "greeter"]) {
-      await build(name, "http://127.0.0.1:8090");
-    }
-  });
-
   test("follows a run to its end while the service is killed and comes back, and has the text once", async () => {
     const { provider, environment: model } = await openProvider();
     provider.respond(async (wire) => {

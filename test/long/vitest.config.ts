@@ -1,7 +1,7 @@
-// `npm run test:all`: the tests that take long, with new examples for the property tests each time.
+// `npm run test:all`: the tests that take long, with new examples for their property tests each time.
 
 import { randomInt } from "node:crypto";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { sharedOptions } from "../harness/vitest-options.ts";
@@ -19,11 +19,6 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The property tests of `npm test` look for new examples here. */
-const propertyTests = globSync("test/**/*.test.ts").filter((file) =>
-  readFileSync(file, "utf8").includes('from "fast-check"'),
-);
-
 /** `TEST_SEED` repeats a run. */
 const seed = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
 process.stdout.write(`the seed of the property tests is ${seed}: TEST_SEED=${seed} npm run test:all repeats them\n`);
@@ -34,8 +29,8 @@ writeFileSync(signedFile, "");
 export default defineConfig({
   test: {
     ...sharedOptions,
-    include: [...longTests, ...propertyTests],
-    exclude: ["test/external/**"],
+    include: [...longTests],
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     env: { TEST_SEED: seed, TEST_SIGNED_FILE: signedFile },
   },

@@ -30,7 +30,6 @@ export default defineConfig({
   test: {
     ...sharedOptions,
     include: [...longTests],
-    isolate: false,
     sequence: { sequencer: LongestFirst },
     env: { TEST_SEED: seed, TEST_SIGNED_FILE: signedFile },
   },

@@ -20,10 +20,14 @@ test.each(protocols.map(({ name }) => name))("%s can be deleted", { timeout: del
   expect(await findWords(join(copy, "src"), wordsOf(name))).toEqual([]);
   expect(await findWords(join(copy, "console/src"), [...wordsOf(name), ...importsOf(name)])).toEqual([]);
   // Threads share no checker: two of them compute 1.7 times as much.
-  const { stdout } = await run(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.deletion.json", "--singleThreaded"], {
-    cwd: copy,
-    timeout: deletionTimeoutMs,
-  }).catch((error: { stdout: string }) => error);
+  const { stdout } = await run(
+    join(root, "node_modules/.bin/tsc"),
+    ["--project", "tsconfig.deletion.json", "--singleThreaded"],
+    {
+      cwd: copy,
+      timeout: deletionTimeoutMs,
+    },
+  ).catch((error: { stdout: string }) => error);
   expect(stdout).toBe("");
   const script = join(copy, "one-run.ts");
   await writeFile(script, oneRun);

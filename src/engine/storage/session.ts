@@ -178,7 +178,7 @@ export async function markSessionDeleted(trx: Transaction, id: string): Promise<
 }
 
 /** Returns a query of the ids of a session, of the sessions of its child runs, and of those below them. */
-export function withChildSessions(id: string): RawBuilder<unknown> {
+function withChildSessions(id: string): RawBuilder<unknown> {
   return sql`
     with recursive family (id) as (
       select ${id}::uuid union all select session.id from family join session on session.parent_session = family.id

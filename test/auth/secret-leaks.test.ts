@@ -23,6 +23,7 @@ const names = [
   "compatible-key",
   "mcp-key",
   "agents-mcp-key",
+  "connector-key",
   "collector-token",
   "wrong-token",
   "ticket-in-query",
@@ -93,11 +94,20 @@ test("no secret leaves its place", async () => {
   }
   expect(await failingRun(call, "gpt-4o-mini", { mcp: [{ name: "srv" }] })).toMatch(/mcp server "srv": .*401/);
   const headers = [{ name: "authorization", value: `Bearer ${canaries["agents-mcp-key"]}` }];
-  const named = { mcp: [{ name: "own", url: `${provider.origin}/agents-mcp`, headers }] };
+  const connector = { type: "mcp", connector_id: "c", authorization: canaries["connector-key"] };
+  const named = {
+    mcp: [{ name: "own", url: `${provider.origin}/agents-mcp`, headers }],
+    provider: [{ provider: "openai", tool: { ...connector, headers: { "x-key": canaries["connector-key"] } } }],
+  };
   expect(await failingRun(call, "gpt-4o-nano", named)).toMatch(/mcp server "own": .*401/);
   const { runs } = (await call("GET", "/v1/runs", canaries["client-key"])) as { runs: { run_id: string }[] };
   expect(await call("GET", `/v1/runs/${runs[0]?.run_id}/input`, canaries["client-key"])).toMatchObject({
-    agent: { tools: { mcp: [{ name: "own", headers: [{ name: "authorization" }] }] } },
+    agent: {
+      tools: {
+        mcp: [{ name: "own", headers: [{ name: "authorization" }] }],
+        provider: [{ tool: { type: "mcp", connector_id: "c", headers: { "x-key": "" } } }],
+      },
+    },
   });
   expect(sentKeys(provider)).toEqual([
     ...["openai-key", "gemini-key", "anthropic-key", "compatible-key"],
@@ -131,8 +141,11 @@ test("no secret leaves its place", async () => {
     answers: findIn(told.join("\n")),
     metrics: [...findIn(metrics), ...made.filter((each) => metrics.includes(each))],
     traces: collector.requests.flatMap(({ body }) => findIn(body.toString("latin1"))),
-    // A session keeps the headers of its agent's servers: every run of it sends them.
-    database: [...findIn(database, [canaries["agents-mcp-key"]]), ...made.filter((each) => database.includes(each))],
+    // A session keeps the credentials of its agent's servers: every run of it sends them.
+    database: [
+      ...findIn(database, [canaries["agents-mcp-key"], canaries["connector-key"]]),
+      ...made.filter((each) => database.includes(each)),
+    ],
     children: children.flatMap((environment) => findIn(environment)),
     provider: provider.requests.flatMap((request) => findIn(JSON.stringify(request), [ownKey(request.path)])),
   };

@@ -379,8 +379,11 @@ test("over gRPC, text that is not UTF-8 cannot be decoded, and a text over 4 MiB
     expect.soft(end.grpcStatus, path).toBe(status.INVALID_ARGUMENT);
   }
   const api = findTransport("gRPC").open(stage.service);
-  for (const call of [api.submit({ exchangeId: stage.waiting, text: createFile + long }), api.parse(long)]) {
-    await expect(call).rejects.toMatchObject({ grpcCode: "RESOURCE_EXHAUSTED" });
+  for (const call of [
+    () => api.submit({ exchangeId: stage.waiting, text: createFile + long }),
+    () => api.parse(long),
+  ]) {
+    await expect(call()).rejects.toMatchObject({ grpcCode: "RESOURCE_EXHAUSTED" });
   }
   expect(await look(stage)).toEqual(before);
 });

@@ -49,10 +49,10 @@ test("the metadata of a conversation is replaced", async () => {
   expect(await client.conversations.update(id, { metadata: { topic: "time" } })).toMatchObject(changed);
   expect(await client.conversations.retrieve(id)).toMatchObject(changed);
   for (const call of [
-    client.conversations.update("conv_none", { metadata: {} }),
-    client.conversations.items.create("conv_none", { items }),
+    () => client.conversations.update("conv_none", { metadata: {} }),
+    () => client.conversations.items.create("conv_none", { items }),
   ]) {
-    await expect(call).rejects.toMatchObject({ status: 404, code: "not_found" });
+    await expect(call()).rejects.toMatchObject({ status: 404, code: "not_found" });
   }
 });
 

@@ -8554,6 +8554,10 @@ export const comments = new Map(
   "The run is parked: no replica holds it until it is woken."
  ],
  [
+  "runnel.v1.Run.agent_name",
+  "Name of the agent that works on the run; unset after a purge."
+ ],
+ [
   "runnel.v1.Run.binding_id",
   "Id of the binding that assigned the run to the runner."
  ],

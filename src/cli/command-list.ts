@@ -44,6 +44,11 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./run.ts")).defineTail,
   },
   {
+    name: "runs",
+    about: "list runs, show the tree of one, cancel",
+    load: async () => (await import("./runs.ts")).defineRuns,
+  },
+  {
     name: "approvals",
     about: "list what runs ask a person for, and decide",
     load: async () => (await import("./approvals.ts")).defineApprovals,

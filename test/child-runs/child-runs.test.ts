@@ -11,27 +11,11 @@ import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { ask, boss, callOf, echo, openTeam, type Part, resultsOf, silent, usingTeam } from "./team.ts";
+import { ask, boss, callOf, echo, openStage, type Part, resultsOf, silent } from "./team.ts";
 
-const { getRun, listRuns, listRunResults, cancelRun } = RunService.method;
+const { getRun, listRuns, cancelRun } = RunService.method;
 const { sendMessage, purgeSession } = SessionService.method;
-
-/** Opens a service whose model plays these parts. */
-async function openStage(parts: Readonly<Record<string, Part>>, settings: Parameters<typeof startService>[0] = {}) {
-  const team = await openTeam(parts);
-  const service = await startService({ ...usingTeam(team), ...settings });
-  const client = new GrpcClient(service.target);
-  const ended = (runId: string) =>
-    until("the run to end", async () => {
-      const { run } = await client.call(getRun, { runId });
-      return run !== undefined && run.state >= Run_State.COMPLETED && run;
-    });
-  const logOf = async (runId: string) => (await client.call(listRunResults, { runId, pageSize: 250 })).results;
-  const childrenOf = async (parentRunId: string) => (await client.call(listRuns, { parentRunId })).runs.toReversed();
-  return { team, service, client, ended, logOf, childrenOf };
-}
 
 const worker = { name: "worker", description: "Works.", agent: { systemPrompt: "worker" } };
 const bossOf = (...agents: readonly object[]) => ({

@@ -1,11 +1,15 @@
 // A provider for agents that call each other: what a model answers is decided by its system prompt and by its conversation, so that
 // agents may work at the same time.
 
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { answer, callTools, onChat, type Script } from "../fakes/provider.ts";
 import type { RecordedRequest, WireServer } from "../fakes/wire-server.ts";
 import { openWireServer } from "../fixtures.ts";
-import type { GrpcClient } from "../harness/grpc.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
 
 /** A message as the provider receives it. */
 export interface SentMessage {
@@ -32,11 +36,12 @@ export async function openTeam(parts: Readonly<Record<string, Part>>): Promise<W
 }
 
 /** The settings of a service that uses the provider. */
-export function usingTeam({ origin }: WireServer) {
+function usingTeam({ origin }: WireServer) {
   return { compatibleBaseUrl: `${origin}/v1`, defaultModel: "compatible:team" };
 }
 
 const { createSession, sendMessage } = SessionService.method;
+const { getRun, listRuns, listRunResults } = RunService.method;
 
 /** Starts a run of an agent in a new session. */
 export async function ask(
@@ -72,3 +77,21 @@ export const silent: Part =
   async (_, { closed }) => {
     await closed;
   };
+
+/** Opens a service whose model plays these parts. */
+export async function openStage(
+  parts: Readonly<Record<string, Part>>,
+  settings: Parameters<typeof startService>[0] = {},
+) {
+  const team = await openTeam(parts);
+  const service = await startService({ ...usingTeam(team), ...settings });
+  const client = new GrpcClient(service.target);
+  const ended = (runId: string) =>
+    until("the run to end", async () => {
+      const { run } = await client.call(getRun, { runId });
+      return run !== undefined && run.state >= Run_State.COMPLETED && run;
+    });
+  const logOf = async (runId: string) => (await client.call(listRunResults, { runId, pageSize: 250 })).results;
+  const childrenOf = async (parentRunId: string) => (await client.call(listRuns, { parentRunId })).runs.toReversed();
+  return { team, service, client, ended, logOf, childrenOf };
+}

@@ -185,6 +185,13 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: int32 depth = 24;
    */
   depth: number;
+
+  /**
+   * Name of the agent that works on the run; unset after a purge.
+   *
+   * @generated from field: string agent_name = 25;
+   */
+  agentName: string;
 };
 
 /**

@@ -63,6 +63,7 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
     parentRunId: row.parent_run_id ?? "",
     rootRunId: row.root_run_id ?? "",
     depth: row.depth,
+    agentName: row.agent_name ?? "",
     ...timeField("createTime", row.create_time),
     ...timeField("startTime", row.start_time),
     ...timeField("endTime", row.end_time),

@@ -40,6 +40,7 @@ const runColumns = [
   "run.log_hash",
   "run.model",
   "run.input_length",
+  "run.agent_name",
   "run.parent_run_id",
   "run.root_run_id",
   "run.depth",

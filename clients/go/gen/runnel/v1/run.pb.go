@@ -143,7 +143,9 @@ type Run struct {
 	// Id of the run at the top of the tree; unset for a run that a caller started.
 	RootRunId string `protobuf:"bytes,23,opt,name=root_run_id,json=rootRunId,proto3" json:"root_run_id,omitempty"`
 	// Number of runs above this one in the tree: 0 for a run that a caller started, at most 5.
-	Depth         int32 `protobuf:"varint,24,opt,name=depth,proto3" json:"depth,omitempty"`
+	Depth int32 `protobuf:"varint,24,opt,name=depth,proto3" json:"depth,omitempty"`
+	// Name of the agent that works on the run; unset after a purge.
+	AgentName     string `protobuf:"bytes,25,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -346,11 +348,19 @@ func (x *Run) GetDepth() int32 {
 	return 0
 }
 
+func (x *Run) GetAgentName() string {
+	if x != nil {
+		return x.AgentName
+	}
+	return ""
+}
+
 var File_runnel_v1_run_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xf4\t\n" +
+	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\x98\n" +
+	"\n" +
 	"\x03Run\x12\x1a\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x03\xe0A\x03R\x05runId\x12\"\n" +
 	"\n" +
@@ -381,7 +391,9 @@ const file_runnel_v1_run_proto_rawDesc = "" +
 	"\bdue_time\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\adueTime\x12'\n" +
 	"\rparent_run_id\x18\x16 \x01(\tB\x03\xe0A\x03R\vparentRunId\x12#\n" +
 	"\vroot_run_id\x18\x17 \x01(\tB\x03\xe0A\x03R\trootRunId\x12\x19\n" +
-	"\x05depth\x18\x18 \x01(\x05B\x03\xe0A\x03R\x05depth\"\xe8\x01\n" +
+	"\x05depth\x18\x18 \x01(\x05B\x03\xe0A\x03R\x05depth\x12\"\n" +
+	"\n" +
+	"agent_name\x18\x19 \x01(\tB\x03\xe0A\x03R\tagentName\"\xe8\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\fSTATE_QUEUED\x10\x01\x1a\v\xc2\xd9\xf4\a\x06queued\x12\x1f\n" +

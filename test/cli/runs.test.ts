@@ -1,0 +1,32 @@
+// `runnel runs`: lists, trees and cancels.
+
+import { expect, test } from "vitest";
+import { ask, boss, callOf, echo, openStage } from "../child-runs/team.ts";
+import { runCommand } from "./command.ts";
+
+const worker = { name: "worker", agent: { systemPrompt: "worker" } };
+const agent = { name: "boss", systemPrompt: "boss", maxTurns: 5, tools: { agents: [worker] } };
+
+test("the tree of a run is the same from each of its runs, and a list has what each said", async () => {
+  const calls = ["a", "b"].map((message) => callOf(message, "worker", { message }));
+  const stage = await openStage({ boss: boss(...calls), worker: echo });
+  const { runId, sessionId } = await ask(stage.client, agent);
+  await stage.ended(runId);
+  const children = (await stage.childrenOf(runId)).map((child) => child.runId);
+  const runs = async (...words: string[]) => (await runCommand(["runs", ...words, "--url", stage.service.url])).stdout;
+
+  const tree = (await runs("tree", runId)).split("\n");
+  expect(tree.map((line) => line.replace(/ +\d+ .*/, "")).slice(0, 4)).toEqual([
+    expect.stringMatching(/^AGENT/),
+    expect.stringMatching(/^boss +completed/),
+    expect.stringMatching(/^ {2}worker +completed/),
+    expect.stringMatching(/^ {2}worker +completed/),
+  ]);
+  expect(tree[4]).toMatch(/^all +\d+ +– +3 runs$/);
+  const { runs: json } = JSON.parse(await runs("tree", children[0] ?? "", "--json"));
+  expect(json.map((run: { runId: string }) => run.runId)).toEqual([runId, ...children]);
+
+  expect(await runs("list", "--agent", "worker")).toMatch(/completed +worker +\S+ +\S+ +echo b\n.*echo a/);
+  expect(await runs("list", "--session", sessionId)).toContain("they said: echo a | echo b");
+  expect(await runs("cancel", runId)).toContain(`run ${runId}  completed`);
+});

@@ -4,6 +4,7 @@ import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { followLog } from "../in-process/follow-log.ts";
 import { SlowJson } from "../in-process/slow-json.ts";
 import type { Visit } from "../in-process/visit.ts";
+import { withoutVoid } from "../in-process/without-void.ts";
 import { endStream, type RestResponse, sendJson, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import type { StreamEvent } from "./content-blocks.ts";
@@ -61,7 +62,7 @@ async function streamMessage(visit: Visit, runId: string, fold: MessageFold): Pr
   try {
     let silentBatches = 0;
     for await (const results of followLog(calls, runId)) {
-      const events = results.flatMap((result) => fold.take(result));
+      const events = withoutVoid(results).flatMap((result) => fold.take(result));
       silentBatches += results.length === 0 ? 1 : 0;
       // A run that fails before its first word is answered with the status of its failure.
       if (fold.failure !== undefined) {

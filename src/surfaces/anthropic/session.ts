@@ -35,7 +35,11 @@ export async function answerOverRun(
   try {
     await answer(runId);
   } catch (error) {
-    await calls.call(RunService.method.cancelRun, { runId }, { outlives: true }).catch(() => undefined);
+    // A stream cannot take back the text of a turn that begins again. With a key, the same request follows the run, which goes on. A
+    // request without one starts another run in the session.
+    if (calls.signal.aborted || requestId === "") {
+      await calls.call(RunService.method.cancelRun, { runId }, { outlives: true }).catch(() => undefined);
+    }
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { textOf } from "../in-process/message-text.ts";
 import { answerOverPassingRun } from "../in-process/passing-session.ts";
 import { keepAlive, SlowJson } from "../in-process/slow-json.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
+import { withoutVoid } from "../in-process/without-void.ts";
 import { endStream, setHead } from "../rest/respond.ts";
 import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { type CallerTools, callerToolsOf, textOfArguments } from "./caller-tools.ts";
@@ -294,7 +295,7 @@ async function streamCompletion(visit: Visit, completion: Completion, includesUs
   try {
     let silentBatches = 0;
     for await (const results of followLog(calls, runId)) {
-      const pieces = results.flatMap((result) => fold.take(result));
+      const pieces = withoutVoid(results).flatMap((result) => fold.take(result));
       silentBatches += results.length === 0 ? 1 : 0;
       if (response.headersSent) {
         await writeText(visit, results.length === 0 ? keepAlive : "");

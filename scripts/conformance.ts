@@ -20,10 +20,22 @@ interface Outcome {
 
 const [first, ...others] = process.argv.slice(2);
 try {
-  process.exitCode = first === "recorded" ? await playRecorded(others) : await runParts(process.argv.slice(2));
+  if (first === "--help" || first === "-h") {
+    printHelp();
+  } else {
+    process.exitCode = first === "recorded" ? await playRecorded(others) : await runParts(process.argv.slice(2));
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
+}
+
+function printHelp(): void {
+  console.log("usage: npm run conformance [-- <part> …], or -- recorded <folder> [text in the path]\n");
+  for (const name of partNames) {
+    const { about, needs } = parts[name];
+    console.log(`${name.padEnd(18)} ${about}${needs.length > 0 ? ` (needs ${needs.join(", ")})` : ""}`);
+  }
 }
 
 async function playRecorded([folder, text]: readonly string[]): Promise<0 | 1> {

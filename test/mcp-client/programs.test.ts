@@ -88,6 +88,13 @@ test.skipIf(!hasJail)(
   },
 );
 
+test.skipIf(!hasJail)("a replica that stops starts no program", async ({ folder }) => {
+  const programs = openPrograms({ commands: await openCommands({}) });
+  await programs.close();
+  await expect(open(folder, { programs })).rejects.toThrow("this replica is stopping");
+  expect(countProcesses(join(await realpath(folder), "server.mjs"))).toBe(0);
+});
+
 test.skipIf(!hasJail)("a program that dies is started once more, and not again", async ({ folder }) => {
   const run = await open(folder);
   expect(await run.call("srv_die")).toEqual({ error: "the program ended (status 7)" });

@@ -68,6 +68,9 @@ export class McpPrograms {
     if (found?.connection.isOpen() === true) {
       return found;
     }
+    if (this.#closing.signal.aborted) {
+      throw new Fault("BUSY", "this replica is stopping, and starts no programs of servers");
+    }
     if (!this.#running.has(key) && this.#running.size >= this.#options.programsMax) {
       throw new Fault("BUSY", `this replica runs its maximum of ${this.#running.size} programs of servers`);
     }

@@ -13,6 +13,7 @@ export const longTests: readonly string[] = [
   ...globSync("test/bench/**/*.test.ts"),
   ...globSync("test/chain/**/*.test.ts"),
   ...allOf("test/cli", { but: ["built", "migrate", "output"] }),
+  "test/child-runs/budgets.test.ts",
   "test/clients/wrong-subjects.test.ts",
   "test/conformance/bash.test.ts",
   "test/conformance/data-life.test.ts",

@@ -9,6 +9,7 @@ import { connectTo } from "./connect.ts";
 import { defineDoors } from "./demo-doors.ts";
 import { type ReaderName, type ReaderNews, readOverGrpc, readOverSse } from "./demo-reader.ts";
 import { type DemoPlace, playScene, readOverKill, type Say } from "./demo-stage.ts";
+import { defineTeam } from "./demo-team.ts";
 import { findFaults } from "./demo-verdict.ts";
 import { example } from "./example.ts";
 import type { Output, Style } from "./output.ts";
@@ -17,13 +18,14 @@ import type { Output, Style } from "./output.ts";
 const killAfterItems = 40;
 const message = "List the files, then read story.txt. words=120 pace=15";
 
-/** Defines `demo` and its scene `doors`. */
+/** Defines `demo` and its scenes `doors` and `team`. */
 export function defineDemo(command: Command): void {
   command
     .addHelpText("after", example("runnel demo --keep demo-data"))
     .option("--keep <directory>", "keep the database in this directory")
     .action(({ keep }: { keep?: string }) => playScene(command, { keep, play: runDemo, conclude }));
   defineDoors(command);
+  defineTeam(command);
 }
 
 interface DemoOutcome {

@@ -6,13 +6,12 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { answerJson } from "./answer-json.ts";
-import { addUrlFlag, type Service, withService } from "./connect.ts";
+import { addUrlFlag, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf, type Paint } from "./output.ts";
-import { readPages } from "./pages.ts";
-import { sheet, timeOf, wordOf } from "./sheet.ts";
+import { readTree, showTree, stateOf } from "./run-tree.ts";
+import { sheet, timeOf } from "./sheet.ts";
 import { cut } from "./shorten.ts";
-import { showTable } from "./table.ts";
 
 interface RunListFlags extends ListFlags {
   readonly session: string;
@@ -62,7 +61,7 @@ function addTree(runs: Command): void {
     .addHelpText("after", example(`runnel runs tree ${runId}`))
     .action((id: string, { url }: UrlFlag, command: Command) =>
       withService(url, async (service) => {
-        const tree = inOrder(await readTree(service, id));
+        const tree = await readTree(service, id);
         await outputOf(command).answer({ runs: tree.map((run) => answerJson(RunSchema, run)) }, (paint) =>
           showTree(tree, paint),
         );
@@ -82,36 +81,6 @@ function addCancel(runs: Command): void {
     );
 }
 
-/** Returns the run at the top of the tree, and all runs below it. */
-async function readTree({ client }: Service, id: string): Promise<Run[]> {
-  const service = client(RunService);
-  const { run } = await service.getRun({ runId: id });
-  const rootRunId = run?.rootRunId || id;
-  const top = rootRunId === id ? run : (await service.getRun({ runId: rootRunId })).run;
-  const { items } = await readPages(async (request) => {
-    const page = await service.listRuns({ rootRunId, ...request });
-    return { items: page.runs, nextPageToken: page.nextPageToken };
-  }, Number.MAX_SAFE_INTEGER);
-  return top === undefined ? items : [...items, top];
-}
-
-/** Orders runs as a tree: each run before those that it has called, and these in the order of their start. */
-function inOrder(runs: readonly Run[]): Run[] {
-  const below = Map.groupBy(runs.toReversed(), ({ parentRunId }) => parentRunId);
-  const withBelow = (run: Run): Run[] => [run, ...(below.get(run.runId) ?? []).flatMap(withBelow)];
-  return (below.get("") ?? []).flatMap(withBelow);
-}
-
-function showTree(tree: readonly Run[], paint: Paint): string {
-  const rows = tree.map((run) => [
-    `${"  ".repeat(run.depth)}${run.agentName || run.driver}`,
-    ...[stateOf(run), String(run.turns), String(tokensOf(run)), usdOf(costOf(run)), run.runId],
-  ]);
-  const sum = (figure: (run: Run) => bigint): bigint => tree.reduce((total, run) => total + figure(run), 0n);
-  const total = ["all", "", "", String(sum(tokensOf)), usdOf(sum(costOf)), `${tree.length} runs`];
-  return showTable(["AGENT", "STATE", "TURNS", "TOKENS", "COST", "RUN"], [...rows, total], paint);
-}
-
 function showRun(run: Run, paint: Paint): string {
   return sheet(paint, `run ${run.runId}  ${stateOf(run)}`, [
     ["session", run.sessionId],
@@ -120,27 +89,10 @@ function showRun(run: Run, paint: Paint): string {
   ]);
 }
 
-function stateOf({ state }: Run): string {
-  return wordOf(Run_StateSchema, state);
-}
-
 const saidCharsMax = 60;
 
 function saidBy({ output, error }: Run): string {
   return cut(error === "" ? output : error, saidCharsMax);
-}
-
-function tokensOf({ usage }: Run): bigint {
-  return (usage?.promptTokens ?? 0n) + (usage?.completionTokens ?? 0n);
-}
-
-function costOf({ usage }: Run): bigint {
-  return usage?.costMicroUsd ?? 0n;
-}
-
-/** Models without a known price cost nothing here, so that no sum claims to be exact. */
-function usdOf(microUsd: bigint): string {
-  return microUsd === 0n ? "–" : `$${(Number(microUsd) / 1e6).toFixed(4)}`;
 }
 
 function stateWords(): string[] {

@@ -55,6 +55,21 @@ test("demo doors reads one run over every protocol through kill -9, with the sam
   await expectNothingIn(home);
 });
 
+test("demo team has one run for each call through kill -9, and prints the tree", {
+  timeout: demoTimeoutMs,
+}, async () => {
+  const home = await ownFolder();
+  const { code, stdout } = await startCommand(["demo", "team"], { environment: { TMPDIR: home } }).ended;
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("Each call has one run") });
+  const rows = stdout.split("\n").filter((line) => /^ *(editor|researcher|critic) +completed/.test(line));
+  expect(rows.map((row) => row.trimEnd().split(/ {2,}/).filter(Boolean)[0])).toEqual([
+    "editor",
+    "researcher",
+    "critic",
+  ]);
+  await expectNothingIn(home);
+});
+
 test("an interrupted demo cleans up as well", { timeout: demoTimeoutMs }, async () => {
   const home = await ownFolder();
   const demo = startCommand(["demo"], { environment: { TMPDIR: home } });

@@ -68,6 +68,15 @@ describe("the choice of tools", () => {
     },
   );
 
+  test("asks each agent that a line names, and does nothing else", async () => {
+    const agents = ["finder", "critic"].map((name) => ({ name, description: "", parameters: {} }));
+    const text = "Ask the finder: Read a.txt. words=9\nAsk the critic: What is missing?\nAsk the cook: Supper?";
+    expect(await callsOf(ask(text, [], { tools: [...tools, ...agents] }))).toEqual([
+      { id: "demo-call-1", name: "finder", argumentsJson: '{"message":"Read a.txt. words=9"}' },
+      { id: "demo-call-2", name: "critic", argumentsJson: '{"message":"What is missing?"}' },
+    ]);
+  });
+
   test("is limited to the tools on offer", async () => {
     expect(await callsOf(ask("list files and read a.txt", [], { tools: tools.slice(0, 1) }))).toEqual([
       readFile(1, "a.txt"),

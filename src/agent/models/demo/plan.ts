@@ -56,7 +56,17 @@ const filesMax = 5;
 const listingWords = /\b(list|ls|files?|director(y|ies)|folders?)\b/i;
 const exploringWords = /\b(explore|look around)\b/i;
 
+/** "Ask the researcher: Find facts.", a line for each agent. */
+const askingWords = /^ask the ([\w-]{1,64}): *(\S.*)$/gim;
+
 function planFirst(userText: string): WantedCall[] {
+  const asked = Array.from(userText.matchAll(askingWords), ([, name = "", message = ""]) => ({
+    name,
+    args: { message },
+  }));
+  if (asked.length > 0) {
+    return asked;
+  }
   const files = findFileNames(userText);
   // "Read the file a.txt" names a file, so it does not ask for a listing.
   const lists =

@@ -125,6 +125,13 @@ function Facts({
           {run.sessionId.length > 20 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
         </Link>
       </Fact>
+      <Fact name="called by">
+        {run.parentRunId !== "" && (
+          <Link href={`/runs/${run.parentRunId}`} className="mono">
+            {shortId(run.parentRunId)}
+          </Link>
+        )}
+      </Fact>
       <Fact name="turns">{run.turns > 0 && formatCount(run.turns)}</Fact>
       <Fact name="tokens">
         {usage?.promptTokens !== undefined && (

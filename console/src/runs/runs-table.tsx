@@ -137,7 +137,7 @@ const RunRow = memo(function RunRow({
         {run.sessionId.length > 14 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
       </span>
       <span role="cell" data-column="by">
-        {run.runnerId === "" ? run.driver : visibleText(run.runnerId)}
+        {visibleText(run.runnerId || run.agentName || run.driver)}
       </span>
       <span role="cell" data-column="model">
         {visibleText(run.model)}

@@ -55,6 +55,10 @@ export function short(results: readonly RunResult[]): unknown[][] {
         return [name, value.finishReason, value.message?.content.value];
       case "runFailed":
         return [name, value.code, value.error];
+      case "artifactCreated":
+        return [name, value.artifactType, value.name, value.metadata ?? value.contentBase64];
+      case "extension":
+        return [name, value.type];
       default:
         return [name];
     }

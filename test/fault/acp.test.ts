@@ -51,7 +51,7 @@ test.skipIf(!hasJail).each(cases)("%s is interrupted at %s", async (runner, plac
       expect.stringContaining("this agent cannot continue a session"),
     ]);
   } else {
-    expect(told).toContainEqual(["extension"]);
+    expect(told).toContainEqual(["extension", "acp.prompt.interrupted"]);
     const [, , history] = endOf(reader.results) as string[];
     const prompts: string[] = JSON.parse(history ?? "[]");
     // At the start, the agent may not have got the prompt yet.

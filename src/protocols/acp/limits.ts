@@ -32,6 +32,3 @@ export const busyRetryMs = 2_000;
 
 /** The default time to decide about a permission, in seconds: that of tool calls. */
 export const approvalSecondsDefault = 86_400;
-
-/** The maximum characters of a conversation that a new session gets as a text. */
-export const historyCharsMax = 100_000;

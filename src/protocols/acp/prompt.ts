@@ -3,8 +3,8 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunContext } from "../../engine/runs/driver.ts";
+import { conversationText } from "../../engine/sessions/conversation-text.ts";
 import { messageText } from "../../engine/sessions/message-text.ts";
-import { historyCharsMax } from "./limits.ts";
 
 /** What a prompt begins with: a new session needs what a continued one knows. */
 export type Beginning = "new" | "continued" | "interrupted" | "interrupted-unseen";
@@ -22,7 +22,7 @@ export function promptOf(
   const task = [...textBlocks(messageText(input)), ...(takesImages ? imagesOf(input) : [])];
   switch (beginning) {
     case "new":
-      return [...textBlocks(agent.systemPrompt), ...textBlocks(historyOf(transcript.slice(0, -1))), ...task];
+      return [...textBlocks(agent.systemPrompt), ...textBlocks(conversationText(transcript.slice(0, -1))), ...task];
     case "continued":
       return task;
     case "interrupted":
@@ -32,15 +32,6 @@ export function promptOf(
     default:
       return beginning satisfies never;
   }
-}
-
-/** Returns the earlier conversation as a text; its newest part when it is long. */
-function historyOf(messages: readonly Message[]): string {
-  const lines = messages.flatMap((message) => {
-    const text = messageText(message);
-    return text === "" ? [] : [`${message.role}: ${text}`];
-  });
-  return lines.length === 0 ? "" : `The conversation so far:\n\n${lines.join("\n\n").slice(-historyCharsMax)}`;
 }
 
 function textBlocks(text: string): ContentBlock[] {

@@ -17,8 +17,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { version } from "../../../platform/base/version.ts";
 import type { HttpAddress } from "../../../platform/config/mcp-servers.ts";
+import { createGuardedFetch, type Fetch } from "../../../platform/egress/guarded-fetch.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
-import { createGuardedFetch } from "./guarded-fetch.ts";
 import {
   answerBytesMax,
   callTimes,
@@ -81,15 +81,13 @@ export async function connectHttp(
 ): Promise<McpConnection> {
   const broken = new AbortController();
   let headTimeoutMs: number = connectTimeoutMs;
-  const options = {
-    fetch: createGuardedFetch({
-      address,
-      egress,
-      headTimeoutMs: () => headTimeoutMs,
-      answerBytesMax: address.kind === "http" ? answerBytesMax : streamBytesMax,
-      onBroken: (failure) => broken.abort(failure),
-    }),
-  };
+  const guarded = createGuardedFetch({
+    ...{ what: "mcp server", url: address.url, headers: address.headers, egress },
+    headTimeoutMs: () => headTimeoutMs,
+    answerBytesMax: address.kind === "http" ? answerBytesMax : streamBytesMax,
+    onBroken: (failure) => broken.abort(failure),
+  });
+  const options = { fetch: address.kind === "http" ? withoutOwnTalk(guarded) : guarded };
   const url = new URL(address.url);
   const streamable = address.kind === "http" ? new StreamableHTTPClientTransport(url, options) : undefined;
   const transport = streamable ?? new SSEClientTransport(url, options);
@@ -104,6 +102,14 @@ export async function connectHttp(
       }
       await connection.close();
     },
+  };
+}
+
+/** Leaves out the stream on which a server may talk of its own accord: nothing that it could say there is used. */
+function withoutOwnTalk(guarded: Fetch): Fetch {
+  return async (to, init = {}) => {
+    const isOwnTalk = (init.method ?? "GET") === "GET" && !new Headers(init.headers).has("last-event-id");
+    return isOwnTalk ? new Response(null, { status: 405 }) : await guarded(to, init);
   };
 }
 

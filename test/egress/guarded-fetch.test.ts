@@ -1,14 +1,14 @@
-// The network of one MCP server ends at its origin, also when the client of the protocol wants to go on.
+// The network of one server ends at its origin, also when the client of the protocol wants to go on.
 
 import { expect, test } from "vitest";
-import { createGuardedFetch } from "../../src/agent/tools/mcp/guarded-fetch.ts";
+import { createGuardedFetch } from "../../src/platform/egress/guarded-fetch.ts";
 
 test.each(["https://other.example/mcp", "http://docs.example/mcp", "https://docs.example:8443/mcp"])(
   "%s is not the server's origin, so no byte and no secret goes there",
   async (url) => {
     const asked: unknown[] = [];
     const guarded = createGuardedFetch({
-      address: { kind: "http", url: "https://docs.example/mcp", headers: { authorization: "Bearer secret-4711" } },
+      ...{ what: "mcp server", url: "https://docs.example/mcp", headers: { authorization: "Bearer secret-4711" } },
       egress: {
         open: (request) => {
           asked.push(request);

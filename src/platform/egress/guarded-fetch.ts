@@ -1,17 +1,20 @@
-// The network of an MCP server: `fetch` over the guarded egress.
+// The network of a client library for one server: `fetch` over the guarded egress.
 //
 // G1  Only the origin of the server's URL is called, so the secrets in its headers reach no other host.
 // G2  No redirect is followed.
 // G3  Each answer is bounded. One that is longer breaks the connection with the server.
 
-import { version } from "../../../platform/base/version.ts";
-import type { HttpAddress } from "../../../platform/config/mcp-servers.ts";
-import { EgressFailure, refuse } from "../../../platform/egress/failure.ts";
-import type { Egress } from "../../../platform/egress/post.ts";
+import { version } from "../base/version.ts";
+import { EgressFailure, refuse } from "./failure.ts";
+import type { Egress } from "./post.ts";
+import type { Called } from "./url.ts";
 
 /** What the calls to one server need. */
 export interface FetchOptions {
-  readonly address: HttpAddress;
+  readonly what: Called;
+  readonly url: string;
+  /** Names in lower case. They go with every request. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly egress: Pick<Egress, "open">;
   /** The timeout until the head of an answer. */
   readonly headTimeoutMs: () => number;
@@ -20,27 +23,24 @@ export interface FetchOptions {
   readonly onBroken: (failure: Error) => void;
 }
 
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+/** What client libraries call. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** Returns the function. */
 export function createGuardedFetch(options: FetchOptions): Fetch {
-  const { address, egress, headTimeoutMs } = options;
-  const { origin } = new URL(address.url);
+  const { egress, headTimeoutMs, what } = options;
+  const { origin } = new URL(options.url);
   return async (to, { method = "GET", headers, body, signal } = {}) => {
     const url = new URL(to);
     if (url.origin !== origin) {
       throw refuse("the server leads to another origin");
     }
     const given = new Headers(headers);
-    // The stream on which an HTTP server may talk of its own accord: nothing that it could say there is used.
-    if (address.kind === "http" && method === "GET" && !given.has("last-event-id")) {
-      return new Response(null, { status: 405 });
-    }
     const answer = await egress.open({
       url: url.href,
-      what: "mcp server",
+      what,
       method: method as "GET" | "POST" | "DELETE",
-      headers: { "user-agent": `Runnel/${version}`, ...address.headers, ...Object.fromEntries(given) },
+      headers: { "user-agent": `Runnel/${version}`, ...options.headers, ...Object.fromEntries(given) },
       body: typeof body === "string" ? body : undefined,
       timeoutMs: headTimeoutMs(),
       signal: signal ?? new AbortController().signal,

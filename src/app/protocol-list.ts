@@ -1,6 +1,7 @@
 // The protocols of this service. To delete one, remove its line here and its folder.
 
 // biome-ignore lint/performance/noBarrelFile: the list has one line for each protocol
+export { a2a } from "../protocols/a2a/protocol.ts";
 export { acp } from "../protocols/acp/protocol.ts";
 export { agentRunner } from "../protocols/agent-runner/protocol.ts";
 export { community } from "../protocols/community/protocol.ts";

@@ -24,6 +24,7 @@ const names = [
   "mcp-key",
   "agents-mcp-key",
   "connector-key",
+  "a2a-key",
   "collector-token",
   "wrong-token",
   "ticket-in-query",
@@ -78,6 +79,10 @@ test("no secret leaves its place", async () => {
         url: `${provider.origin}/mcp`,
         headers: { authorization: `Bearer ${canaries["mcp-key"]}` },
       })}`,
+      RUNNEL_A2A_AGENTS: `helper=${JSON.stringify({
+        url: `${provider.origin}/a2a`,
+        headers: { authorization: `Bearer ${canaries["a2a-key"]}` },
+      })}`,
       RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${canaries["collector-token"]}`,
@@ -100,7 +105,10 @@ test("no secret leaves its place", async () => {
     provider: [{ provider: "openai", tool: { ...connector, headers: { "x-key": canaries["connector-key"] } } }],
   };
   expect(await failingRun(call, "gpt-4o-nano", named)).toMatch(/mcp server "own": .*401/);
-  const { runs } = (await call("GET", "/v1/runs", canaries["client-key"])) as { runs: { run_id: string }[] };
+  expect(await failingRun(call, "helper", {}, "helper")).toContain("the agent helper is not available");
+  const { runs } = (await call("GET", "/v1/runs?agent_name=tester&model=gpt-4o-nano", canaries["client-key"])) as {
+    runs: { run_id: string }[];
+  };
   expect(await call("GET", `/v1/runs/${runs[0]?.run_id}/input`, canaries["client-key"])).toMatchObject({
     agent: {
       tools: {
@@ -111,7 +119,7 @@ test("no secret leaves its place", async () => {
   });
   expect(sentKeys(provider)).toEqual([
     ...["openai-key", "gemini-key", "anthropic-key", "compatible-key"],
-    ...["mcp-key", "agents-mcp-key"],
+    ...["mcp-key", "agents-mcp-key", "a2a-key"],
   ]);
   await misuse(url, call);
   const { key } = (await call("POST", "/v1/auth/keys", canaries["admin-token"], { client_id: "made" })) as {
@@ -191,10 +199,10 @@ function caller(url: string, told: string[]): Call {
 }
 
 /** Returns the error message of a run of this model. */
-async function failingRun(call: Call, model: string, tools: object = {}): Promise<string> {
+async function failingRun(call: Call, model: string, tools: object = {}, runner = ""): Promise<string> {
   const id = model.replaceAll(/[^\w-]/g, "-");
   const token = canaries["client-key"];
-  await call("POST", "/v1/sessions", token, { session_id: id, agent: { name: "tester", model, tools } });
+  await call("POST", "/v1/sessions", token, { session_id: id, agent: { name: "tester", model, tools, runner } });
   await call("POST", `/v1/sessions/${id}/messages`, token, { message: "hello" });
   await call("GET", `/v1/sessions/${id}/stream`, token);
   const { error } = (await call("GET", `/v1/sessions/${id}`, token)) as { error: string };

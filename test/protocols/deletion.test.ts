@@ -49,6 +49,7 @@ interface Parts {
 
 /** Sessions belong to the core, so the Agent Runner and ACP have no packages of their own. */
 const partsOf: Readonly<Record<string, Parts>> = {
+  a2a: { packages: [], hasCommands: false },
   acp: { packages: [], hasCommands: false },
   "agent-runner": { packages: [], hasCommands: false },
   langbot: { packages: ["runner", "host"], hasCommands: true, views: "runners" },

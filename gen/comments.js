@@ -6555,7 +6555,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.AgentTools.agents",
-  "Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a message is sent."
+  "Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result `child.run.started` names. Checked when a message is sent."
  ],
  [
   "runnel.v1.AgentTools.approval_seconds",

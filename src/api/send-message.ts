@@ -220,6 +220,12 @@ function checkSubagents(
   agent: Agent,
   { depth = 0, ...of }: Pick<AgentContext, "session" | "callback" | "depth">,
 ): void {
+  if (depth === 0 && countSubagents(agent) > subagentsMax) {
+    throw invalidField(
+      "agent.tools.agents",
+      `at most ${subagentsMax} agents, with those that they call: name others as presets`,
+    );
+  }
   for (const subagent of depth < treeDepthMax ? (agent.tools?.agents ?? []) : []) {
     const found = deps.resolveSubagent(subagent, { client: of.session.client, agent });
     if (found.agent.runner === "") {
@@ -234,6 +240,14 @@ function checkSubagents(
       });
     }
   }
+}
+
+/** More than a team has, and few enough to check with each message. */
+const subagentsMax = 256;
+
+function countSubagents({ tools }: Agent): number {
+  const agents = tools?.agents ?? [];
+  return agents.reduce((count, { agent }) => count + (agent === undefined ? 0 : countSubagents(agent)), agents.length);
 }
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {

@@ -229,6 +229,11 @@ describe("a tree of runs", () => {
   });
 });
 
+const manyAgents = Array.from({ length: 16 }, (_, one) => ({
+  name: `a${one}`,
+  agent: { tools: { agents: Array.from({ length: 16 }, (__, two) => ({ name: `b${two}`, agent: {} })) } },
+}));
+
 describe("the rights of a child run", () => {
   test.each([
     ["builtin", { builtin: ["bash"] }, "worker has a tool of builtin bash: its parent does not have it"],
@@ -244,6 +249,7 @@ describe("the rights of a child run", () => {
   test.each([
     ["has no settings", { name: "worker" }, "worker has no settings: set agent, preset or both"],
     ["names an unknown preset", { name: "worker", preset: "nobody" }, 'there is no preset "nobody"'],
+    ["calls too many others", { name: "worker", agent: { tools: { agents: manyAgents } } }, "at most 256 agents"],
     ["has a wrong schema", { name: "worker", parameters: "7", agent: {} }, "create agent worker: parameters must be"],
     ["has the name of another tool", { name: "list_dir", agent: {} }, "tool already registered: list_dir"],
   ])("are refused when the agent %s", async (_, agent, error) => {

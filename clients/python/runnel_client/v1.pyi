@@ -875,8 +875,8 @@ class AgentTools(_Message):
     """
     agents: _Messages[Subagent]
     """
-    Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a
-    message is sent.
+    Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
+    `child.run.started` names. Checked when a message is sent.
     """
     def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ..., agents: _Iterable[Subagent | _Mapping[_str, _Any]] | None = ...) -> None: ...
 

@@ -622,8 +622,8 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
   mcp: McpServer[];
 
   /**
-   * Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a
-   * message is sent.
+   * Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
+   * `child.run.started` names. Checked when a message is sent.
    *
    * @generated from field: repeated runnel.v1.Subagent agents = 9;
    */

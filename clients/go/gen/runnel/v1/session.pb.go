@@ -1034,8 +1034,8 @@ type AgentTools struct {
 	// Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its
 	// end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent.
 	Mcp []*McpServer `protobuf:"bytes,8,rep,name=mcp,proto3" json:"mcp,omitempty"`
-	// Agents that the model may call as tools. A call starts a child run, which the result `child.run.started` names. Checked when a
-	// message is sent.
+	// Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
+	// `child.run.started` names. Checked when a message is sent.
 	Agents        []*Subagent `protobuf:"bytes,9,rep,name=agents,proto3" json:"agents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

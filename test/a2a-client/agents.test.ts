@@ -83,6 +83,11 @@ describe("an A2A agent", () => {
     expect(await run(client, [message], runner)).toEqual(log);
   });
 
+  test("has a long text in messages that a reader can take", async ({ client }) => {
+    const whole = (await run(client, ["long"])).filter(([name]) => name === "messageCompleted");
+    expect(whole.map(([, text]) => String(text).length)).toEqual([600_000, 600_000, 600_000]);
+  });
+
   test("gets the headers of its settings with every request", async ({ client }) => {
     await run(client, ["talk"]);
     for (const method of ["card", "SendStreamingMessage"]) {

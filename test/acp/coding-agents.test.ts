@@ -144,9 +144,9 @@ describe.skipIf(!hasJail)("a coding agent", () => {
     ]);
   });
 
-  test("that floods loses nothing", async ({ client }) => {
-    const [, , text = ""] = endOf(await runOne(client, "flood")) as string[];
-    expect(text.length).toBe(2_000_000);
+  test("that floods loses nothing, in messages that a reader can take", async ({ client }) => {
+    const whole = short(await runOne(client, "flood")).filter(([name]) => name === "messageCompleted");
+    expect(whole.map(([, text]) => String(text).length)).toEqual([1_000_000, 1_000_000]);
   });
 
   test.for(["hang", "deaf"])("is cancelled, and its program ends: %s", async (message, { client }) => {

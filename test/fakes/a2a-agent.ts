@@ -122,6 +122,12 @@ const acts: Readonly<Record<string, Act>> = {
   },
   fail: (turn) => turn.set(TaskState.TASK_STATE_FAILED, textPart("no luck with key-4711-of-the-agent")),
   decline: (turn) => turn.set(TaskState.TASK_STATE_REJECTED, textPart("not my work")),
+  long: (turn) => {
+    for (const append of [false, true, true]) {
+      turn.show("answer", [textPart("x".repeat(600_000))], { append });
+    }
+    turn.set(TaskState.TASK_STATE_COMPLETED);
+  },
   slow: async (turn, { wait }) => {
     turn.show("answer", [textPart("One, ")]);
     await wait();

@@ -9,6 +9,7 @@ import { TaskState } from "#gen/lf/a2a/v1/a2a_pb.js";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { contentBytesMax, measureContent } from "../../engine/log/content.ts";
 import type { ResultInit } from "../../engine/log/result.ts";
+import { messageCharsMax } from "./limits.ts";
 import type { Place } from "./storage/a2a-context.ts";
 
 /** How a task ended, or that it waits for an answer. */
@@ -130,7 +131,9 @@ export class Fold {
     if (content === "") {
       return [];
     }
-    const before = this.#speaking?.id === id ? [] : this.#endMessage();
+    // Readers get a message whole: one that is too long goes on as another.
+    const isFull = (this.#speaking?.text.length ?? 0) + content.length > messageCharsMax;
+    const before = this.#speaking?.id === id && !isFull ? [] : this.#endMessage();
     this.#speaking ??= { id, text: "" };
     this.#speaking.text += content;
     return [...before, this.#delta({ content })];

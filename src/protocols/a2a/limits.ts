@@ -9,6 +9,9 @@ export const streamBytesMax = 67_108_864;
 /** The maximum number of characters that the events of one run may have. */
 export const loggedCharsMax = 67_108_864;
 
+/** The maximum number of characters of one message: a reader gets it in one piece. */
+export const messageCharsMax = 1_000_000;
+
 /** The maximum characters of an error of the agent. */
 export const errorCharsMax = 2_000;
 

@@ -17,7 +17,7 @@ import type { DriverStep } from "../../engine/runs/driver.ts";
 import { firstCharacters } from "../../platform/base/first-characters.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { enumShape } from "../../platform/base/json/shape.ts";
-import { errorCharsMax, textCharsMax } from "./limits.ts";
+import { errorCharsMax, messageCharsMax, textCharsMax } from "./limits.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -49,6 +49,8 @@ export class Fold {
   readonly #open = new Map<string, OpenCall>();
   #calls: number;
   #text = "";
+  /** How often a message was too long. */
+  #cuts = 0;
   #said: Message | undefined;
   #chars = 0;
 
@@ -121,9 +123,13 @@ export class Fold {
     if (content === "") {
       return [];
     }
+    // Readers get a message whole: one that is too long goes on as another.
+    const isFull = this.#text.length + content.length > messageCharsMax;
+    this.#cuts += isFull ? 1 : 0;
+    const before = isFull ? this.#endMessage() : [];
     this.#text += content;
-    const chunk = { role: "assistant", content, msgSequence: this.#calls + 1 };
-    return [append({ payload: { case: "messageDelta", value: { chunk } } })];
+    const chunk = { role: "assistant", content, msgSequence: this.#calls + this.#cuts + 1 };
+    return [...before, { payload: { case: "messageDelta", value: { chunk } } } as const].map(append);
   }
 
   #endMessage(): ResultInit[] {

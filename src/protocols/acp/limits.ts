@@ -12,6 +12,9 @@ export const openRequestsMax = 64;
 /** The maximum number of characters that one run may add to its log. */
 export const loggedCharsMax = 67_108_864;
 
+/** The maximum number of characters of one message: a reader gets it in one piece. */
+export const messageCharsMax = 1_000_000;
+
 /** The maximum characters of one text in a result, such as a side of a diff. */
 export const textCharsMax = 65_536;
 

@@ -25,6 +25,7 @@ const names = [
   "agents-mcp-key",
   "connector-key",
   "a2a-key",
+  "acp-key",
   "collector-token",
   "wrong-token",
   "ticket-in-query",
@@ -79,6 +80,7 @@ test("no secret leaves its place", async () => {
         url: `${provider.origin}/mcp`,
         headers: { authorization: `Bearer ${canaries["mcp-key"]}` },
       })}`,
+      RUNNEL_ACP_AGENTS: `coder=${JSON.stringify({ command: "false", env: { KEY: canaries["acp-key"] } })}`,
       RUNNEL_A2A_AGENTS: `helper=${JSON.stringify({
         url: `${provider.origin}/a2a`,
         headers: { authorization: `Bearer ${canaries["a2a-key"]}` },
@@ -106,6 +108,7 @@ test("no secret leaves its place", async () => {
   };
   expect(await failingRun(call, "gpt-4o-nano", named)).toMatch(/mcp server "own": .*401/);
   expect(await failingRun(call, "helper", {}, "helper")).toContain("the agent helper is not available");
+  expect(await failingRun(call, "coder", {}, "coder")).not.toBe("");
   const { runs } = (await call("GET", "/v1/runs?agent_name=tester&model=gpt-4o-nano", canaries["client-key"])) as {
     runs: { run_id: string }[];
   };

@@ -11,11 +11,15 @@ const testWorkersMax = 3;
 /** What every test run needs: a Postgres and the program. */
 export const globalSetup = ["test/harness/postgres.ts", "test/harness/build.ts"];
 
-export const sharedOptions = {
-  globalSetup,
+/** These count the sockets of their process, so each of them has a process of its own. */
+export const countsSockets: readonly string[] = ["test/server/port-*.test.ts"];
+
+export const fileOptions = {
   setupFiles: ["test/harness/setup.ts"],
   pool: "forks",
   maxWorkers: testWorkersMax,
   testTimeout: testTimeoutMs,
   hookTimeout: testTimeoutMs,
 } satisfies ViteUserConfig["test"];
+
+export const sharedOptions = { globalSetup, ...fileOptions } satisfies ViteUserConfig["test"];

@@ -6450,6 +6450,10 @@ export const comments = new Map(
   "Maximum spending of one run; unset means that only the service's own budgets apply."
  ],
  [
+  "runnel.v1.Agent.compaction",
+  "Summarises the oldest part of a long conversation; unset leaves out its oldest messages instead."
+ ],
+ [
   "runnel.v1.Agent.frequency_penalty",
   "How much a token is avoided for each time that the text has it, -2 to 2; below 0 it is preferred."
  ],
@@ -6986,6 +6990,22 @@ export const comments = new Map(
   "URL of the source; empty for a document of the conversation."
  ],
  [
+  "runnel.v1.Compaction",
+  "How a long conversation is kept within the context of the model: before a response, a model writes a summary of the oldest messages, which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.\n\nMessages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay as they are. A call and its results are kept or summarised together. A summary that fails, fails the run as a response does."
+ ],
+ [
+  "runnel.v1.Compaction.model",
+  "Model that writes the summaries; unset means the agent's own. Checked when a message is sent."
+ ],
+ [
+  "runnel.v1.Compaction.percent",
+  "Share of the room for messages that they fill before a summary, in percent, 30 to 100; 0 means 80. The room is 75 % of the model's context, without `max_tokens`. The same share of the setting `sessions.history_messages` begins a summary too."
+ ],
+ [
+  "runnel.v1.Compaction.prompt",
+  "Instruction for the summary; unset means the service's own, which asks for wishes, facts, decisions, results and open questions."
+ ],
+ [
   "runnel.v1.ContentElement",
   "One part of a message. `type` says which of the other fields applies. Unknown types are kept."
  ],
@@ -7024,6 +7044,30 @@ export const comments = new Map(
  [
   "runnel.v1.ContentParts.elements",
   "The parts."
+ ],
+ [
+  "runnel.v1.ContextCompacted",
+  "`context.compacted`, in no other document: the model gets a summary in place of the oldest messages of the conversation, from now on and in later runs of the session. `usage` is that of the summary."
+ ],
+ [
+  "runnel.v1.ContextCompacted.messages",
+  "Number of messages that the summary covers; one of them may be an earlier summary."
+ ],
+ [
+  "runnel.v1.ContextCompacted.model",
+  "Model that wrote it, as `provider:name`."
+ ],
+ [
+  "runnel.v1.ContextCompacted.summary",
+  "The summary."
+ ],
+ [
+  "runnel.v1.ContextCompacted.tokens_after",
+  "Tokens of the conversation with the summary, estimated."
+ ],
+ [
+  "runnel.v1.ContextCompacted.tokens_before",
+  "Tokens of the conversation before, estimated."
  ],
  [
   "runnel.v1.CountTokensRequest",
@@ -8736,6 +8780,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunResult.child_run_started",
   "A tool call started a child run."
+ ],
+ [
+  "runnel.v1.RunResult.context_compacted",
+  "A summary took the place of the oldest messages."
  ],
  [
   "runnel.v1.RunResult.create_time",

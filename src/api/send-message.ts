@@ -181,6 +181,10 @@ function checkAgent(
   { model, session, callback, tell, omit, depth = 0 }: AgentContext,
 ): string[] {
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
+  if (agent.compaction?.model) {
+    const writer = deps.models.resolve(agent.compaction.model);
+    assertBudgetKnown(writer, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
+  }
   const { temperature } = agent;
   if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
     const message = `failed to create client: temperature must be between 0 and 2, got ${temperature.toFixed(6)}`;

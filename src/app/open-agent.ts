@@ -50,6 +50,7 @@ export function createLoop(
       model: models.defaultModel,
       maxTurns: config.defaultMaxTurns,
       maxTokens: maxTokensOf(config),
+      historyMessages: config.sessionsHistoryMessages,
       runBudget: runBudgetOfService(config),
     },
   });

@@ -14,6 +14,7 @@ export const longTests: readonly string[] = [
   ...globSync("test/chain/**/*.test.ts"),
   ...allOf("test/cli", { but: ["built", "migrate", "output"] }),
   "test/child-runs/budgets.test.ts",
+  "test/compaction/many-summaries.test.ts",
   "test/clients/wrong-subjects.test.ts",
   "test/conformance/bash.test.ts",
   "test/conformance/data-life.test.ts",

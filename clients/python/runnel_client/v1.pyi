@@ -773,8 +773,29 @@ class Agent(_Message):
     Name of a runner of the service's settings, such as a coding agent, that works on the runs in place of `model`; unset means that
     the service asks `model`. A runner has tools of its own: of `tools` it takes `approval_seconds` alone. Checked when a message is sent.
     """
-    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., top_logprobs: _int | None = ..., max_provider_calls: _int | None = ..., logit_bias: _str | None = ..., prediction: _str | None = ..., runner: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "top_logprobs", "max_provider_calls"]) -> _bool: ...
+    compaction: Compaction
+    """Summarises the oldest part of a long conversation; unset leaves out its oldest messages instead."""
+    def __init__(self, *, name: _str | None = ..., model: _str | None = ..., system_prompt: _str | None = ..., max_turns: _int | None = ..., max_tokens: _int | None = ..., temperature: _float | None = ..., tools: AgentTools | _Mapping[_str, _Any] | None = ..., budget: Budget | _Mapping[_str, _Any] | None = ..., response_format: ResponseFormat | _Mapping[_str, _Any] | None = ..., reasoning_effort: ReasoningEffort | _str | None = ..., provider_options: _str | None = ..., tool_choice: ToolChoice | _Mapping[_str, _Any] | None = ..., parallel_tool_calls: _bool | None = ..., top_p: _float | None = ..., top_k: _int | None = ..., stop: _Iterable[_str] | None = ..., seed: _int | None = ..., frequency_penalty: _float | None = ..., presence_penalty: _float | None = ..., verbosity: Verbosity | _str | None = ..., service_tier: _str | None = ..., top_logprobs: _int | None = ..., max_provider_calls: _int | None = ..., logit_bias: _str | None = ..., prediction: _str | None = ..., runner: _str | None = ..., compaction: Compaction | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["temperature", "tools", "budget", "response_format", "tool_choice", "parallel_tool_calls", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "top_logprobs", "max_provider_calls", "compaction"]) -> _bool: ...
+
+class Compaction(_Message):
+    """
+    How a long conversation is kept within the context of the model: before a response, a model writes a summary of the oldest messages,
+    which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.
+
+    Messages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay
+    as they are. A call and its results are kept or summarised together. A summary that fails, fails the run as a response does.
+    """
+    model: _str
+    """Model that writes the summaries; unset means the agent's own. Checked when a message is sent."""
+    prompt: _str
+    """Instruction for the summary; unset means the service's own, which asks for wishes, facts, decisions, results and open questions."""
+    percent: _int
+    """
+    Share of the room for messages that they fill before a summary, in percent, 30 to 100; 0 means 80. The room is 75 % of the model's
+    context, without `max_tokens`. The same share of the setting `sessions.history_messages` begins a summary too.
+    """
+    def __init__(self, *, model: _str | None = ..., prompt: _str | None = ..., percent: _int | None = ...) -> None: ...
 
 class ToolChoice(_Message):
     """
@@ -1573,13 +1594,15 @@ class RunResult(_Message):
     """A call of a tool has got further."""
     child_run_started: ChildRunStarted
     """A tool call started a child run."""
+    context_compacted: ContextCompacted
+    """A summary took the place of the oldest messages."""
     plan_updated: PlanUpdated
     """The run changed its plan."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "plan_updated", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "plan_updated", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "plan_updated", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "plan_updated", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -1657,6 +1680,23 @@ class ChildRunStarted(_Message):
     continues_run_id: _str
     """Id of the earlier child run that it continues; unset for a run in a new session."""
     def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., run_id: _str | None = ..., continues_run_id: _str | None = ...) -> None: ...
+
+class ContextCompacted(_Message):
+    """
+    `context.compacted`, in no other document: the model gets a summary in place of the oldest messages of the conversation, from now on
+    and in later runs of the session. `usage` is that of the summary.
+    """
+    summary: _str
+    """The summary."""
+    model: _str
+    """Model that wrote it, as `provider:name`."""
+    messages: _int
+    """Number of messages that the summary covers; one of them may be an earlier summary."""
+    tokens_before: _int
+    """Tokens of the conversation before, estimated."""
+    tokens_after: _int
+    """Tokens of the conversation with the summary, estimated."""
+    def __init__(self, *, summary: _str | None = ..., model: _str | None = ..., messages: _int | None = ..., tokens_before: _int | None = ..., tokens_after: _int | None = ...) -> None: ...
 
 class ArtifactCreated(_Message):
     """`artifact.created` (LangBot AgentRunner Protocol v1, §7.2)."""

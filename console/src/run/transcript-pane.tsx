@@ -206,6 +206,12 @@ function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: bo
           <CodeBlock label="value" text={prettyJson(content.value.value)} />
         </Event>
       );
+    case "summary":
+      return (
+        <Event tone="calm" title={`${content.value.messages} messages are now a summary`}>
+          <Markdown text={content.value.summary} />
+        </Event>
+      );
     case "action":
       return (
         <Event tone="calm" title={`Action: ${visibleText(content.value.action)}`}>

@@ -205,6 +205,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "childRunStarted";
   } | {
     /**
+     * A summary took the place of the oldest messages.
+     *
+     * @generated from field: runnel.v1.ContextCompacted context_compacted = 38;
+     */
+    value: ContextCompacted;
+    case: "contextCompacted";
+  } | {
+    /**
      * The run changed its plan.
      *
      * @generated from field: runnel.v1.PlanUpdated plan_updated = 40;
@@ -448,6 +456,55 @@ export declare type ChildRunStarted = Message<"runnel.v1.ChildRunStarted"> & {
  * Use `create(ChildRunStartedSchema)` to create a new message.
  */
 export declare const ChildRunStartedSchema: GenMessage<ChildRunStarted>;
+
+/**
+ * `context.compacted`, in no other document: the model gets a summary in place of the oldest messages of the conversation, from now on
+ * and in later runs of the session. `usage` is that of the summary.
+ *
+ * @generated from message runnel.v1.ContextCompacted
+ */
+export declare type ContextCompacted = Message<"runnel.v1.ContextCompacted"> & {
+  /**
+   * The summary.
+   *
+   * @generated from field: string summary = 1;
+   */
+  summary: string;
+
+  /**
+   * Model that wrote it, as `provider:name`.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * Number of messages that the summary covers; one of them may be an earlier summary.
+   *
+   * @generated from field: int32 messages = 3;
+   */
+  messages: number;
+
+  /**
+   * Tokens of the conversation before, estimated.
+   *
+   * @generated from field: int64 tokens_before = 4;
+   */
+  tokensBefore: bigint;
+
+  /**
+   * Tokens of the conversation with the summary, estimated.
+   *
+   * @generated from field: int64 tokens_after = 5;
+   */
+  tokensAfter: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.ContextCompacted.
+ * Use `create(ContextCompactedSchema)` to create a new message.
+ */
+export declare const ContextCompactedSchema: GenMessage<ContextCompacted>;
 
 /**
  * `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).

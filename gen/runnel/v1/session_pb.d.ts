@@ -406,6 +406,13 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: string runner = 26;
    */
   runner: string;
+
+  /**
+   * Summarises the oldest part of a long conversation; unset leaves out its oldest messages instead.
+   *
+   * @generated from field: runnel.v1.Compaction compaction = 27;
+   */
+  compaction?: Compaction | undefined;
 };
 
 /**
@@ -413,6 +420,45 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export declare const AgentSchema: GenMessage<Agent>;
+
+/**
+ * How a long conversation is kept within the context of the model: before a response, a model writes a summary of the oldest messages,
+ * which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.
+ *
+ * Messages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay
+ * as they are. A call and its results are kept or summarised together. A summary that fails, fails the run as a response does.
+ *
+ * @generated from message runnel.v1.Compaction
+ */
+export declare type Compaction = Message<"runnel.v1.Compaction"> & {
+  /**
+   * Model that writes the summaries; unset means the agent's own. Checked when a message is sent.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Instruction for the summary; unset means the service's own, which asks for wishes, facts, decisions, results and open questions.
+   *
+   * @generated from field: string prompt = 2;
+   */
+  prompt: string;
+
+  /**
+   * Share of the room for messages that they fill before a summary, in percent, 30 to 100; 0 means 80. The room is 75 % of the model's
+   * context, without `max_tokens`. The same share of the setting `sessions.history_messages` begins a summary too.
+   *
+   * @generated from field: int32 percent = 3;
+   */
+  percent: number;
+};
+
+/**
+ * Describes the message runnel.v1.Compaction.
+ * Use `create(CompactionSchema)` to create a new message.
+ */
+export declare const CompactionSchema: GenMessage<Compaction>;
 
 /**
  * Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that

@@ -17,7 +17,8 @@ export function systemTexts(transcript: readonly Message[]): string[] {
   return transcript.filter(isSystem).map(messageText);
 }
 
-function isSystem({ role }: Message): boolean {
+/** Returns whether a message joins the system prompt. */
+export function isSystem({ role }: Message): boolean {
   return role === "system" || role === "developer";
 }
 

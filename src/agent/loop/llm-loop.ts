@@ -47,6 +47,7 @@ import {
   usageOfChildren,
   withChildOutcomes,
 } from "./child-runs.ts";
+import { type Compacting, compact } from "./compaction.ts";
 import { assistantMessage, toolMessage } from "./history.ts";
 import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
 import { requestOf } from "./model-request.ts";
@@ -67,6 +68,8 @@ export interface LlmLoopOptions {
     readonly model: string;
     readonly maxTurns: number;
     readonly maxTokens: number;
+    /** How many of a session's earlier messages a model gets. */
+    readonly historyMessages: number;
     /** The budget of every run; 0 means no limit. */
     readonly runBudget: Amount;
   };
@@ -78,8 +81,9 @@ export function createLlmLoop(options: LlmLoopOptions): Driver {
 }
 
 /** Values that stay the same over the turns of a run, and the transcript that grows with them. */
-interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox" | "resolveSubagent"> {
-  readonly context: RunContext;
+interface Loop
+  extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox" | "resolveSubagent">,
+    Omit<Compacting, "events"> {
   readonly model: Model;
   readonly tools: readonly Tool[];
   /** The tools that the caller runs. */
@@ -88,8 +92,6 @@ interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "
   readonly settings: ModelSettings;
   readonly maxTurns: number;
   readonly maxTokens: number;
-  readonly runMax: Amount;
-  readonly transcript: Message[];
 }
 
 /** The next step of the loop. */
@@ -151,6 +153,9 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
     const model = resolveModel(agent.model || defaults.model);
     const runMax = runBudgetOf(agent, defaults.runBudget);
     assertBudgetKnown(model, runMax, dayBudget.max);
+    const summaryModel = agent.compaction?.model ? resolveModel(agent.compaction.model) : model;
+    assertBudgetKnown(summaryModel, runMax, dayBudget.max);
+    const maxTokens = agent.maxTokens > 0 ? agent.maxTokens : defaults.maxTokens;
     return {
       context,
       clock,
@@ -159,13 +164,16 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       toolbox,
       resolveSubagent,
       model,
+      summaryModel,
       runMax,
+      tokensMax: roomFor(model, maxTokens),
+      messagesMax: defaults.historyMessages,
       ...toolbox.select(agent.tools, { client, ...session }),
       responseFormat: responseFormatOf(agent),
       settings: settingsOf(agent),
       // Without a maximum from the session or the service a run has one turn, like the service of the Agent Runner document.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
-      maxTokens: agent.maxTokens > 0 ? agent.maxTokens : defaults.maxTokens,
+      maxTokens,
       transcript: [...context.transcript],
     };
   } catch (error) {
@@ -218,7 +226,7 @@ const problemsLoggedMax = 10;
 
 /** Takes one response of the model. Returns the end of the run, or the calls to make; none when the model goes on by itself. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
-  const { context, maxTurns, model, runMax, dayBudget } = loop;
+  const { maxTurns } = loop;
   if (progress.turns >= maxTurns) {
     const end = failed(`agent reached maximum turn limit (${maxTurns})`);
     return { ...end, usage: usageMessage(progress.usage) };
@@ -227,6 +235,13 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   if (enough !== undefined) {
     return { ...failed(enough), code: invalidCallsCode, turns: progress.turns, usage: usageMessage(progress.usage) };
   }
+  const compacted = yield* compact(loop, progress);
+  return "kind" in compacted ? compacted : yield* askModel(loop, compacted);
+}
+
+/** Takes the response itself. */
+async function* askModel(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
+  const { context, model, runMax, dayBudget } = loop;
   const turn = progress.turns + 1;
   const opening: ResultInit[] = progress.announced ? [] : [{ payload: { case: "turnStarted", value: { turn } } }];
   const request = modelRequest(loop, progress);
@@ -424,15 +439,19 @@ const contextShare = 0.75;
 const answerShare = 0.25;
 
 function modelRequest(loop: Loop, { turns }: Progress): ModelRequest {
-  const { context, model, transcript, maxTokens, responseFormat } = loop;
-  const contextTokens = contextTokensOf(model);
-  const messagesMax = contextTokens * contextShare - Math.min(maxTokens, contextTokens * answerShare);
+  const { context, model, transcript, maxTokens, responseFormat, tokensMax } = loop;
   const request = requestOf(context.agent, {
     ...{ model, transcript, maxTokens, responseFormat },
     tools: [...loop.tools, ...loop.functions],
     settings: turns === 0 ? loop.settings : laterSettings(loop.settings),
   });
-  return { ...request, messages: fitMessages(request.messages, messagesMax) };
+  return { ...request, messages: fitMessages(request.messages, tokensMax) };
+}
+
+/** Returns how many tokens of messages a request may have. */
+function roomFor(model: Model, maxTokens: number): number {
+  const contextTokens = contextTokensOf(model);
+  return contextTokens * contextShare - Math.min(maxTokens, contextTokens * answerShare);
 }
 
 function endOfTalk(response: Response, progress: Progress): DriverEnd {

@@ -52,8 +52,8 @@ function divide(messages: readonly ModelMessage[]): Division {
 }
 
 /** Splits the messages into groups. Each begins where `begins` is true; messages before the first such one form a group. */
-function split(messages: readonly ModelMessage[], begins: (message: ModelMessage) => boolean): Group[] {
-  const groups: ModelMessage[][] = [];
+export function split<T>(messages: readonly T[], begins: (message: T) => boolean): (readonly T[])[] {
+  const groups: T[][] = [];
   for (const message of messages) {
     const current = groups.at(-1);
     if (current === undefined || begins(message)) {
@@ -65,7 +65,8 @@ function split(messages: readonly ModelMessage[], begins: (message: ModelMessage
   return groups;
 }
 
-function sumTokens(messages: readonly ModelMessage[]): number {
+/** Returns about how many tokens the messages have. */
+export function sumTokens(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
 }
 

@@ -69,6 +69,7 @@ const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
   "approvalRequested",
   "stateUpdated",
   "planUpdated",
+  "contextCompacted",
 ]);
 
 /** Returns the entries that count: without those that a turn left behind when it began again. */

@@ -86,6 +86,7 @@ async function* run(recording: Recording, entries: readonly RecordedEntry[]): As
       model: recording.agent.model,
       maxTurns: Number.MAX_SAFE_INTEGER,
       maxTokens: maxTokensDefault,
+      historyMessages: Number.MAX_SAFE_INTEGER,
       runBudget: none,
     },
   });
@@ -109,7 +110,7 @@ function contextOf({ runId, agent, messages }: Recording): RunContext {
   return {
     runId,
     client: "",
-    agent: { ...agent, tools: undefined },
+    agent: { ...agent, tools: undefined, compaction: undefined },
     session: { name: "", callback: undefined },
     openWorkspace: unusedWorkspace,
     readTree: unused(),

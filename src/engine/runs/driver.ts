@@ -58,7 +58,7 @@ export interface RunContext {
   readonly input: Message;
   /**
    * The messages of the session so far, including this run's input and committed messages. Of a long session only the first
-   * message and the newest ones.
+   * message, or those of its compaction, and the newest ones.
    */
   readonly transcript: readonly Message[];
   /** The last checkpoint of this run; undefined on the first start. */
@@ -159,6 +159,8 @@ export interface RestartStep {
 export interface StepEffects {
   /** Messages that the session's model has now received or produced. */
   readonly transcript?: readonly Message[];
+  /** Messages that models get in place of the first messages of the session: of all but the newest `kept`. */
+  readonly compaction?: { readonly messages: readonly Message[]; readonly kept: number };
   /** The new checkpoint; `turn` is the number of model responses taken so far. */
   readonly checkpoint?: { readonly turn: number; readonly state: Uint8Array };
   /** Calls that are about to be made, in order. */

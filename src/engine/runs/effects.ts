@@ -1,13 +1,14 @@
 // Writes the effects of a driver, which are data, as rows in the transaction of the commit.
 
 import { toBinary } from "@bufbuild/protobuf";
-import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { WrittenResults } from "../log/writer.ts";
 import { insertApproval, markApprovalUsed } from "../storage/approval.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
+import { insertCompaction } from "../storage/compaction.ts";
 import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
@@ -34,8 +35,12 @@ export async function applyEffects(
 ): Promise<void> {
   const { runId, session } = target;
   if (effects.transcript !== undefined) {
-    const messages = effects.transcript.map((message) => toBinary(MessageSchema, message));
+    const messages = encodeMessages(effects.transcript);
     await appendTranscript(trx, { session, runId, position: target.transcriptLength, messages });
+  }
+  if (effects.compaction !== undefined) {
+    const { messages, kept } = effects.compaction;
+    await insertCompaction(trx, { session, kept, messages: encodeMessages(messages) });
   }
   if (effects.toolCalls !== undefined) {
     const { turn, calls } = effects.toolCalls;
@@ -76,4 +81,8 @@ export async function applyEffects(
     await setTurn(trx, { id: runId, turn: effects.checkpoint.turn });
     failpoint("checkpoint.written");
   }
+}
+
+function encodeMessages(messages: readonly Message[]): Uint8Array[] {
+  return messages.map((message) => toBinary(MessageSchema, message));
 }

@@ -9,6 +9,7 @@ import { LogChain, startOfChain } from "../hash-chain/chain.ts";
 import { decodeResult } from "../log/result.ts";
 import { readStoredChain } from "../log/stored-chain.ts";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
+import { readCompaction } from "../storage/compaction.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import { type ChildOfCall, readChildrenOfCalls } from "../storage/run-tree.ts";
 import { findSessionOfRun } from "../storage/session.ts";
@@ -34,8 +35,13 @@ export interface LoadedRun {
 
 /** Loads a run. `historyMessagesMax` limits how many of the session's messages are read. */
 export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: number): Promise<LoadedRun> {
+  const agent = fromBinary(AgentSchema, run.agent);
+  const compaction =
+    agent.compaction === undefined || run.transcript_length === 1 ? undefined : await readCompaction(db, run.session);
   const [transcript, progress, root] = await Promise.all([
-    run.transcript_length === 1 ? onlyInput(run) : readPast(db, run, historyMessagesMax),
+    run.transcript_length === 1
+      ? onlyInput(run)
+      : readPast(db, run, { historyMessagesMax, after: compaction?.through }),
     run.epoch === firstEpoch ? untouched(run.id) : readRunProgress(db, run.id),
     run.root_run_id === null ? undefined : findSessionOfRun(db, run.root_run_id),
   ]);
@@ -43,13 +49,13 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
     context: {
       runId: run.id,
       client: run.client,
-      agent: { ...fromBinary(AgentSchema, run.agent), ...(run.model !== null && { model: run.model }) },
+      agent: { ...agent, ...(run.model !== null && { model: run.model }) },
       session: {
         name: run.session_name,
         callback: run.callback === null ? undefined : fromBinary(CallbackSchema, run.callback),
       },
       input: fromBinary(MessageSchema, run.input),
-      transcript: readMessages(transcript),
+      transcript: [...decodeMessages(compaction?.messages ?? []), ...readMessages(transcript)],
       checkpoint: progress.checkpoint,
       openToolCalls: progress.openToolCalls,
     },
@@ -67,9 +73,13 @@ function onlyInput({ id, input }: StartedRun): TranscriptWindow {
 }
 
 /** The limit is for earlier messages: those that the caller gave this run, and those that the run has made, come on top. */
-async function readPast(db: Db, run: StartedRun, historyMessagesMax: number): Promise<TranscriptWindow> {
-  const { session, turn, input_length: given } = run;
-  return await readTranscript(db, { session, newestMax: historyMessagesMax + given - 1 + turn * messagesPerTurn });
+async function readPast(
+  db: Db,
+  { session, turn, input_length: given }: StartedRun,
+  { historyMessagesMax, after = -1 }: { historyMessagesMax: number; after: number | undefined },
+): Promise<TranscriptWindow> {
+  const newestMax = historyMessagesMax + given - 1 + turn * messagesPerTurn;
+  return await readTranscript(db, { session, newestMax, after });
 }
 
 /** The messages that a run adds in a turn: a response and the answers to its calls, unless its model makes dozens of calls. */
@@ -80,7 +90,7 @@ const messagesPerTurn = 16;
  * these are dropped.
  */
 function readMessages(window: TranscriptWindow): Message[] {
-  const messages = window.messages.map(({ message }) => fromBinary(MessageSchema, message));
+  const messages = decodeMessages(window.messages.map(({ message }) => message));
   const [first, second] = window.messages;
   if (window.isWhole || first === undefined || second === undefined || second.position === first.position + 1) {
     return messages;
@@ -90,6 +100,10 @@ function readMessages(window: TranscriptWindow): Message[] {
   // A window that a single run fills has no other user message.
   const begin = user === -1 ? others.findIndex(({ role }) => role === "assistant") : user;
   return [...(opening === undefined ? [] : [opening]), ...(begin === -1 ? [] : others.slice(begin))];
+}
+
+function decodeMessages(messages: readonly Uint8Array[]): Message[] {
+  return messages.map((message) => fromBinary(MessageSchema, message));
 }
 
 /** The progress that earlier owners of the run stored. */

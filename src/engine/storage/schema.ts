@@ -11,6 +11,7 @@ declare module "../../platform/database/schema.ts" {
     run_result: RunResultTable;
     checkpoint: CheckpointTable;
     transcript: TranscriptTable;
+    compaction: CompactionTable;
     tool_call: ToolCallTable;
     idempotency: IdempotencyTable;
     callback: CallbackTable;
@@ -132,6 +133,13 @@ export interface TranscriptTable {
   position: number;
   run_id: string;
   message: Uint8Array;
+}
+
+/** What a model gets in place of the first messages of a session. */
+export interface CompactionTable {
+  session: string;
+  through: number;
+  messages: Buffer[];
 }
 
 /** A tool call and its outcome. */

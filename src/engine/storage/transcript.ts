@@ -4,6 +4,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { byteaArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { copyCompactions, deleteCompactions } from "./compaction.ts";
 
 /** The run of messages that no run received or produced. */
 export const noRunId = "00000000-0000-0000-0000-000000000000";
@@ -26,11 +27,14 @@ export interface TranscriptWindow {
 }
 
 /**
- * Returns the newest messages of a session, and its first one, which introduces the subject. The cost does not depend on the
- * length of the session. `newestMax` is 1 or more.
+ * Returns the newest messages of a session, and its first one, which introduces the subject; with `after` only those after that
+ * position. The cost does not depend on the length of the session. `newestMax` is 1 or more.
  */
-export async function readTranscript(db: Db, args: { session: string; newestMax: number }): Promise<TranscriptWindow> {
-  const { session, newestMax } = args;
+export async function readTranscript(
+  db: Db,
+  args: { session: string; newestMax: number; after?: number },
+): Promise<TranscriptWindow> {
+  const { session, newestMax, after = -1 } = args;
   // Uses bounds and not a limit: without statistics the planner would read and sort the whole session for a limit.
   const { rows: messages } = await sql<TranscriptMessage>`
     with bound as materialized (
@@ -38,13 +42,14 @@ export async function readTranscript(db: Db, args: { session: string; newestMax:
       where session = ${session} order by transcript.position desc limit 1
     )
     (select position, run_id as "runId", message from transcript
-      where session = ${session} and position <= (select position from bound) order by position limit 1)
+      where session = ${session} and position > ${after}::int8 and position <= (select position from bound)
+      order by position limit 1)
     union all
     (select position, run_id, message from transcript
-      where session = ${session} and position > (select position from bound))
+      where session = ${session} and position > greatest((select position from bound), ${after}::int8))
     order by position`.execute(db);
-  const length = (messages.at(-1)?.position ?? -1) + 1;
-  return { messages, length, isWhole: length <= newestMax };
+  const length = (messages.at(-1)?.position ?? after) + 1;
+  return { messages, length, isWhole: length - (after + 1) <= newestMax };
 }
 
 /** Returns the next messages of a session, oldest first, up to about `bytesMax` bytes: at least one, if there is one. */
@@ -82,7 +87,9 @@ export async function copyTranscript(
       ))
       returning position)
     select max(position) + 1 as end from copied`.execute(trx);
-  return rows[0]?.end ?? 0;
+  const end = rows[0]?.end ?? 0;
+  await copyCompactions(trx, { from, to, end });
+  return end;
 }
 
 /** Returns the messages that one run has added, newest first. */
@@ -162,9 +169,10 @@ export async function appendInput(
 /** Deletes the messages of a session's other runs. Positions are not used again: a run finds its own by them. */
 export async function keepMessagesOf(trx: Transaction, args: { session: string; runId: string }): Promise<void> {
   await trx.deleteFrom("transcript").where("session", "=", args.session).where("run_id", "<>", args.runId).execute();
+  await deleteCompactions(trx, { session: args.session, from: 0 });
 }
 
-/** Deletes some messages of a session. The others keep their positions. */
+/** Deletes some messages of a session, and summaries of them. The others keep their positions. */
 export async function deleteMessages(
   trx: Transaction,
   { session, positions }: { session: string; positions: readonly number[] },
@@ -174,10 +182,12 @@ export async function deleteMessages(
     .where("session", "=", session)
     .where("position", "in", [...positions])
     .execute();
+  await deleteCompactions(trx, { session, from: Math.min(...positions) });
 }
 
-/** Deletes a session's messages, at most `rowsMax` in a statement. */
+/** Deletes a session's messages and their summaries, at most `rowsMax` messages in a statement. */
 export async function deleteTranscript(db: Db, args: { session: string; rowsMax: number }): Promise<void> {
+  await deleteCompactions(db, { session: args.session, from: 0 });
   let rows: number;
   do {
     const { numAffectedRows = 0n } = await sql`

@@ -262,7 +262,7 @@ func (x ToolChoice_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolChoice_Mode.Descriptor instead.
 func (ToolChoice_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3, 0}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{4, 0}
 }
 
 // How the service talks to a server with a URL.
@@ -315,7 +315,7 @@ func (x McpServer_Transport) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use McpServer_Transport.Descriptor instead.
 func (McpServer_Transport) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8, 0}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9, 0}
 }
 
 // A conversation with one agent configuration. It has many runs, at most one of them active at a time. The first nine fields
@@ -605,7 +605,9 @@ type Agent struct {
 	Prediction string `protobuf:"bytes,25,opt,name=prediction,proto3" json:"prediction,omitempty"`
 	// Name of a runner of the service's settings, such as a coding agent, that works on the runs in place of `model`; unset means that
 	// the service asks `model`. A runner has tools of its own: of `tools` it takes `approval_seconds` alone. Checked when a message is sent.
-	Runner        string `protobuf:"bytes,26,opt,name=runner,proto3" json:"runner,omitempty"`
+	Runner string `protobuf:"bytes,26,opt,name=runner,proto3" json:"runner,omitempty"`
+	// Summarises the oldest part of a long conversation; unset leaves out its oldest messages instead.
+	Compaction    *Compaction `protobuf:"bytes,27,opt,name=compaction,proto3" json:"compaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -822,6 +824,82 @@ func (x *Agent) GetRunner() string {
 	return ""
 }
 
+func (x *Agent) GetCompaction() *Compaction {
+	if x != nil {
+		return x.Compaction
+	}
+	return nil
+}
+
+// How a long conversation is kept within the context of the model: before a response, a model writes a summary of the oldest messages,
+// which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.
+//
+// Messages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay
+// as they are. A call and its results are kept or summarised together. A summary that fails, fails the run as a response does.
+type Compaction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Model that writes the summaries; unset means the agent's own. Checked when a message is sent.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Instruction for the summary; unset means the service's own, which asks for wishes, facts, decisions, results and open questions.
+	Prompt string `protobuf:"bytes,2,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	// Share of the room for messages that they fill before a summary, in percent, 30 to 100; 0 means 80. The room is 75 % of the model's
+	// context, without `max_tokens`. The same share of the setting `sessions.history_messages` begins a summary too.
+	Percent       int32 `protobuf:"varint,3,opt,name=percent,proto3" json:"percent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Compaction) Reset() {
+	*x = Compaction{}
+	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Compaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Compaction) ProtoMessage() {}
+
+func (x *Compaction) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Compaction.ProtoReflect.Descriptor instead.
+func (*Compaction) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Compaction) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *Compaction) GetPrompt() string {
+	if x != nil {
+		return x.Prompt
+	}
+	return ""
+}
+
+func (x *Compaction) GetPercent() int32 {
+	if x != nil {
+		return x.Percent
+	}
+	return 0
+}
+
 // Which tools a model may call, or has to. `required` and `name` hold for the first response of a run: later ones are free, so that
 // the run can end.
 type ToolChoice struct {
@@ -836,7 +914,7 @@ type ToolChoice struct {
 
 func (x *ToolChoice) Reset() {
 	*x = ToolChoice{}
-	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	mi := &file_runnel_v1_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +926,7 @@ func (x *ToolChoice) String() string {
 func (*ToolChoice) ProtoMessage() {}
 
 func (x *ToolChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[3]
+	mi := &file_runnel_v1_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +939,7 @@ func (x *ToolChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolChoice.ProtoReflect.Descriptor instead.
 func (*ToolChoice) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{3}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ToolChoice) GetMode() ToolChoice_Mode {
@@ -896,7 +974,7 @@ type ResponseFormat struct {
 
 func (x *ResponseFormat) Reset() {
 	*x = ResponseFormat{}
-	mi := &file_runnel_v1_session_proto_msgTypes[4]
+	mi := &file_runnel_v1_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +986,7 @@ func (x *ResponseFormat) String() string {
 func (*ResponseFormat) ProtoMessage() {}
 
 func (x *ResponseFormat) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[4]
+	mi := &file_runnel_v1_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +999,7 @@ func (x *ResponseFormat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResponseFormat.ProtoReflect.Descriptor instead.
 func (*ResponseFormat) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{4}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ResponseFormat) GetName() string {
@@ -965,7 +1043,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_runnel_v1_session_proto_msgTypes[5]
+	mi := &file_runnel_v1_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -977,7 +1055,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[5]
+	mi := &file_runnel_v1_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -990,7 +1068,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{5}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Budget) GetTokens() int64 {
@@ -1043,7 +1121,7 @@ type AgentTools struct {
 
 func (x *AgentTools) Reset() {
 	*x = AgentTools{}
-	mi := &file_runnel_v1_session_proto_msgTypes[6]
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1133,7 @@ func (x *AgentTools) String() string {
 func (*AgentTools) ProtoMessage() {}
 
 func (x *AgentTools) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[6]
+	mi := &file_runnel_v1_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1146,7 @@ func (x *AgentTools) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentTools.ProtoReflect.Descriptor instead.
 func (*AgentTools) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AgentTools) GetBuiltin() []string {
@@ -1164,7 +1242,7 @@ type Subagent struct {
 
 func (x *Subagent) Reset() {
 	*x = Subagent{}
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1176,7 +1254,7 @@ func (x *Subagent) String() string {
 func (*Subagent) ProtoMessage() {}
 
 func (x *Subagent) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[7]
+	mi := &file_runnel_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1189,7 +1267,7 @@ func (x *Subagent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subagent.ProtoReflect.Descriptor instead.
 func (*Subagent) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Subagent) GetName() string {
@@ -1267,7 +1345,7 @@ type McpServer struct {
 
 func (x *McpServer) Reset() {
 	*x = McpServer{}
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1357,7 @@ func (x *McpServer) String() string {
 func (*McpServer) ProtoMessage() {}
 
 func (x *McpServer) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[8]
+	mi := &file_runnel_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1370,7 @@ func (x *McpServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
 func (*McpServer) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *McpServer) GetName() string {
@@ -1378,7 +1456,7 @@ type McpHeader struct {
 
 func (x *McpHeader) Reset() {
 	*x = McpHeader{}
-	mi := &file_runnel_v1_session_proto_msgTypes[9]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1390,7 +1468,7 @@ func (x *McpHeader) String() string {
 func (*McpHeader) ProtoMessage() {}
 
 func (x *McpHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[9]
+	mi := &file_runnel_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1403,7 +1481,7 @@ func (x *McpHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpHeader.ProtoReflect.Descriptor instead.
 func (*McpHeader) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *McpHeader) GetName() string {
@@ -1434,7 +1512,7 @@ type ProviderTool struct {
 
 func (x *ProviderTool) Reset() {
 	*x = ProviderTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[10]
+	mi := &file_runnel_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1524,7 @@ func (x *ProviderTool) String() string {
 func (*ProviderTool) ProtoMessage() {}
 
 func (x *ProviderTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[10]
+	mi := &file_runnel_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1537,7 @@ func (x *ProviderTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProviderTool.ProtoReflect.Descriptor instead.
 func (*ProviderTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ProviderTool) GetProvider() string {
@@ -1491,7 +1569,7 @@ type FunctionTool struct {
 
 func (x *FunctionTool) Reset() {
 	*x = FunctionTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[11]
+	mi := &file_runnel_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1581,7 @@ func (x *FunctionTool) String() string {
 func (*FunctionTool) ProtoMessage() {}
 
 func (x *FunctionTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[11]
+	mi := &file_runnel_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1594,7 @@ func (x *FunctionTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionTool.ProtoReflect.Descriptor instead.
 func (*FunctionTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FunctionTool) GetName() string {
@@ -1555,7 +1633,7 @@ type RemoteTool struct {
 
 func (x *RemoteTool) Reset() {
 	*x = RemoteTool{}
-	mi := &file_runnel_v1_session_proto_msgTypes[12]
+	mi := &file_runnel_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1645,7 @@ func (x *RemoteTool) String() string {
 func (*RemoteTool) ProtoMessage() {}
 
 func (x *RemoteTool) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[12]
+	mi := &file_runnel_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1658,7 @@ func (x *RemoteTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoteTool.ProtoReflect.Descriptor instead.
 func (*RemoteTool) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RemoteTool) GetName() string {
@@ -1618,7 +1696,7 @@ type Callback struct {
 
 func (x *Callback) Reset() {
 	*x = Callback{}
-	mi := &file_runnel_v1_session_proto_msgTypes[13]
+	mi := &file_runnel_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1630,7 +1708,7 @@ func (x *Callback) String() string {
 func (*Callback) ProtoMessage() {}
 
 func (x *Callback) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_session_proto_msgTypes[13]
+	mi := &file_runnel_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1643,7 +1721,7 @@ func (x *Callback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Callback.ProtoReflect.Descriptor instead.
 func (*Callback) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Callback) GetBaseUrl() string {
@@ -1696,7 +1774,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\"\n" +
 	"\x06run_id\x18\x02 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\x05runId\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xa9\v\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xe0\v\n" +
 	"\x05Agent\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x04name\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12.\n" +
@@ -1729,7 +1807,10 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"prediction\x18\x19 \x01(\tB\x10\xbaH\x06r\x04(\x80\x80@\xa2\xd9\xf4\a\x02\b\x01R\n" +
 	"prediction\x12\x1f\n" +
-	"\x06runner\x18\x1a \x01(\tB\a\xbaH\x04r\x02(@R\x06runnerB\x0e\n" +
+	"\x06runner\x18\x1a \x01(\tB\a\xbaH\x04r\x02(@R\x06runner\x125\n" +
+	"\n" +
+	"compaction\x18\x1b \x01(\v2\x15.runnel.v1.CompactionR\n" +
+	"compactionB\x0e\n" +
 	"\f_temperatureB\x16\n" +
 	"\x14_parallel_tool_callsB\b\n" +
 	"\x06_top_pB\b\n" +
@@ -1738,7 +1819,13 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x12_frequency_penaltyB\x13\n" +
 	"\x11_presence_penaltyB\x0f\n" +
 	"\r_top_logprobsB\x15\n" +
-	"\x13_max_provider_calls\"\xc4\x02\n" +
+	"\x13_max_provider_calls\"\xce\x01\n" +
+	"\n" +
+	"Compaction\x12\x1e\n" +
+	"\x05model\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12!\n" +
+	"\x06prompt\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\x06prompt\x12}\n" +
+	"\apercent\x18\x03 \x01(\x05Bc\xbaH`\xba\x01]\n" +
+	"\x18compaction.percent.range\x12\x17must be 0, or 30 to 100\x1a(this == 0 || (this >= 30 && this <= 100)R\apercent\"\xc4\x02\n" +
 	"\n" +
 	"ToolChoice\x128\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1a.runnel.v1.ToolChoice.ModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12\x1c\n" +
@@ -1857,7 +1944,7 @@ func file_runnel_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_runnel_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_runnel_v1_session_proto_goTypes = []any{
 	(Verbosity)(0),                // 0: runnel.v1.Verbosity
 	(ReasoningEffort)(0),          // 1: runnel.v1.ReasoningEffort
@@ -1867,45 +1954,47 @@ var file_runnel_v1_session_proto_goTypes = []any{
 	(*Session)(nil),               // 5: runnel.v1.Session
 	(*Fork)(nil),                  // 6: runnel.v1.Fork
 	(*Agent)(nil),                 // 7: runnel.v1.Agent
-	(*ToolChoice)(nil),            // 8: runnel.v1.ToolChoice
-	(*ResponseFormat)(nil),        // 9: runnel.v1.ResponseFormat
-	(*Budget)(nil),                // 10: runnel.v1.Budget
-	(*AgentTools)(nil),            // 11: runnel.v1.AgentTools
-	(*Subagent)(nil),              // 12: runnel.v1.Subagent
-	(*McpServer)(nil),             // 13: runnel.v1.McpServer
-	(*McpHeader)(nil),             // 14: runnel.v1.McpHeader
-	(*ProviderTool)(nil),          // 15: runnel.v1.ProviderTool
-	(*FunctionTool)(nil),          // 16: runnel.v1.FunctionTool
-	(*RemoteTool)(nil),            // 17: runnel.v1.RemoteTool
-	(*Callback)(nil),              // 18: runnel.v1.Callback
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 20: runnel.v1.Usage
+	(*Compaction)(nil),            // 8: runnel.v1.Compaction
+	(*ToolChoice)(nil),            // 9: runnel.v1.ToolChoice
+	(*ResponseFormat)(nil),        // 10: runnel.v1.ResponseFormat
+	(*Budget)(nil),                // 11: runnel.v1.Budget
+	(*AgentTools)(nil),            // 12: runnel.v1.AgentTools
+	(*Subagent)(nil),              // 13: runnel.v1.Subagent
+	(*McpServer)(nil),             // 14: runnel.v1.McpServer
+	(*McpHeader)(nil),             // 15: runnel.v1.McpHeader
+	(*ProviderTool)(nil),          // 16: runnel.v1.ProviderTool
+	(*FunctionTool)(nil),          // 17: runnel.v1.FunctionTool
+	(*RemoteTool)(nil),            // 18: runnel.v1.RemoteTool
+	(*Callback)(nil),              // 19: runnel.v1.Callback
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 21: runnel.v1.Usage
 }
 var file_runnel_v1_session_proto_depIdxs = []int32{
 	2,  // 0: runnel.v1.Session.status:type_name -> runnel.v1.Session.State
-	19, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	20, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
+	20, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	21, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
 	6,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
-	11, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
-	10, // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
-	9,  // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
+	12, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
+	11, // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
+	10, // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
 	1,  // 7: runnel.v1.Agent.reasoning_effort:type_name -> runnel.v1.ReasoningEffort
-	8,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
+	9,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
 	0,  // 9: runnel.v1.Agent.verbosity:type_name -> runnel.v1.Verbosity
-	3,  // 10: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
-	17, // 11: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
-	16, // 12: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
-	15, // 13: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
-	13, // 14: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
-	12, // 15: runnel.v1.AgentTools.agents:type_name -> runnel.v1.Subagent
-	7,  // 16: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
-	4,  // 17: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
-	14, // 18: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	8,  // 10: runnel.v1.Agent.compaction:type_name -> runnel.v1.Compaction
+	3,  // 11: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
+	18, // 12: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
+	17, // 13: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
+	16, // 14: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
+	14, // 15: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
+	13, // 16: runnel.v1.AgentTools.agents:type_name -> runnel.v1.Subagent
+	7,  // 17: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
+	4,  // 18: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
+	15, // 19: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_proto_init() }
@@ -1915,14 +2004,14 @@ func file_runnel_v1_session_proto_init() {
 	}
 	file_runnel_v1_usage_proto_init()
 	file_runnel_v1_session_proto_msgTypes[2].OneofWrappers = []any{}
-	file_runnel_v1_session_proto_msgTypes[8].OneofWrappers = []any{}
+	file_runnel_v1_session_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_session_proto_rawDesc), len(file_runnel_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

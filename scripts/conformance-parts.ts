@@ -63,6 +63,11 @@ export const parts = {
     files: ["test/external/anthropic/clients/programs.test.ts"],
     needs: ["openai-clients"],
   },
+  "ag-ui-clients": {
+    about: "programs in Python and Node for AG-UI, CopilotKit among them, feature by feature",
+    files: ["test/external/ag-ui/programs.test.ts"],
+    needs: ["openai-clients", "python"],
+  },
   mcp: {
     about: "the conformance suite of MCP against /mcp, its inspector and its TypeScript client",
     files: ["test/external/mcp/mcp.test.ts"],
@@ -116,7 +121,6 @@ export const parts = {
   },
   java: { about: "the Java client", files: ["test/external/java-client.test.ts"], needs: ["java"] },
   rust: { about: "a client made by tonic", files: ["test/external/clients/rust.test.ts"], needs: ["rust"] },
-  copilotkit: { about: "CopilotKit over AG-UI", files: ["test/external/copilotkit.test.ts"], needs: [] },
   providers: {
     about: "what we send to providers, by their official SDKs",
     files: ["test/external/requests/*.test.ts"],

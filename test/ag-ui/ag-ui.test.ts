@@ -504,6 +504,24 @@ describe("the wire", () => {
     ]);
   });
 
+  test("names of the input as the Python types take them", async () => {
+    const { service, provider } = await setAgUiStage();
+    provider.respond(answer("Sunny"));
+    const call = { id: "c1", type: "function", function: { name: "get_weather", arguments: "{}" } };
+    const messages = [
+      { id: "u1", role: "user", content: "Weather?" },
+      { id: "a1", role: "assistant", tool_calls: [call] },
+      { id: "t1", role: "tool", tool_call_id: "c1", content: "25" },
+    ];
+    const body = JSON.stringify({ thread_id: "thread-1", run_id: "r1", protocol_version: "1.0", messages });
+    const answered = await fetch(`${service.url}/v1/ag-ui/default`, { method: "POST", headers: credentialsOf(), body });
+    expect(await answered.text()).toContain('"type":"RUN_FINISHED","threadId":"thread-1","runId":"r1"');
+    expect((await provider.request(0)).body.messages.slice(-2)).toMatchObject([
+      { tool_calls: [{ id: "c1" }] },
+      { tool_call_id: "c1", content: "25" },
+    ]);
+  });
+
   test("info names the presets; a body that is no input is refused by its field", async () => {
     const { service } = await setAgUiStage({ agentPresets: helper });
     const info = await fetch(`${service.url}/v1/ag-ui/info`, { headers: credentialsOf() });

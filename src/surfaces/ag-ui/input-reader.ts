@@ -5,6 +5,11 @@ import { expectedNouns, type JsonKind, ValueReader } from "../../platform/base/j
 
 /** Reads an object of the input. Its methods throw a Fault INVALID_ARGUMENT that names the field. */
 export class InputReader extends ValueReader<InputReader> {
+  /** The Python types of AG-UI take each name as `thread_id` too, and programs of them send it. */
+  override get(name: string): unknown {
+    return super.get(name) ?? super.get(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  }
+
   /** Returns undefined for a value that is not text: it is not worth a refusal. */
   hint(name: string): string | undefined {
     const value = this.find(name);

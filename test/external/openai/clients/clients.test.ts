@@ -1,17 +1,11 @@
 // Programs for OpenAI's API, in Python and Node, unmodified, feature by feature; and the table of the page that says what works.
 
-import { join } from "node:path";
 import { test } from "vitest";
 import { programs } from "../../programs.ts";
-import { checkTable, tableMaxMs } from "./table.ts";
-
-const folder = import.meta.dirname;
+import { checkTable, programsOf, tableMaxMs } from "./table.ts";
 
 test.skipIf(!programs["openai-clients"].isHere())(
   "every program works, and the page shows it; WRITE_TABLE=1 writes the table",
-  async () => {
-    const all = { python: join(folder, "programs.py"), node: join(folder, "programs.mjs"), path: "/v1" };
-    await checkTable(all, "openai.md");
-  },
+  () => checkTable(programsOf(import.meta.dirname, "/v1"), "openai.md"),
   tableMaxMs,
 );

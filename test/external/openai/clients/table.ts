@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { runCommand } from "../../../../scripts/run-command.ts";
+import type { Config } from "../../../../src/platform/config/keys.ts";
 import { onChat } from "../../../fakes/provider.ts";
 import { startWireServer } from "../../../fakes/wire-server.ts";
 import { keyOf } from "../../../harness/credentials.ts";
@@ -22,40 +23,57 @@ interface Outcome {
   readonly problem: string | null;
 }
 
-/** What has programs: one file in Python, and one for Node. */
+/** What has programs. */
 export interface Programs {
-  readonly python: string;
+  /** Each program in Python, after the Python that has its packages. */
+  readonly pythons: readonly (readonly [python: string, script: string])[];
   readonly node: string;
+  /** The folder with the packages of the program for Node. */
+  readonly packages: string;
   /** What the programs get as their base URL, after the service's own. */
   readonly path: string;
+}
+
+/** Returns the programs of a folder for an API that OpenAI's packages speak. */
+export function programsOf(folder: string, path: string): Programs {
+  return {
+    pythons: [[openaiClientsPython, join(folder, "programs.py")]],
+    node: join(folder, "programs.mjs"),
+    packages: join(import.meta.dirname, "packages"),
+    path,
+  };
 }
 
 /** Two hundred cases, programs that take seconds to load, and packages from a registry that may be slow. */
 export const tableMaxMs = 1_200_000;
 
 /** Runs all programs against one service. Fails when a feature does not work, or when a page does not say so. */
-export async function checkTable(all: Programs, page: string): Promise<void> {
+export async function checkTable(all: Programs, page: string, more: Partial<Config> = {}): Promise<void> {
   const server = await startWireServer(() => onChat(obey));
   onTestFinished(() => server.close());
   const flags = { openaiKey: "k", openaiBaseUrl: `${server.origin}/v1`, circuitMaxFailures: 1_000 };
-  const service = await startService({ ...flags, defaultModel: "gpt-4o-mini" }, { own: true });
+  const service = await startService({ ...flags, ...more, defaultModel: "gpt-4o-mini" }, { own: true });
   const args = [`${service.url}${all.path}`, keyOf()];
-  const outcomes = [...(await runPython(all.python, args)), ...(await runNode(all.node, args))];
-  await checkCancelled(service, outcomes);
+  const outcomes: Outcome[] = [];
+  for (const [python, script] of all.pythons) {
+    outcomes.push(...(await runPython(python, [script, ...args])));
+  }
+  outcomes.push(...(await runNode(all, args)));
   expect(outcomes.filter(({ problem }) => problem !== null)).toEqual([]);
+  await checkCancelled(service, outcomes);
   await checkPage(page, printTable(outcomes));
 }
 
-async function runPython(script: string, args: readonly string[]): Promise<readonly Outcome[]> {
+async function runPython(python: string, args: readonly string[]): Promise<readonly Outcome[]> {
   const environment = { PYTHONPATH: import.meta.dirname };
-  return readOutcomes(await runProgram(openaiClientsPython, [script, ...args], { environment }));
+  return readOutcomes(await runProgram(python, args, { environment }));
 }
 
 /** npm installs the packages into a folder of the test: they are too large for everybody who installs Runnel. */
-async function runNode(script: string, args: readonly string[]): Promise<readonly Outcome[]> {
+async function runNode({ node: script, packages }: Programs, args: readonly string[]): Promise<readonly Outcome[]> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-programs-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await cp(join(import.meta.dirname, "packages"), folder, { recursive: true });
+  await cp(packages, folder, { recursive: true });
   // npm would leave its compile cache behind.
   vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");
   onTestFinished(() => {

@@ -7642,6 +7642,26 @@ export const comments = new Map(
   "Version of Runnel."
  ],
  [
+  "runnel.v1.HandoffCompleted",
+  "`handoff.completed`, in no other document: another agent has the conversation from the next response on. The result of the call is the entry before."
+ ],
+ [
+  "runnel.v1.HandoffCompleted.from_agent",
+  "Name of the agent that handed over."
+ ],
+ [
+  "runnel.v1.HandoffCompleted.model",
+  "Model of that agent."
+ ],
+ [
+  "runnel.v1.HandoffCompleted.to_agent",
+  "Name of the agent that has the conversation now."
+ ],
+ [
+  "runnel.v1.HandoffCompleted.tool_call_id",
+  "Id of the call."
+ ],
+ [
   "runnel.v1.Jwk",
   "A public key of the service, as a JSON Web Key (RFC 7517, RFC 8037)."
  ],
@@ -8794,6 +8814,10 @@ export const comments = new Map(
   "A result of a type that this version does not know, kept as it arrived."
  ],
  [
+  "runnel.v1.RunResult.handoff_completed",
+  "The agent handed the conversation over."
+ ],
+ [
   "runnel.v1.RunResult.message_completed",
   "A complete message."
  ],
@@ -9420,6 +9444,10 @@ export const comments = new Map(
  [
   "runnel.v1.Subagent.description",
   "What the agent does, for the model."
+ ],
+ [
+  "runnel.v1.Subagent.handoff",
+  "Whether a call hands the conversation over: no run starts, and from the next response on this agent answers, in the same run and in all later runs of the session. `handoff.completed` in the log says so. The agent may have other tools than the one before, but no `runner`; the budget and `max_turns` of the run stay. The last handoff of a response counts. Only the agent of a session may hand over: a child run answers its caller."
  ],
  [
   "runnel.v1.Subagent.name",

@@ -23,11 +23,14 @@ export function createResolveSubagent(deps: {
       throw invalidField(field, `${name} has no settings: set agent, preset or both`);
     }
     const settings = replaceSettings(preset === "" ? create(AgentSchema) : requirePreset(presets, preset), own);
-    const beyond = findBeyond(settings.tools, parent.tools);
+    const beyond = subagent.handoff ? undefined : findBeyond(settings.tools, parent.tools);
     if (beyond !== undefined) {
       throw invalidField(field, `${name} has a tool of ${beyond}`);
     }
     const runner = findRunner(deps.runners, client, settings);
+    if (subagent.handoff && runner !== undefined) {
+      throw invalidField(field, `${name} has a runner, which takes over no conversation: unset handoff`);
+    }
     const model = runner?.name ?? (settings.model || parent.model || deps.defaultModel);
     const tools = withApprovals(settings.tools, parent.tools);
     return {

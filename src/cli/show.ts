@@ -68,6 +68,8 @@ function showPayload(payload: RunResult["payload"]): string {
         : `← failed: ${shorten(payload.value.error)}\n`;
     case "actionRequested":
       return `\n→ asks for ${shorten(`${payload.value.action} ${payload.value.target ?? ""}`)}\n`;
+    case "handoffCompleted":
+      return `\n→ ${shorten(payload.value.toAgent)} has the conversation now\n`;
     case "contextCompacted":
       return `\n(${payload.value.messages} messages are now a summary: ${shorten(payload.value.summary)})\n`;
     case "planUpdated":

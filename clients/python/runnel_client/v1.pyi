@@ -930,7 +930,14 @@ class Subagent(_Message):
     Share of the rest of the parent's budget that a child run may spend, in percent; 0 means 50. Its parent gets back the unspent
     tokens. Without a budget of the parent, only that of `agent` applies.
     """
-    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., parameters: _str | None = ..., preset: _str | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., budget_percent: _int | None = ...) -> None: ...
+    handoff: _bool
+    """
+    Whether a call hands the conversation over: no run starts, and from the next response on this agent answers, in the same run and in
+    all later runs of the session. `handoff.completed` in the log says so. The agent may have other tools than the one before, but no
+    `runner`; the budget and `max_turns` of the run stay. The last handoff of a response counts. Only the agent of a session may hand
+    over: a child run answers its caller.
+    """
+    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., parameters: _str | None = ..., preset: _str | None = ..., agent: Agent | _Mapping[_str, _Any] | None = ..., budget_percent: _int | None = ..., handoff: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["agent"]) -> _bool: ...
 
 class McpServer(_Message):
@@ -1596,13 +1603,15 @@ class RunResult(_Message):
     """A tool call started a child run."""
     context_compacted: ContextCompacted
     """A summary took the place of the oldest messages."""
+    handoff_completed: HandoffCompleted
+    """The agent handed the conversation over."""
     plan_updated: PlanUpdated
     """The run changed its plan."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "plan_updated", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "plan_updated", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -1697,6 +1706,21 @@ class ContextCompacted(_Message):
     tokens_after: _int
     """Tokens of the conversation with the summary, estimated."""
     def __init__(self, *, summary: _str | None = ..., model: _str | None = ..., messages: _int | None = ..., tokens_before: _int | None = ..., tokens_after: _int | None = ...) -> None: ...
+
+class HandoffCompleted(_Message):
+    """
+    `handoff.completed`, in no other document: another agent has the conversation from the next response on. The result of the call is
+    the entry before.
+    """
+    tool_call_id: _str
+    """Id of the call."""
+    from_agent: _str
+    """Name of the agent that handed over."""
+    to_agent: _str
+    """Name of the agent that has the conversation now."""
+    model: _str
+    """Model of that agent."""
+    def __init__(self, *, tool_call_id: _str | None = ..., from_agent: _str | None = ..., to_agent: _str | None = ..., model: _str | None = ...) -> None: ...
 
 class ArtifactCreated(_Message):
     """`artifact.created` (LangBot AgentRunner Protocol v1, §7.2)."""

@@ -206,6 +206,12 @@ function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: bo
           <CodeBlock label="value" text={prettyJson(content.value.value)} />
         </Event>
       );
+    case "handoff":
+      return (
+        <Event tone="calm" title={`Handed over to ${visibleText(content.value.toAgent)}`}>
+          {visibleText(content.value.model)}
+        </Event>
+      );
     case "summary":
       return (
         <Event tone="calm" title={`${content.value.messages} messages are now a summary`}>

@@ -33,6 +33,7 @@ export type RowContent =
   | { readonly kind: "approval"; readonly value: Payload<"approvalRequested"> }
   | { readonly kind: "artifact"; readonly value: Payload<"artifactCreated"> }
   | { readonly kind: "state"; readonly value: Payload<"stateUpdated"> }
+  | { readonly kind: "handoff"; readonly value: Payload<"handoffCompleted"> }
   | { readonly kind: "summary"; readonly value: Payload<"contextCompacted"> }
   | { readonly kind: "action"; readonly value: Payload<"actionRequested"> }
   | { readonly kind: "lost" }
@@ -102,6 +103,9 @@ export class Transcript {
         break;
       case "stateUpdated":
         this.#push(entry, { kind: "state", value: payload.value });
+        break;
+      case "handoffCompleted":
+        this.#push(entry, { kind: "handoff", value: payload.value });
         break;
       case "contextCompacted":
         this.#push(entry, { kind: "summary", value: payload.value });

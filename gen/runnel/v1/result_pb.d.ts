@@ -213,6 +213,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "contextCompacted";
   } | {
     /**
+     * The agent handed the conversation over.
+     *
+     * @generated from field: runnel.v1.HandoffCompleted handoff_completed = 39;
+     */
+    value: HandoffCompleted;
+    case: "handoffCompleted";
+  } | {
+    /**
      * The run changed its plan.
      *
      * @generated from field: runnel.v1.PlanUpdated plan_updated = 40;
@@ -505,6 +513,48 @@ export declare type ContextCompacted = Message<"runnel.v1.ContextCompacted"> & {
  * Use `create(ContextCompactedSchema)` to create a new message.
  */
 export declare const ContextCompactedSchema: GenMessage<ContextCompacted>;
+
+/**
+ * `handoff.completed`, in no other document: another agent has the conversation from the next response on. The result of the call is
+ * the entry before.
+ *
+ * @generated from message runnel.v1.HandoffCompleted
+ */
+export declare type HandoffCompleted = Message<"runnel.v1.HandoffCompleted"> & {
+  /**
+   * Id of the call.
+   *
+   * @generated from field: string tool_call_id = 1;
+   */
+  toolCallId: string;
+
+  /**
+   * Name of the agent that handed over.
+   *
+   * @generated from field: string from_agent = 2;
+   */
+  fromAgent: string;
+
+  /**
+   * Name of the agent that has the conversation now.
+   *
+   * @generated from field: string to_agent = 3;
+   */
+  toAgent: string;
+
+  /**
+   * Model of that agent.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message runnel.v1.HandoffCompleted.
+ * Use `create(HandoffCompletedSchema)` to create a new message.
+ */
+export declare const HandoffCompletedSchema: GenMessage<HandoffCompleted>;
 
 /**
  * `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).

@@ -738,6 +738,16 @@ export declare type Subagent = Message<"runnel.v1.Subagent"> & {
    * @generated from field: int32 budget_percent = 6;
    */
   budgetPercent: number;
+
+  /**
+   * Whether a call hands the conversation over: no run starts, and from the next response on this agent answers, in the same run and in
+   * all later runs of the session. `handoff.completed` in the log says so. The agent may have other tools than the one before, but no
+   * `runner`; the budget and `max_turns` of the run stay. The last handoff of a response counts. Only the agent of a session may hand
+   * over: a child run answers its caller.
+   *
+   * @generated from field: bool handoff = 7;
+   */
+  handoff: boolean;
 };
 
 /**

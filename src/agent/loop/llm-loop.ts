@@ -48,6 +48,7 @@ import {
   withChildOutcomes,
 } from "./child-runs.ts";
 import { type Compacting, compact } from "./compaction.ts";
+import { checkHandoffs, findHandoff, type Handoff, progressAfterHandoff } from "./handoff.ts";
 import { assistantMessage, toolMessage } from "./history.ts";
 import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
 import { requestOf } from "./model-request.ts";
@@ -101,6 +102,25 @@ interface Next {
 }
 
 async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerator<DriverStep, DriverEnd> {
+  for (let current = context; ; ) {
+    const end = yield* runAgent(current, options);
+    if (end.kind !== "handed-over") {
+      return end;
+    }
+    current = end.context;
+  }
+}
+
+/** Another agent goes on, from a checkpoint. */
+interface HandedOver {
+  readonly kind: "handed-over";
+  readonly context: RunContext;
+}
+
+async function* runAgent(
+  context: RunContext,
+  options: LlmLoopOptions,
+): AsyncGenerator<DriverStep, DriverEnd | HandedOver> {
   const prepared = prepare(context, options);
   if ("kind" in prepared) {
     return prepared;
@@ -149,7 +169,9 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
 function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
   const { resolveModel, resolveSubagent, toolbox, clock, events, dayBudget, defaults } = options;
   const { agent, client, session } = context;
+  const handing = { client, agent, resolve: resolveSubagent };
   try {
+    const { tools, functions } = toolbox.select(agent.tools, { client, ...session });
     const model = resolveModel(agent.model || defaults.model);
     const runMax = runBudgetOf(agent, defaults.runBudget);
     assertBudgetKnown(model, runMax, dayBudget.max);
@@ -168,7 +190,8 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       runMax,
       tokensMax: roomFor(model, maxTokens),
       messagesMax: defaults.historyMessages,
-      ...toolbox.select(agent.tools, { client, ...session }),
+      tools: checkHandoffs(tools, handing),
+      functions,
       responseFormat: responseFormatOf(agent),
       settings: settingsOf(agent),
       // Without a maximum from the session or the service a run has one turn, like the service of the Agent Runner document.
@@ -355,7 +378,7 @@ async function* takeCalls(
   loop: Loop,
   next: Next,
   resumed: boolean,
-): AsyncGenerator<DriverStep, Progress | ParkedEnd | undefined> {
+): AsyncGenerator<DriverStep, Progress | ParkedEnd | HandedOver | undefined> {
   const { tools, clock, context, events } = loop;
   let { progress } = next;
   let calls: readonly OpenToolCall[] = withChildOutcomes(next.calls);
@@ -392,7 +415,9 @@ async function* takeCalls(
   const changes = changesOf(calls, outcomes, tools);
   const delegated = addUsage(progress.delegated, usageOfChildren(calls));
   const answered = { ...progress, callCounts: counts, invalid, delegated, granted: nothingGranted };
-  return yield* answerCalls(loop, answered, { outcomes, changes });
+  const { client, agent } = context;
+  const handoff = findHandoff(calls, outcomes, { client, agent, resolve: loop.resolveSubagent, tools });
+  return yield* answerCalls(loop, answered, { outcomes, changes }, handoff);
 }
 
 /** Adds how far a call has got to the log, where there is room: nothing depends on it. */
@@ -422,15 +447,26 @@ function noticeRepetition({ context, events }: Loop, progress: Progress, made: r
 async function* answerCalls(
   loop: Loop,
   progress: Progress,
-  answers: TurnOutcomes,
-): AsyncGenerator<DriverStep, Progress> {
-  const reached: Progress = { ...progress, phase: "model", announced: false };
-  const messages = answers.outcomes.map(toolMessage);
+  { outcomes, changes }: TurnOutcomes,
+  handoff: Handoff | undefined,
+): AsyncGenerator<DriverStep, Progress | HandedOver> {
+  const answered: Progress = { ...progress, phase: "model", announced: false };
+  const reached = handoff === undefined ? answered : progressAfterHandoff(answered);
+  const messages = outcomes.map(toolMessage);
   loop.transcript.push(...messages);
-  const effects = { transcript: messages, checkpoint: checkpointOf(reached) };
-  yield commitOutcomes(progress.turns, answers, effects);
+  const checkpoint = checkpointOf(reached);
+  const results = [...changes, ...(handoff === undefined ? [] : [handoff.result])];
+  const effects = { transcript: messages, checkpoint, handoff: handoff?.effect };
+  yield commitOutcomes(progress.turns, { outcomes, changes: results }, effects);
   failpoint("answers.committed");
-  return reached;
+  if (handoff === undefined) {
+    return reached;
+  }
+  const { context, transcript } = loop;
+  return {
+    kind: "handed-over",
+    context: { ...context, agent: handoff.agent, transcript, checkpoint, openToolCalls: [] },
+  };
 }
 
 /** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */

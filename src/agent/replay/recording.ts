@@ -70,6 +70,7 @@ const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
   "stateUpdated",
   "planUpdated",
   "contextCompacted",
+  "handoffCompleted",
 ]);
 
 /** Returns the entries that count: without those that a turn left behind when it began again. */

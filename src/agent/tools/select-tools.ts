@@ -7,6 +7,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Egress } from "../../platform/egress/post.ts";
 import { callTimeoutMs } from "./call.ts";
+import { createHandoffTool } from "./handoff.ts";
 import type { McpServers } from "./mcp/servers.ts";
 import { createRemoteTool, type RemoteHost } from "./remote.ts";
 import { readSchema } from "./schema.ts";
@@ -117,12 +118,12 @@ function claimName(names: Set<string>, name: string, what: string): void {
 
 /** Returns the tool of an agent. Providers must accept its schema: a model could not call the agent without it. */
 function openSubagent(subagent: Subagent, leftMs: number): Tool {
-  const { name, parameters } = subagent;
+  const { name, parameters, handoff } = subagent;
   const schema = parameters === "" ? undefined : readSchema(parameters, leftMs);
   if (schema !== undefined && "problem" in schema) {
     throw failed(`create agent ${name}: ${schema.problem}`, "agent.tools.agents");
   }
-  return createSubagentTool(subagent, schema);
+  return handoff ? createHandoffTool(subagent, schema) : createSubagentTool(subagent, schema);
 }
 
 /** Returns the function as the model sees it; nothing when no provider would accept its schema. */

@@ -24,6 +24,10 @@ export function findBeyond(tools: AgentTools | undefined, parent: AgentTools | u
   if (server !== undefined) {
     return beyond("mcp", server.name);
   }
+  const other = tools?.agents.find(({ handoff }) => handoff);
+  if (other !== undefined) {
+    return `agents ${other.name}: a child run answers its caller, and hands nothing over; unset handoff`;
+  }
   return tools?.functions[0] !== undefined || tools?.unknownCallsToCaller === true
     ? "functions: no caller could answer them; leave them unset"
     : undefined;

@@ -161,6 +161,8 @@ export interface StepEffects {
   readonly transcript?: readonly Message[];
   /** Messages that models get in place of the first messages of the session: of all but the newest `kept`. */
   readonly compaction?: { readonly messages: readonly Message[]; readonly kept: number };
+  /** The agent that has the conversation from now on, in this run and in later ones, and its model. */
+  readonly handoff?: { readonly agent: Agent; readonly model: string } | undefined;
   /** The new checkpoint; `turn` is the number of model responses taken so far. */
   readonly checkpoint?: { readonly turn: number; readonly state: Uint8Array };
   /** Calls that are about to be made, in order. */

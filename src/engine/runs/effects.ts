@@ -3,13 +3,14 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import type { WrittenResults } from "../log/writer.ts";
 import { insertApproval, markApprovalUsed } from "../storage/approval.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
 import { insertCompaction } from "../storage/compaction.ts";
-import { setTurn } from "../storage/run.ts";
+import { setAgent, setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
 import { startChildren } from "./children.ts";
@@ -61,6 +62,10 @@ export async function applyEffects(
   }
   if (effects.children !== undefined) {
     await startChildren(trx, { runId, ...effects.children });
+  }
+  if (effects.handoff !== undefined) {
+    const { agent, model } = effects.handoff;
+    await setAgent(trx, { runId, session, agent: toBinary(AgentSchema, agent), model, agentName: agent.name });
   }
   for (const id of effects.usedApprovals ?? []) {
     await markApprovalUsed(trx, { id, useId: id });

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
-import type { Db, Transaction } from "../../platform/database/database.ts";
+import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
@@ -264,6 +264,20 @@ export function openApprovals(id: string) {
 /** Sets the number of turns of a run. */
 export async function setTurn(trx: Transaction, args: { id: string; turn: number }): Promise<void> {
   await trx.updateTable("run").set({ turn: args.turn }).where("id", "=", args.id).execute();
+}
+
+/** Gives a run and its session to another agent. */
+export async function setAgent(
+  trx: Transaction,
+  args: { runId: string; session: string; agent: Uint8Array; model: string; agentName: string },
+): Promise<void> {
+  const agent = Buffer.from(args.agent);
+  await trx
+    .updateTable("run")
+    .set({ agent, model: args.model, agent_name: storableText(args.agentName) })
+    .where("id", "=", args.runId)
+    .execute();
+  await trx.updateTable("session").set({ agent }).where("id", "=", args.session).execute();
 }
 
 /** What a run used; 0 for what was not counted. */

@@ -81,7 +81,7 @@ func (x StateUpdated_Scope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StateUpdated_Scope.Descriptor instead.
 func (StateUpdated_Scope) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // Kind of a provider's error. Of these, RATE_LIMIT, OVERLOADED, TIMEOUT and UNAVAILABLE may pass by themselves: Runnel repeats
@@ -167,7 +167,7 @@ func (x ModelError_Cause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelError_Cause.Descriptor instead.
 func (ModelError_Cause) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14, 0}
 }
 
 // How far a step has got.
@@ -224,7 +224,7 @@ func (x PlanEntry_Status) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanEntry_Status.Descriptor instead.
 func (PlanEntry_Status) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22, 0}
 }
 
 // How important a step is.
@@ -281,7 +281,7 @@ func (x PlanEntry_Priority) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanEntry_Priority.Descriptor instead.
 func (PlanEntry_Priority) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21, 1}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22, 1}
 }
 
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
@@ -322,6 +322,7 @@ type RunResult struct {
 	//	*RunResult_ToolCallProgress
 	//	*RunResult_ChildRunStarted
 	//	*RunResult_ContextCompacted
+	//	*RunResult_HandoffCompleted
 	//	*RunResult_PlanUpdated
 	//	*RunResult_Extension
 	Payload       isRunResult_Payload `protobuf_oneof:"payload"`
@@ -570,6 +571,15 @@ func (x *RunResult) GetContextCompacted() *ContextCompacted {
 	return nil
 }
 
+func (x *RunResult) GetHandoffCompleted() *HandoffCompleted {
+	if x != nil {
+		if x, ok := x.Payload.(*RunResult_HandoffCompleted); ok {
+			return x.HandoffCompleted
+		}
+	}
+	return nil
+}
+
 func (x *RunResult) GetPlanUpdated() *PlanUpdated {
 	if x != nil {
 		if x, ok := x.Payload.(*RunResult_PlanUpdated); ok {
@@ -682,6 +692,11 @@ type RunResult_ContextCompacted struct {
 	ContextCompacted *ContextCompacted `protobuf:"bytes,38,opt,name=context_compacted,json=contextCompacted,proto3,oneof"`
 }
 
+type RunResult_HandoffCompleted struct {
+	// The agent handed the conversation over.
+	HandoffCompleted *HandoffCompleted `protobuf:"bytes,39,opt,name=handoff_completed,json=handoffCompleted,proto3,oneof"`
+}
+
 type RunResult_PlanUpdated struct {
 	// The run changed its plan.
 	PlanUpdated *PlanUpdated `protobuf:"bytes,40,opt,name=plan_updated,json=planUpdated,proto3,oneof"`
@@ -727,6 +742,8 @@ func (*RunResult_ToolCallProgress) isRunResult_Payload() {}
 func (*RunResult_ChildRunStarted) isRunResult_Payload() {}
 
 func (*RunResult_ContextCompacted) isRunResult_Payload() {}
+
+func (*RunResult_HandoffCompleted) isRunResult_Payload() {}
 
 func (*RunResult_PlanUpdated) isRunResult_Payload() {}
 
@@ -1220,6 +1237,80 @@ func (x *ContextCompacted) GetTokensAfter() int64 {
 	return 0
 }
 
+// `handoff.completed`, in no other document: another agent has the conversation from the next response on. The result of the call is
+// the entry before.
+type HandoffCompleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the call.
+	ToolCallId string `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// Name of the agent that handed over.
+	FromAgent string `protobuf:"bytes,2,opt,name=from_agent,json=fromAgent,proto3" json:"from_agent,omitempty"`
+	// Name of the agent that has the conversation now.
+	ToAgent string `protobuf:"bytes,3,opt,name=to_agent,json=toAgent,proto3" json:"to_agent,omitempty"`
+	// Model of that agent.
+	Model         string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HandoffCompleted) Reset() {
+	*x = HandoffCompleted{}
+	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HandoffCompleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HandoffCompleted) ProtoMessage() {}
+
+func (x *HandoffCompleted) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HandoffCompleted.ProtoReflect.Descriptor instead.
+func (*HandoffCompleted) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *HandoffCompleted) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *HandoffCompleted) GetFromAgent() string {
+	if x != nil {
+		return x.FromAgent
+	}
+	return ""
+}
+
+func (x *HandoffCompleted) GetToAgent() string {
+	if x != nil {
+		return x.ToAgent
+	}
+	return ""
+}
+
+func (x *HandoffCompleted) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
 // `artifact.created` (LangBot AgentRunner Protocol v1, §7.2).
 type ArtifactCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1245,7 +1336,7 @@ type ArtifactCreated struct {
 
 func (x *ArtifactCreated) Reset() {
 	*x = ArtifactCreated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	mi := &file_runnel_v1_result_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1348,7 @@ func (x *ArtifactCreated) String() string {
 func (*ArtifactCreated) ProtoMessage() {}
 
 func (x *ArtifactCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[8]
+	mi := &file_runnel_v1_result_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1361,7 @@ func (x *ArtifactCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArtifactCreated.ProtoReflect.Descriptor instead.
 func (*ArtifactCreated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ArtifactCreated) GetArtifactType() string {
@@ -1344,7 +1435,7 @@ type StateUpdated struct {
 
 func (x *StateUpdated) Reset() {
 	*x = StateUpdated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[9]
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1356,7 +1447,7 @@ func (x *StateUpdated) String() string {
 func (*StateUpdated) ProtoMessage() {}
 
 func (x *StateUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[9]
+	mi := &file_runnel_v1_result_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1369,7 +1460,7 @@ func (x *StateUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateUpdated.ProtoReflect.Descriptor instead.
 func (*StateUpdated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StateUpdated) GetScope() StateUpdated_Scope {
@@ -1408,7 +1499,7 @@ type ActionRequested struct {
 
 func (x *ActionRequested) Reset() {
 	*x = ActionRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1511,7 @@ func (x *ActionRequested) String() string {
 func (*ActionRequested) ProtoMessage() {}
 
 func (x *ActionRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[10]
+	mi := &file_runnel_v1_result_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1524,7 @@ func (x *ActionRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRequested.ProtoReflect.Descriptor instead.
 func (*ActionRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ActionRequested) GetAction() string {
@@ -1481,7 +1572,7 @@ type RunCompleted struct {
 
 func (x *RunCompleted) Reset() {
 	*x = RunCompleted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1584,7 @@ func (x *RunCompleted) String() string {
 func (*RunCompleted) ProtoMessage() {}
 
 func (x *RunCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[11]
+	mi := &file_runnel_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1597,7 @@ func (x *RunCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompleted.ProtoReflect.Descriptor instead.
 func (*RunCompleted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RunCompleted) GetFinishReason() string {
@@ -1581,7 +1672,7 @@ type RunFailed struct {
 
 func (x *RunFailed) Reset() {
 	*x = RunFailed{}
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1593,7 +1684,7 @@ func (x *RunFailed) String() string {
 func (*RunFailed) ProtoMessage() {}
 
 func (x *RunFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[12]
+	mi := &file_runnel_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1606,7 +1697,7 @@ func (x *RunFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFailed.ProtoReflect.Descriptor instead.
 func (*RunFailed) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RunFailed) GetCode() string {
@@ -1675,7 +1766,7 @@ type ModelError struct {
 
 func (x *ModelError) Reset() {
 	*x = ModelError{}
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +1778,7 @@ func (x *ModelError) String() string {
 func (*ModelError) ProtoMessage() {}
 
 func (x *ModelError) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[13]
+	mi := &file_runnel_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +1791,7 @@ func (x *ModelError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelError.ProtoReflect.Descriptor instead.
 func (*ModelError) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ModelError) GetCause() ModelError_Cause {
@@ -1742,7 +1833,7 @@ type ReasoningDelta struct {
 
 func (x *ReasoningDelta) Reset() {
 	*x = ReasoningDelta{}
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1754,7 +1845,7 @@ func (x *ReasoningDelta) String() string {
 func (*ReasoningDelta) ProtoMessage() {}
 
 func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[14]
+	mi := &file_runnel_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1767,7 +1858,7 @@ func (x *ReasoningDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReasoningDelta.ProtoReflect.Descriptor instead.
 func (*ReasoningDelta) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{14}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReasoningDelta) GetContent() string {
@@ -1788,7 +1879,7 @@ type TurnStarted struct {
 
 func (x *TurnStarted) Reset() {
 	*x = TurnStarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1800,7 +1891,7 @@ func (x *TurnStarted) String() string {
 func (*TurnStarted) ProtoMessage() {}
 
 func (x *TurnStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[15]
+	mi := &file_runnel_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1813,7 +1904,7 @@ func (x *TurnStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStarted.ProtoReflect.Descriptor instead.
 func (*TurnStarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{15}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TurnStarted) GetTurn() int32 {
@@ -1838,7 +1929,7 @@ type TurnRestarted struct {
 
 func (x *TurnRestarted) Reset() {
 	*x = TurnRestarted{}
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1941,7 @@ func (x *TurnRestarted) String() string {
 func (*TurnRestarted) ProtoMessage() {}
 
 func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[16]
+	mi := &file_runnel_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1954,7 @@ func (x *TurnRestarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnRestarted.ProtoReflect.Descriptor instead.
 func (*TurnRestarted) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{16}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TurnRestarted) GetTurn() int32 {
@@ -1891,7 +1982,7 @@ type ResultLost struct {
 
 func (x *ResultLost) Reset() {
 	*x = ResultLost{}
-	mi := &file_runnel_v1_result_proto_msgTypes[17]
+	mi := &file_runnel_v1_result_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +1994,7 @@ func (x *ResultLost) String() string {
 func (*ResultLost) ProtoMessage() {}
 
 func (x *ResultLost) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[17]
+	mi := &file_runnel_v1_result_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1916,7 +2007,7 @@ func (x *ResultLost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultLost.ProtoReflect.Descriptor instead.
 func (*ResultLost) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{17}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{18}
 }
 
 // `run.waiting`: the run is parked.
@@ -1932,7 +2023,7 @@ type RunWaiting struct {
 
 func (x *RunWaiting) Reset() {
 	*x = RunWaiting{}
-	mi := &file_runnel_v1_result_proto_msgTypes[18]
+	mi := &file_runnel_v1_result_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1944,7 +2035,7 @@ func (x *RunWaiting) String() string {
 func (*RunWaiting) ProtoMessage() {}
 
 func (x *RunWaiting) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[18]
+	mi := &file_runnel_v1_result_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1957,7 +2048,7 @@ func (x *RunWaiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunWaiting.ProtoReflect.Descriptor instead.
 func (*RunWaiting) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{18}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RunWaiting) GetReason() string {
@@ -2002,7 +2093,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_runnel_v1_result_proto_msgTypes[19]
+	mi := &file_runnel_v1_result_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2014,7 +2105,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[19]
+	mi := &file_runnel_v1_result_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2027,7 +2118,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{19}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ApprovalRequested) GetToolCallId() string {
@@ -2105,7 +2196,7 @@ type PlanUpdated struct {
 
 func (x *PlanUpdated) Reset() {
 	*x = PlanUpdated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[20]
+	mi := &file_runnel_v1_result_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2208,7 @@ func (x *PlanUpdated) String() string {
 func (*PlanUpdated) ProtoMessage() {}
 
 func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[20]
+	mi := &file_runnel_v1_result_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2221,7 @@ func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanUpdated.ProtoReflect.Descriptor instead.
 func (*PlanUpdated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{20}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PlanUpdated) GetEntries() []*PlanEntry {
@@ -2155,7 +2246,7 @@ type PlanEntry struct {
 
 func (x *PlanEntry) Reset() {
 	*x = PlanEntry{}
-	mi := &file_runnel_v1_result_proto_msgTypes[21]
+	mi := &file_runnel_v1_result_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2167,7 +2258,7 @@ func (x *PlanEntry) String() string {
 func (*PlanEntry) ProtoMessage() {}
 
 func (x *PlanEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[21]
+	mi := &file_runnel_v1_result_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2180,7 +2271,7 @@ func (x *PlanEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanEntry.ProtoReflect.Descriptor instead.
 func (*PlanEntry) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PlanEntry) GetText() string {
@@ -2217,7 +2308,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[22]
+	mi := &file_runnel_v1_result_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2320,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[22]
+	mi := &file_runnel_v1_result_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2333,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Extension) GetType() string {
@@ -2263,7 +2354,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xdb\x10\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xc3\x11\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -2312,7 +2403,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x11child_run_started\x18% \x01(\v2\x1a.runnel.v1.ChildRunStartedB\x1a\xaa\xd9\xf4\a\x15\n" +
 	"\x11child.run.started\x10\x02H\x00R\x0fchildRunStarted\x12f\n" +
 	"\x11context_compacted\x18& \x01(\v2\x1b.runnel.v1.ContextCompactedB\x1a\xaa\xd9\xf4\a\x15\n" +
-	"\x11context.compacted\x10\x02H\x00R\x10contextCompacted\x12R\n" +
+	"\x11context.compacted\x10\x02H\x00R\x10contextCompacted\x12f\n" +
+	"\x11handoff_completed\x18' \x01(\v2\x1b.runnel.v1.HandoffCompletedB\x1a\xaa\xd9\xf4\a\x15\n" +
+	"\x11handoff.completed\x10\x02H\x00R\x10handoffCompleted\x12R\n" +
 	"\fplan_updated\x18( \x01(\v2\x16.runnel.v1.PlanUpdatedB\x15\xaa\xd9\xf4\a\x10\n" +
 	"\fplan.updated\x10\x02H\x00R\vplanUpdated\x12H\n" +
 	"\textension\x182 \x01(\v2\x14.runnel.v1.ExtensionB\x12\xaa\xd9\xf4\a\r\n" +
@@ -2360,7 +2453,14 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1a\n" +
 	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12#\n" +
 	"\rtokens_before\x18\x04 \x01(\x03R\ftokensBefore\x12!\n" +
-	"\ftokens_after\x18\x05 \x01(\x03R\vtokensAfter\"\x8f\x03\n" +
+	"\ftokens_after\x18\x05 \x01(\x03R\vtokensAfter\"\x84\x01\n" +
+	"\x10HandoffCompleted\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x1d\n" +
+	"\n" +
+	"from_agent\x18\x02 \x01(\tR\tfromAgent\x12\x19\n" +
+	"\bto_agent\x18\x03 \x01(\tR\atoAgent\x12\x14\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\"\x8f\x03\n" +
 	"\x0fArtifactCreated\x12#\n" +
 	"\rartifact_type\x18\x01 \x01(\tR\fartifactType\x12$\n" +
 	"\vartifact_id\x18\x02 \x01(\tH\x00R\n" +
@@ -2503,7 +2603,7 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
 	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
@@ -2517,67 +2617,69 @@ var file_runnel_v1_result_proto_goTypes = []any{
 	(*ToolCallProgress)(nil),      // 9: runnel.v1.ToolCallProgress
 	(*ChildRunStarted)(nil),       // 10: runnel.v1.ChildRunStarted
 	(*ContextCompacted)(nil),      // 11: runnel.v1.ContextCompacted
-	(*ArtifactCreated)(nil),       // 12: runnel.v1.ArtifactCreated
-	(*StateUpdated)(nil),          // 13: runnel.v1.StateUpdated
-	(*ActionRequested)(nil),       // 14: runnel.v1.ActionRequested
-	(*RunCompleted)(nil),          // 15: runnel.v1.RunCompleted
-	(*RunFailed)(nil),             // 16: runnel.v1.RunFailed
-	(*ModelError)(nil),            // 17: runnel.v1.ModelError
-	(*ReasoningDelta)(nil),        // 18: runnel.v1.ReasoningDelta
-	(*TurnStarted)(nil),           // 19: runnel.v1.TurnStarted
-	(*TurnRestarted)(nil),         // 20: runnel.v1.TurnRestarted
-	(*ResultLost)(nil),            // 21: runnel.v1.ResultLost
-	(*RunWaiting)(nil),            // 22: runnel.v1.RunWaiting
-	(*ApprovalRequested)(nil),     // 23: runnel.v1.ApprovalRequested
-	(*PlanUpdated)(nil),           // 24: runnel.v1.PlanUpdated
-	(*PlanEntry)(nil),             // 25: runnel.v1.PlanEntry
-	(*Extension)(nil),             // 26: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 28: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 29: runnel.v1.MessageChunk
-	(*Message)(nil),               // 30: runnel.v1.Message
-	(*ToolCall)(nil),              // 31: runnel.v1.ToolCall
+	(*HandoffCompleted)(nil),      // 12: runnel.v1.HandoffCompleted
+	(*ArtifactCreated)(nil),       // 13: runnel.v1.ArtifactCreated
+	(*StateUpdated)(nil),          // 14: runnel.v1.StateUpdated
+	(*ActionRequested)(nil),       // 15: runnel.v1.ActionRequested
+	(*RunCompleted)(nil),          // 16: runnel.v1.RunCompleted
+	(*RunFailed)(nil),             // 17: runnel.v1.RunFailed
+	(*ModelError)(nil),            // 18: runnel.v1.ModelError
+	(*ReasoningDelta)(nil),        // 19: runnel.v1.ReasoningDelta
+	(*TurnStarted)(nil),           // 20: runnel.v1.TurnStarted
+	(*TurnRestarted)(nil),         // 21: runnel.v1.TurnRestarted
+	(*ResultLost)(nil),            // 22: runnel.v1.ResultLost
+	(*RunWaiting)(nil),            // 23: runnel.v1.RunWaiting
+	(*ApprovalRequested)(nil),     // 24: runnel.v1.ApprovalRequested
+	(*PlanUpdated)(nil),           // 25: runnel.v1.PlanUpdated
+	(*PlanEntry)(nil),             // 26: runnel.v1.PlanEntry
+	(*Extension)(nil),             // 27: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 29: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 30: runnel.v1.MessageChunk
+	(*Message)(nil),               // 31: runnel.v1.Message
+	(*ToolCall)(nil),              // 32: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	27, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	28, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	28, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	29, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
 	5,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
 	6,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
 	7,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
 	8,  // 5: runnel.v1.RunResult.tool_call_completed:type_name -> runnel.v1.ToolCallCompleted
-	12, // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
-	13, // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
-	14, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
-	15, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
-	16, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
-	18, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
-	19, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
-	20, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
-	22, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
-	23, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
-	21, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
+	13, // 6: runnel.v1.RunResult.artifact_created:type_name -> runnel.v1.ArtifactCreated
+	14, // 7: runnel.v1.RunResult.state_updated:type_name -> runnel.v1.StateUpdated
+	15, // 8: runnel.v1.RunResult.action_requested:type_name -> runnel.v1.ActionRequested
+	16, // 9: runnel.v1.RunResult.run_completed:type_name -> runnel.v1.RunCompleted
+	17, // 10: runnel.v1.RunResult.run_failed:type_name -> runnel.v1.RunFailed
+	19, // 11: runnel.v1.RunResult.reasoning_delta:type_name -> runnel.v1.ReasoningDelta
+	20, // 12: runnel.v1.RunResult.turn_started:type_name -> runnel.v1.TurnStarted
+	21, // 13: runnel.v1.RunResult.turn_restarted:type_name -> runnel.v1.TurnRestarted
+	23, // 14: runnel.v1.RunResult.run_waiting:type_name -> runnel.v1.RunWaiting
+	24, // 15: runnel.v1.RunResult.approval_requested:type_name -> runnel.v1.ApprovalRequested
+	22, // 16: runnel.v1.RunResult.result_lost:type_name -> runnel.v1.ResultLost
 	9,  // 17: runnel.v1.RunResult.tool_call_progress:type_name -> runnel.v1.ToolCallProgress
 	10, // 18: runnel.v1.RunResult.child_run_started:type_name -> runnel.v1.ChildRunStarted
 	11, // 19: runnel.v1.RunResult.context_compacted:type_name -> runnel.v1.ContextCompacted
-	24, // 20: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
-	26, // 21: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	29, // 22: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	30, // 23: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
-	0,  // 24: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	30, // 25: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	31, // 26: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	17, // 27: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
-	1,  // 28: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
-	27, // 29: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	27, // 30: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	25, // 31: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
-	2,  // 32: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
-	3,  // 33: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	12, // 20: runnel.v1.RunResult.handoff_completed:type_name -> runnel.v1.HandoffCompleted
+	25, // 21: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
+	27, // 22: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	30, // 23: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	31, // 24: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	0,  // 25: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
+	31, // 26: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	32, // 27: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	18, // 28: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 29: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	28, // 30: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	28, // 31: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	26, // 32: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
+	2,  // 33: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
+	3,  // 34: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -2606,21 +2708,22 @@ func file_runnel_v1_result_proto_init() {
 		(*RunResult_ToolCallProgress)(nil),
 		(*RunResult_ChildRunStarted)(nil),
 		(*RunResult_ContextCompacted)(nil),
+		(*RunResult_HandoffCompleted)(nil),
 		(*RunResult_PlanUpdated)(nil),
 		(*RunResult_Extension)(nil),
 	}
 	file_runnel_v1_result_proto_msgTypes[4].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[5].OneofWrappers = []any{}
-	file_runnel_v1_result_proto_msgTypes[8].OneofWrappers = []any{}
-	file_runnel_v1_result_proto_msgTypes[10].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[9].OneofWrappers = []any{}
 	file_runnel_v1_result_proto_msgTypes[11].OneofWrappers = []any{}
+	file_runnel_v1_result_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

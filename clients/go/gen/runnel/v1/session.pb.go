@@ -1236,6 +1236,11 @@ type Subagent struct {
 	// Share of the rest of the parent's budget that a child run may spend, in percent; 0 means 50. Its parent gets back the unspent
 	// tokens. Without a budget of the parent, only that of `agent` applies.
 	BudgetPercent int32 `protobuf:"varint,6,opt,name=budget_percent,json=budgetPercent,proto3" json:"budget_percent,omitempty"`
+	// Whether a call hands the conversation over: no run starts, and from the next response on this agent answers, in the same run and in
+	// all later runs of the session. `handoff.completed` in the log says so. The agent may have other tools than the one before, but no
+	// `runner`; the budget and `max_turns` of the run stay. The last handoff of a response counts. Only the agent of a session may hand
+	// over: a child run answers its caller.
+	Handoff       bool `protobuf:"varint,7,opt,name=handoff,proto3" json:"handoff,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1310,6 +1315,13 @@ func (x *Subagent) GetBudgetPercent() int32 {
 		return x.BudgetPercent
 	}
 	return 0
+}
+
+func (x *Subagent) GetHandoff() bool {
+	if x != nil {
+		return x.Handoff
+	}
+	return false
 }
 
 // A server of the Model Context Protocol, by its URL, or by the name that the service's settings give it.
@@ -1856,7 +1868,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\x12=\n" +
 	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\x120\n" +
 	"\x03mcp\x18\b \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\x03mcp\x125\n" +
-	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\"\x99\x03\n" +
+	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\"\xb3\x03\n" +
 	"\bSubagent\x12\xb2\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\x9d\x01\xbaH\x92\x01\xba\x01\x8e\x01\n" +
 	"\x15subagent.name.pattern\x12Ninvalid name of an agent: must be 1-64 letters, digits, dashes and underscores\x1a%this.matches('^[A-Za-z0-9_-]{1,64}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12+\n" +
@@ -1866,7 +1878,8 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"parameters\x12\x1f\n" +
 	"\x06preset\x18\x04 \x01(\tB\a\xbaH\x04r\x02(@R\x06preset\x12&\n" +
 	"\x05agent\x18\x05 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x120\n" +
-	"\x0ebudget_percent\x18\x06 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\rbudgetPercent\"\xd5\a\n" +
+	"\x0ebudget_percent\x18\x06 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\rbudgetPercent\x12\x18\n" +
+	"\ahandoff\x18\a \x01(\bR\ahandoff\"\xd5\a\n" +
 	"\tMcpServer\x12\xd6\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\xc1\x01\xbaH\xb6\x01\xba\x01\xb2\x01\n" +
 	"\x17mcp_server.name.pattern\x12hinvalid name of an mcp server: must be a letter, then at most 31 letters, digits, dashes and underscores\x1a-this.matches('^[A-Za-z][A-Za-z0-9_-]{0,31}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12\x1a\n" +

@@ -69,7 +69,7 @@ export const parts = {
     needs: ["openai-clients", "python"],
   },
   mcp: {
-    about: "the conformance suite of MCP against /mcp, its inspector and its TypeScript client",
+    about: "the conformance suite of MCP in both roles, its inspector and its TypeScript client",
     files: ["test/external/mcp/mcp.test.ts"],
     needs: [],
   },

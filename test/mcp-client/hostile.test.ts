@@ -13,7 +13,7 @@ const plain = (server: Parameters<Describe>[0], ...names: readonly string[]): vo
   }
 };
 
-/** A legacy server by hand: it answers the opening, and the other requests as the test says. */
+/** A server by hand, an old one unless it answers `server/discover`: it answers the opening, and the other requests as the test says. */
 function openByHand(
   answers: Readonly<Record<string, (response: ServerResponse, id: unknown, params: never) => unknown>>,
 ): Promise<FakeMcpServer> {
@@ -219,7 +219,33 @@ test("what is no answer of an MCP server is an error that names it", async () =>
   expect(await run.call("srv_odd")).toEqual({ error: expect.stringContaining("content") });
 });
 
-test("a server that asks for input gets none", async () => {
+test("a server that asks for input gets none, and the model reads what it asked for", async () => {
+  const server = await openByHand({
+    "server/discover": (response, id) => sendJson(response, { jsonrpc: "2.0", id, result: discovered }),
+    "tools/list": (response, id) =>
+      sendJson(response, { jsonrpc: "2.0", id, result: { ...fresh, tools: [tool("ask")] } }),
+    "tools/call": (response, id) => {
+      const asked = { model: { method: "sampling/createMessage", params: {} }, dirs: { method: "roots/list" } };
+      sendJson(response, { jsonrpc: "2.0", id, result: { resultType: "input_required", inputRequests: asked } });
+    },
+  });
+  const run = await openRun([{ url: server.url }]);
+  expect(await run.call("srv_ask")).toEqual({
+    error: "the server asks for sampling/createMessage, roots/list, which this service does not give",
+  });
+  expect(server.calls()).toHaveLength(1);
+});
+
+/** What servers of 2026-07-28 say of each list. */
+const fresh = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+const discovered = {
+  ...fresh,
+  supportedVersions: ["2026-07-28"],
+  capabilities: { tools: {} },
+  serverInfo: { name: "by hand", version: "1" },
+};
+
+test("an old server that asks for input gets none", async () => {
   const server = await openMcpServer((each) => {
     each.registerTool("ask", { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
       const { action } = await mcpReq.elicitInput({

@@ -1,4 +1,4 @@
-// The official conformance suite of MCP, its inspector and its TypeScript client, unmodified. npm installs them, as `packages` pins
+// The official conformance suite of MCP in both roles, its inspector and its TypeScript client, unmodified. npm installs them, as `packages` pins
 // them, into a folder of the test.
 
 import { cp, mkdtemp, rm } from "node:fs/promises";
@@ -34,21 +34,37 @@ beforeAll(async () => {
   };
 }, installMaxMs);
 
-test.each(["2026-07-28", "2025-11-25"])(
-  "the suite of %s finds what the baseline lists",
-  { timeout: suiteMaxMs, retry: 1 },
+/** Runs the suite in one of its roles. It exits with 1 when it finds something else than the baseline lists. */
+async function runSuite(role: "server" | "client", revision: string, subject: readonly string[]) {
+  const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+  const baseline = join(import.meta.dirname, `baseline-${revision}.yaml`);
+  const args = [suite, role, ...subject, "--requirements", revision, "--expected-failures", baseline];
+  const output = await mkdtemp(join(tmpdir(), "runnel-mcp-results-"));
+  const { exitCode, stdout } = await startProgram(process.execPath, [...args, "-o", output]).finished;
+  await rm(output, { recursive: true });
+  expect(exitCode, stdout.toString().slice(-6_000)).toBe(0);
+}
+
+const revisions = ["2026-07-28", "2025-11-25"];
+const suiteOptions = { timeout: suiteMaxMs, retry: 1 };
+
+test.each(revisions)("the suite of %s finds at /mcp what the baseline lists", suiteOptions, async (revision) => {
+  // The suite sends no key.
+  const service = await startService({ authApiKeys: [], rateLimitRps: 0 }, { own: true });
+  await offerFixtures(service);
+  await runSuite("server", revision, ["--url", `${service.url}/mcp`]);
+});
+
+test.each(revisions)(
+  "the suite of %s finds in agents with its servers what the baseline lists",
+  suiteOptions,
   async (revision) => {
-    // The suite sends no key.
-    const service = await startService({ authApiKeys: [], rateLimitRps: 0 }, { own: true });
-    await offerFixtures(service);
-    const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-    const baseline = join(import.meta.dirname, `baseline-${revision}.yaml`);
-    const url = `${service.url}/mcp`;
-    const args = [suite, "server", "--url", url, "--requirements", revision, "--expected-failures", baseline];
-    const output = await mkdtemp(join(tmpdir(), "runnel-mcp-results-"));
-    const { exitCode, stdout } = await startProgram(process.execPath, [...args, "-o", output]).finished;
-    await rm(output, { recursive: true });
-    expect(exitCode, stdout.toString().slice(-6_000)).toBe(0);
+    await using provider = await startFakeProvider();
+    const mayDial = { securityCallbackAllow: ["localhost@127.0.0.1/32", "localhost@::1/128"] };
+    const flags = { ...modelFlags(provider), authApiKeys: [], rateLimitRps: 0, ...mayDial };
+    const { url } = await startService(flags, { own: true });
+    const program = join(import.meta.dirname, "suite-client.ts");
+    await runSuite("client", revision, ["--command", `${process.execPath} ${program} ${url}`]);
   },
 );
 

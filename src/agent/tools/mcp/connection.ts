@@ -8,6 +8,7 @@ import {
   type CallToolResult,
   Client,
   type ClientOptions,
+  type InputRequiredResult,
   type Tool as ListedTool,
   type Progress,
   type RequestOptions,
@@ -28,7 +29,7 @@ import {
   streamBytesMax,
 } from "./limits.ts";
 
-export type { CallToolResult, ListedTool, Progress };
+export type { CallToolResult, InputRequiredResult, ListedTool, Progress };
 
 /** A page of a server's tools. */
 export interface ToolPage {
@@ -63,7 +64,7 @@ export interface McpConnection {
   /** Returns a page of the tools. */
   listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
   /** Returns the result of a call. */
-  callTool(call: McpCall): Promise<CallToolResult>;
+  callTool(call: McpCall): Promise<CallToolResult | InputRequiredResult>;
   /** Ends the session. Never throws. */
   close(): Promise<void>;
 }
@@ -153,7 +154,7 @@ export async function connect(
       const call = (options: RequestOptions) =>
         client.callTool(
           { name: tool.name, arguments: { ...args } },
-          { ...options, toolDefinition: tool as ListedTool },
+          { ...options, toolDefinition: tool as ListedTool, allowInputRequired: true },
         );
       return await run(outer, call, { ...times, onprogress: onProgress });
     },

@@ -1,19 +1,21 @@
 // The result of an MCP server's tool as the outcome of a call. Pure; bounded by the caps of all tools.
 
+import { isInputRequiredResult } from "@modelcontextprotocol/client";
 import { isObject } from "../../../platform/base/json/parse-object.ts";
 import { capContent } from "../cap.ts";
 import type { ToolMedia, ToolOutcome } from "../tool.ts";
-import type { CallToolResult } from "./connection.ts";
+import type { CallToolResult, InputRequiredResult } from "./connection.ts";
 import { errorCharsMax, mediaCharsMax } from "./limits.ts";
 
 type Block = CallToolResult["content"][number];
 
-/** Returns the outcome. A result that says that it is an error is the error of the call. */
-export function readResult(result: CallToolResult): ToolOutcome {
-  const { content = [], structuredContent, isError } = result;
-  if (!Array.isArray(content)) {
-    return { error: "the server wants input for this call, which this service does not give" };
+/** Returns the outcome. A result that says that it is an error is the error of the call, and so is one that asks for input. */
+export function readResult(result: CallToolResult | InputRequiredResult): ToolOutcome {
+  if (isInputRequiredResult(result)) {
+    const asked = Object.values(result.inputRequests ?? {}).map(({ method }) => method);
+    return { error: `the server asks for ${asked.join(", ") || "input"}, which this service does not give` };
   }
+  const { content = [], structuredContent, isError } = result;
   const media: ToolMedia[] = [];
   const texts = content.map((block) => readBlock(block, media)).filter((text) => text !== "");
   const isStructured = isObject(structuredContent);

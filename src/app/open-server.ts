@@ -43,6 +43,7 @@ import { createMcpSurface } from "../surfaces/mcp/surface.ts";
 import { createOpenAiSurface } from "../surfaces/openai/surface.ts";
 import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
+import { requestRunsOf } from "./mcp-requests.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
 import { errorForms, examples, files, reasons, retention, services } from "./protocols.ts";
@@ -195,7 +196,7 @@ export async function openServer(
         retentionMs: config.retentionDays * dayMs,
         callerOf: (values) => {
           const { client } = requireClient(values);
-          return { client, seals: sealsOf(deps.cursors, client) };
+          return { client, seals: sealsOf(deps.cursors, client), requestRuns: requestRunsOf(db, client) };
         },
         corsOrigins: config.serverCorsOrigins,
       }),

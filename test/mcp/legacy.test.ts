@@ -1,10 +1,12 @@
 // The revisions before 2026-07-28: sessions, streams that resume on any replica, and a client that may leave.
 
+import pg from "pg";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { completed, delta, failed, type Run } from "../../clients/typescript/src/worker/runner.ts";
 import { answer, callTools } from "../fakes/provider.ts";
+import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -118,6 +120,36 @@ test("a client that leaves cancels nothing; notifications/cancelled does, at any
   );
   expect([accepted.status, await accepted.text()]).toEqual([202, ""]);
   await until("the end", async () => (await stateOf()) === Run_State.CANCELLED);
+});
+
+test("a cancelled call is found among any number of active runs", async () => {
+  const databaseUrl = await testDatabase();
+  const { service } = await setMcpStage({ databaseUrl }, { own: true });
+  await offer(service, { stepper: steppedTool().run });
+  const grpc = new GrpcClient(service.target);
+  const client = new LegacyClient(service.url);
+  await client.open();
+  await client.post(call);
+  const [run] = await until("the run", async () => {
+    const { runs } = await grpc.call(RunService.method.listRuns, {});
+    return runs.length > 0 && runs;
+  });
+  const connection = new pg.Client({ connectionString: databaseUrl });
+  await connection.connect();
+  await connection.query(
+    `with others as (
+       insert into session select (jsonb_populate_record(s, jsonb_build_object('id', uuidv7(), 'name', 'other' || n))).*
+       from run r join session s on s.id = r.session, generate_series(1, 300) n where r.id = $1 returning id
+     )
+     insert into run select (jsonb_populate_record(r, jsonb_build_object('id', uuidv7(), 'session', others.id,
+       'status', 'waiting', 'owner', null, 'wake_at', now() + interval '1 day'))).*
+     from run r, others where r.id = $1`,
+    [run?.runId],
+  );
+  await connection.end();
+  await client.post({ method: "notifications/cancelled", params: { requestId: "call-7" } });
+  const state = async () => (await grpc.call(RunService.method.getRun, { runId: run?.runId ?? "" })).run?.state;
+  await until("the end", async () => (await state()) === Run_State.CANCELLED);
 });
 
 test("an approval is a request on the stream, and its answer a POST", async () => {

@@ -67,6 +67,16 @@ export async function saveAnswer(trx: Transaction, key: IdempotencyKey, response
     .execute();
 }
 
+/** Stores the answer to a request that claimed nothing; the last request of an id counts. */
+export async function putAnswer(db: Db, key: IdempotencyKey, response: Uint8Array): Promise<void> {
+  const stored = { request_hash: Buffer.from(key.requestHash), response: Buffer.from(response) };
+  await db
+    .insertInto("idempotency")
+    .values({ client: key.client, method: key.method, request_id: key.requestId, ...stored })
+    .onConflict((conflict) => conflict.columns(["client", "method", "request_id"]).doUpdateSet(stored))
+    .execute();
+}
+
 /** Deletes answers that are older than `ageMs`. */
 export async function deleteAnswersOlderThan(db: Db, ageMs: number): Promise<void> {
   await db

@@ -17,6 +17,14 @@ export interface Seals {
   open(purpose: string, sealed: string): string | undefined;
 }
 
+/** The runs of the caller's requests. A request has an id of its own only within its session. */
+export interface RequestRuns {
+  /** Keeps the run of a request, for every replica. */
+  keep(session: string, id: RpcId, runId: string): Promise<void>;
+  /** Returns the run of a request of the last 24 hours; undefined for another one. */
+  find(session: string, id: RpcId): Promise<string | undefined>;
+}
+
 /** What the surface knows of its service. */
 export interface Server {
   readonly version: string;
@@ -45,6 +53,7 @@ export interface McpCall extends StreamedAnswer {
   /** The name of the caller. */
   readonly client: string;
   readonly seals: Seals;
+  readonly requestRuns: RequestRuns;
   readonly isModern: boolean;
   /** The session of an older client; empty for others. */
   readonly session: string;

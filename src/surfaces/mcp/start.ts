@@ -1,12 +1,10 @@
 // Starts the run of a call, and keeps with it what another replica needs to answer the call.
 
 import { ConnectError } from "@connectrpc/connect";
-import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { newUuid } from "../../platform/base/ids.ts";
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
-import { pageSizeMax } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
 import type { Params, RpcId } from "../in-process/json-rpc.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
@@ -42,9 +40,13 @@ export class CallRefused extends Error {
 export async function startRun(call: McpCall, tool: Tool, args: Params): Promise<StartedRun> {
   const { message, sessionId } = readArguments(tool, args);
   try {
-    return await (tool.offered === undefined
+    const run = await (tool.offered === undefined
       ? startInSession(call, tool, message, sessionId)
       : startOffered(call, tool, tool.offered, message, sessionId));
+    if (!call.isModern) {
+      await call.requestRuns.keep(call.session, call.id, run.runId);
+    }
+    return run;
   } catch (error) {
     const { httpStatus, message: why } = describeFailure(error);
     // What the caller may change. Other failures are the service's own.
@@ -64,19 +66,6 @@ export async function findRun(calls: Calls, runId: string): Promise<StartedRun |
     }
     throw error;
   }
-}
-
-/** Returns the active run of a request of a session; undefined when it has ended. */
-export async function findActiveRun(calls: Calls, session: string, id: RpcId): Promise<StartedRun | undefined> {
-  const states = [Run_State.QUEUED, Run_State.RUNNING, Run_State.WAITING];
-  const page = await calls.call(runs.listRuns, { states, pageSize: pageSizeMax });
-  for (const { runId } of page.runs) {
-    const found = await findRun(calls, runId);
-    if (found?.note.session === session && found.note.id === id) {
-      return found;
-    }
-  }
-  return undefined;
 }
 
 function readArguments(

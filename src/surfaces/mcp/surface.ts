@@ -36,23 +36,29 @@ import {
   setHead,
 } from "../rest/respond.ts";
 import { decide } from "./approvals.ts";
-import { answer, type McpCall, type Seals, type Server } from "./call.ts";
+import { answer, type McpCall, type RequestRuns, type Seals, type Server } from "./call.ts";
 import { answerCall, callTool, cancel } from "./call-tool.ts";
 import { discover } from "./discover.ts";
 import { initialize, readCancelled, readPlace, readSession } from "./legacy.ts";
 import { listen, listenInSession } from "./listen.ts";
 import { isModern, readEnvelope } from "./modern.ts";
 import { listResources, listTemplates, readResource } from "./resources.ts";
-import { findActiveRun, findRun } from "./start.ts";
+import { findRun } from "./start.ts";
 import { cancelTask, getTask, updateTask } from "./tasks.ts";
 import { ToolWatches } from "./tool-watches.ts";
 import { listTools } from "./tools.ts";
 
 /** What the surface works with. */
 export interface McpOptions extends SurfaceOptions, Omit<Server, "toolWatches"> {
-  /** Returns the name and the seals of the caller. */
-  readonly callerOf: (values: ContextValues) => { readonly client: string; readonly seals: Seals };
+  readonly callerOf: (values: ContextValues) => Caller;
   readonly corsOrigins: readonly string[];
+}
+
+/** The caller, and what the service keeps for it. */
+interface Caller {
+  readonly client: string;
+  readonly seals: Seals;
+  readonly requestRuns: RequestRuns;
 }
 
 const path = "/mcp";
@@ -95,8 +101,8 @@ interface Parts extends McpOptions, Server, RestCall {
 async function answerRequest(request: RestRequest, response: RestResponse, parts: Parts): Promise<void> {
   const { methods, signal, contextValues = createContextValues(), body } = parts;
   const calls = new Calls(methods, { headers: request.headers, signal, contextValues });
-  const { client, seals } = parts.callerOf(contextValues);
-  const visit: Visit = { ...parts, request, response, calls, values: contextValues, client, seals };
+  const caller = parts.callerOf(contextValues);
+  const visit: Visit = { ...parts, ...caller, request, response, calls, values: contextValues };
   switch (request.method) {
     case "POST":
       await takeMessage(visit, readMessage(request, body));
@@ -112,13 +118,11 @@ async function answerRequest(request: RestRequest, response: RestResponse, parts
   }
 }
 
-interface Visit extends Parts {
+interface Visit extends Parts, Caller {
   readonly request: RestRequest;
   readonly response: RestResponse;
   readonly calls: Calls;
   readonly values: ContextValues;
-  readonly client: string;
-  readonly seals: Seals;
 }
 
 async function takeMessage(visit: Visit, message: RpcMessage): Promise<void> {
@@ -192,7 +196,7 @@ function requireMethod(methods: Readonly<Record<string, Method>>, name: string, 
 }
 
 function callOf(visit: Visit, { id, params }: Pick<RpcRequest, "id" | "params">) {
-  const { request, response, sink, calls, values, clock, client, seals } = visit;
+  const { request, response, sink, calls, values, clock, client, seals, requestRuns } = visit;
   const meta = params._meta;
   const token = isObject(meta) ? meta.progressToken : undefined;
   return {
@@ -204,6 +208,7 @@ function callOf(visit: Visit, { id, params }: Pick<RpcRequest, "id" | "params">)
     clock,
     client,
     seals,
+    requestRuns,
     id,
     params,
     progressToken: typeof token === "string" || typeof token === "number" ? token : undefined,
@@ -234,9 +239,9 @@ async function openStream(visit: Visit): Promise<void> {
 
 async function cancelRequest(visit: Visit, session: string, params: Params): Promise<void> {
   const id = readCancelled(params);
-  const run = id === undefined ? undefined : await findActiveRun(visit.calls, session, id);
-  if (run !== undefined) {
-    await cancel(visit, run.runId);
+  const runId = id === undefined ? undefined : await visit.requestRuns.find(session, id);
+  if (runId !== undefined) {
+    await cancel(visit, runId);
   }
 }
 

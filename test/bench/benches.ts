@@ -18,6 +18,7 @@ import { scale } from "./benches/scale.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
+import { toolCalls } from "./benches/tool-calls.ts";
 import { unaryCalls } from "./benches/unary-calls.ts";
 import { wakeUps } from "./benches/wake-ups.ts";
 
@@ -42,5 +43,6 @@ export const benches: readonly Bench[] = [
   providerStreams,
   fileTools,
   bashRoundTrip,
+  toolCalls,
   signedSpecs,
 ];

@@ -3,6 +3,7 @@
 //
 //   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
 //   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
+//   calls=20     turns with a call of the agent's only tool before the pieces
 //
 // Announces its address on standard error and ends when its standard input ends.
 
@@ -13,6 +14,7 @@ import { wordAt, writeStamp } from "./answer.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
 interface Plan {
@@ -20,6 +22,8 @@ interface Plan {
   readonly gapMs: number;
   readonly stamped: boolean;
   readonly held: boolean;
+  /** The name of the tool that this turn calls; undefined when it speaks. */
+  readonly calls: string | undefined;
 }
 
 /** Longer than the pause between two variants, so that no request meets a closing socket. */
@@ -28,6 +32,7 @@ const keepAliveTimeoutMs = 60_000;
 const held: (() => void)[] = [];
 /** A release may arrive before the request that it is for. */
 let releasesAhead = 0;
+let callsMade = 0;
 const framesOf = new Map<number, readonly Buffer[]>();
 
 const server = createServer((request, response) => {
@@ -52,14 +57,17 @@ server.listen(0, "127.0.0.1", () => {
 });
 process.stdin.on("end", () => process.exit(0)).resume();
 
-function readPlan({ messages }: ChatBody): Plan {
-  const text = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
+function readPlan({ messages, tools = [] }: ChatBody): Plan {
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const text = JSON.stringify(messages[asked]?.content ?? "");
+  const turn = messages.slice(asked).filter(({ role }) => role === "assistant").length;
   const setting = (name: string): number => Number(new RegExp(`\\b${name}=(\\d+)`).exec(text)?.[1] ?? 0);
   return {
     deltas: setting("deltas"),
     gapMs: setting("gap"),
     stamped: setting("stamped") === 1,
     held: setting("held") === 1,
+    calls: turn < setting("calls") ? tools[0]?.function.name : undefined,
   };
 }
 
@@ -76,7 +84,11 @@ function answer(plan: Plan, response: ServerResponse): void {
   speak(plan, response);
 }
 
-function speak({ deltas, gapMs, stamped }: Plan, response: ServerResponse): void {
+function speak({ deltas, gapMs, stamped, calls }: Plan, response: ServerResponse): void {
+  if (calls !== undefined) {
+    response.end(callFrames(calls));
+    return;
+  }
   const frames = textFrames(deltas);
   const write = (index: number): void => {
     response.write(stamped ? textFrame(writeStamp(index)) : frames[index]);
@@ -108,6 +120,18 @@ function textFrames(deltas: number): readonly Buffer[] {
     framesOf.set(deltas, frames);
   }
   return frames;
+}
+
+function callFrames(name: string): string {
+  callsMade += 1;
+  // Equal calls would be a loop.
+  const call = { name, arguments: `{"turn":${callsMade}}` };
+  const piece = { index: 0, id: `call_${callsMade}`, type: "function", function: call };
+  return [
+    frame({ choices: [{ index: 0, delta: { tool_calls: [piece] }, finish_reason: null }] }),
+    frame({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }),
+    "data: [DONE]\n\n",
+  ].join("");
 }
 
 function textFrame(content: string): string {

@@ -20,6 +20,8 @@ export interface Stage {
    * stage's home by default.
    */
   startService(name: string, options?: { readonly home?: Home; readonly processes?: number }): Promise<Service>;
+  /** Starts the host of a tool, which is an MCP server too. */
+  startToolHost(): Promise<Child>;
   /** Starts servers that only answer: what Node itself costs for the same bytes. */
   startBareServer(): Promise<BareServer>;
   /** Starts the least that a durable service of the Agent Runner document could be. */
@@ -57,6 +59,7 @@ export async function openStage(options: StageOptions): Promise<Stage & AsyncDis
       const profile = directory === undefined ? {} : { profile: { directory, name } };
       return kept.keep(() => startService({ program, home, providerUrl: provider.url, ...profile, ...choice }));
     },
+    startToolHost: () => kept.keep(startToolHost),
     startBareServer: () => kept.keep(startBareServer),
     startBareAgentRunner: () => kept.keep(() => startBareAgentRunner(home, provider.url)),
     startDbosRunner: async (version) => {
@@ -79,6 +82,10 @@ async function buildForBenches(): Promise<AsyncDisposable & { readonly program: 
 
 function startProvider(): Promise<Child> {
   return startChild({ program: new URL("provider.ts", import.meta.url), announcement: /provider on (http:\/\/\S+)/ });
+}
+
+function startToolHost(): Promise<Child> {
+  return startChild({ program: new URL("tool-host.ts", import.meta.url), announcement: /tools on (http:\/\/\S+)/ });
 }
 
 function startBareAgentRunner({ login }: OpenHome, providerUrl: string): Promise<Child> {

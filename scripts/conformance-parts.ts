@@ -83,6 +83,11 @@ export const parts = {
     files: ["test/external/mcp-servers/servers.test.ts"],
     needs: ["bubblewrap"],
   },
+  "mcp-python": {
+    about: "the Python client of MCP in its three modes, and a server in Python as a tool of an agent, in the jail",
+    files: ["test/external/{mcp,mcp-servers}/python.test.ts"],
+    needs: ["bubblewrap", "mcp-python"],
+  },
   "durable-streams": {
     about: "the cases of the suite of Durable Streams that read, and its Python client over kill -9",
     files: ["test/external/durable-streams/{durable-streams,python}.test.ts"],

@@ -23,10 +23,16 @@ const python: PythonEnvironment = environmentOf(import.meta.dirname);
 /** That of the programs for OpenAI's API, whose packages do not fit the others. */
 const openaiClients: PythonEnvironment = environmentOf(join(import.meta.dirname, "openai/clients"));
 
-export const pythonEnvironments = { python, "openai-clients": openaiClients } as const;
+/** That of the client and the server of MCP. */
+const mcp: PythonEnvironment = environmentOf(join(import.meta.dirname, "mcp"));
+
+export const pythonEnvironments = { python, "openai-clients": openaiClients, "mcp-python": mcp } as const;
 
 /** The Python that has the programs for OpenAI's API. */
 export const openaiClientsPython: string = join(openaiClients.folder, "bin/python");
+
+/** The Python that has the client and the server of MCP. */
+export const mcpPython: string = join(mcp.folder, "bin/python");
 
 function environmentOf(folder: string): PythonEnvironment {
   return { folder: join(folder, ".venv"), packages: join(folder, "python.txt") };
@@ -68,6 +74,10 @@ export const programs = {
     isHere: () =>
       ["LANGBOT_SDK_DIR", "LANGBOT_LOCAL_AGENT_DIR", "LANGBOT_AGENT_RUNNER_DIR"].every((name) => process.env[name]),
     bring: "name the checkouts, as test/external/runners/README.md says",
+  },
+  "mcp-python": {
+    isHere: () => existsSync(stampOf(mcp)),
+    bring: "apt-get install python3-venv git, and access to pypi.org",
   },
   nginx: packaged("nginx", "nginx-light", "-v"),
   "openai-clients": {

@@ -7894,8 +7894,28 @@ export const comments = new Map(
   "Request of ListRuns."
  ],
  [
+  "runnel.v1.ListRunsRequest.Order",
+  "Order of a list."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.Order.ORDER_CHANGE_TIME",
+  "By `change_time`, newest first. A run that changes between two pages moves to the beginning of the list."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.Order.ORDER_UNSPECIFIED",
+  "Unspecified: by creation, newest first."
+ ],
+ [
   "runnel.v1.ListRunsRequest.agent_name",
   "Exact name of the agent; unset means any."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.change_time_from",
+  "Earliest time of the last change, inclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.count",
+  "True also counts the runs that match the filters."
  ],
  [
   "runnel.v1.ListRunsRequest.create_time_from",
@@ -7910,8 +7930,20 @@ export const comments = new Map(
   "Text in the code or the message of the failure, of which the first 4,096 characters are searched. A to Z also match a to z. Unset means any run."
  ],
  [
+  "runnel.v1.ListRunsRequest.failure_code",
+  "Exact code of the failure, such as `runner.timeout`; unset means any run."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.failure_code_not",
+  "Exact code of a failure to leave out, such as `rejected`; unset means none."
+ ],
+ [
   "runnel.v1.ListRunsRequest.model",
   "Exact `model` of the run; unset means any."
+ ],
+ [
+  "runnel.v1.ListRunsRequest.order",
+  "Order of the list; unset means by creation."
  ],
  [
   "runnel.v1.ListRunsRequest.page_size",
@@ -7952,6 +7984,10 @@ export const comments = new Map(
  [
   "runnel.v1.ListRunsResponse.runs",
   "The runs, newest first."
+ ],
+ [
+  "runnel.v1.ListRunsResponse.total_size",
+  "Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`."
  ],
  [
   "runnel.v1.ListSchedulesRequest",
@@ -8630,6 +8666,10 @@ export const comments = new Map(
   "Time when the cancellation was requested."
  ],
  [
+  "runnel.v1.Run.change_time",
+  "Time of the last change: the end of the run, else the newest of its creation, its start, the beginning and the end of its last wait, a request for an approval and the decision about it."
+ ],
+ [
   "runnel.v1.Run.create_time",
   "Time when the run was admitted."
  ],
@@ -8927,7 +8967,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.ListRuns",
-  "Lists the runs of the calling client, newest first: those that match all filters that are set.\n\nDeleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id."
+  "Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.\n\nDeleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id."
  ],
  [
   "runnel.v1.RunService.TailRun",

@@ -25,7 +25,10 @@ export function readListFilter(client: string, request: ListRunsRequest): RunFil
   return {
     ...readRunFilter(client, request),
     states: request.states.length === 0 ? undefined : request.states.flatMap(statusesOf),
+    changeTimeFrom: toDate(request.changeTimeFrom),
     errorContains: request.errorContains || undefined,
+    failureCode: request.failureCode || undefined,
+    failureCodeNot: request.failureCodeNot || undefined,
     parentRunId: request.parentRunId || undefined,
     rootRunId: request.rootRunId || undefined,
   };

@@ -6,6 +6,7 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import {
   type ListRunsRequest,
+  ListRunsRequest_Order,
   ListRunsRequestSchema,
   type RunService,
   type TailRunRequest,
@@ -19,7 +20,15 @@ import { beyondEnd, tail } from "../engine/log/tail.ts";
 import { cancelRun, cancelRunWithin } from "../engine/runs/cancel.ts";
 import { cancelRuns } from "../engine/runs/cancel-runs.ts";
 import { runsToProto } from "../engine/runs/to-proto.ts";
-import { type ClientRun, findClientRun, listClientRuns } from "../engine/storage/client-run.ts";
+import {
+  type ClientRun,
+  countClientRuns,
+  findClientRun,
+  listChangedRuns,
+  listClientRuns,
+  type RunFilter,
+  type RunPage,
+} from "../engine/storage/client-run.ts";
 import { isActive, markRunDeleted, readRunInput } from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
@@ -30,7 +39,7 @@ import { inTransaction } from "../platform/database/in-transaction.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import { live } from "./live.ts";
-import { nextPageToken, pageSize } from "./page.ts";
+import { pageSize } from "./page.ts";
 import { readListFilter, readRunFilter } from "./run-filter.ts";
 import { watchRuns } from "./watch-runs.ts";
 
@@ -62,10 +71,12 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const scope = ["runs", client, request.sessionId, ...filtersOf(request)];
       const limit = pageSize(request.pageSize);
       const before = deps.cursors.decode(scope, request.pageToken);
-      const rows = await listClientRuns(deps.db, readListFilter(client, request), { before, limit });
+      const filter = readListFilter(client, request);
+      const page = await listPage(deps.db, request.order, filter, { before, limit });
       return {
-        runs: await runsToProto(deps, rows),
-        nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
+        runs: await runsToProto(deps, page.rows),
+        nextPageToken: page.last === undefined ? "" : deps.cursors.encode(scope, page.last),
+        ...(request.count && { totalSize: await countClientRuns(deps.db, filter, countMax) }),
       };
     },
     deleteRun: async ({ runId }, context) => {
@@ -103,9 +114,39 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
   };
 }
 
+/** The maximum number of runs that a list counts: the count reads each. */
+const countMax = 1_000;
+
+/** Returns a page in an order, and the position after which the next one begins; undefined after the last page. */
+async function listPage(
+  db: Db,
+  order: ListRunsRequest_Order,
+  filter: RunFilter,
+  { before, limit }: RunPage,
+): Promise<{ readonly rows: readonly ClientRun[]; readonly last: string | undefined }> {
+  if (order !== ListRunsRequest_Order.CHANGE_TIME) {
+    const rows = await listClientRuns(db, filter, { before, limit });
+    return { rows, last: rows.length < limit ? undefined : rows.at(-1)?.id };
+  }
+  const [changedUs, id = ""] = before?.split(" ") ?? [];
+  const found = await listChangedRuns(db, filter, {
+    before: changedUs === undefined ? undefined : { id, changed_us: Number(changedUs) },
+    limit: limit + 1,
+  });
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return { rows, last: last && `${last.changed_us} ${last.id}` };
+}
+
 /** Returns the filters as one text. A list without filters has no such text: older versions made page tokens without one. */
 function filtersOf(request: ListRunsRequest): readonly string[] {
-  const filters = toBinary(ListRunsRequestSchema, { ...request, sessionId: "", pageSize: 0, pageToken: "" });
+  const filters = toBinary(ListRunsRequestSchema, {
+    ...request,
+    sessionId: "",
+    pageSize: 0,
+    pageToken: "",
+    count: false,
+  });
   return filters.length === 0 ? [] : [Buffer.from(filters).toString("base64")];
 }
 

@@ -13,7 +13,9 @@ import { as, bindings, connect, listOf, say, textOf } from "./stage.ts";
 
 const working = 2;
 const done = 3;
+const failedState = 4;
 const canceled = 5;
+const rejected = 7;
 
 /** A runner that ends when the test says so. */
 function heldAgent() {
@@ -156,4 +158,60 @@ test("pages of tasks are in the order of their last change, without a gap", asyn
   expect(later.totalSize).toBe(0);
   await expect(client.listTasks(listOf({ pageSize: 101 }), as())).rejects.toThrow(/pageSize/);
   await expect(client.listTasks(listOf({ pageToken: "x" }), as())).rejects.toThrow(/pageToken/);
+});
+
+test("each state has its tasks, in pages that the next page continues, with their number", async () => {
+  const { service } = await setMcpStage();
+  const held = heldAgent();
+  await offer(service, {
+    decline: async function* () {
+      yield failed("no", { code: "rejected" });
+    },
+    fail: async function* () {
+      yield failed("broken", { code: "runner.error" });
+    },
+    work: async function* () {
+      yield completed("done");
+    },
+    slow: held.run,
+  });
+  const client = await connect(service.url, "HTTP+JSON");
+  const sent: Record<string, string[]> = {};
+  for (const tenant of ["decline", "fail", "work", "decline", "fail", "work", "decline"]) {
+    const { id } = (await client.sendMessage(say("go", { tenant }), as())) as Task;
+    sent[tenant] = [id, ...(sent[tenant] ?? [])];
+  }
+  for (let count = 0; count < 3; count++) {
+    const request = say("go", { tenant: "slow", contextId: `talk ${count}`, returnImmediately: true });
+    const { id } = (await client.sendMessage(request, as())) as Task;
+    sent.slow = [id, ...(sent.slow ?? [])];
+    await until("it works", async () => {
+      const task = await client.getTask({ tenant: "", id, historyLength: undefined }, as());
+      return task.status?.state === working;
+    });
+  }
+  const read = async (status: number): Promise<readonly string[]> => {
+    const found: Task[] = [];
+    let pageToken = "";
+    do {
+      const page = await client.listTasks(listOf({ status, pageSize: 2, pageToken }), as());
+      found.push(...page.tasks);
+      pageToken = page.nextPageToken;
+      expect(page.totalSize).toBeGreaterThanOrEqual(found.length);
+      expect(page.totalSize - found.length > 0).toBe(pageToken !== "");
+    } while (pageToken !== "");
+    expect(found.every((task) => status === 0 || task.status?.state === status)).toBe(true);
+    const times = found.map((task) => task.status?.timestamp ?? "");
+    expect(times).toEqual(times.toSorted().toReversed());
+    return found.map(({ id }) => id);
+  };
+  expect(await read(rejected)).toEqual(sent.decline);
+  expect(await read(failedState)).toEqual(sent.fail);
+  expect(await read(done)).toEqual(sent.work);
+  expect(await read(working)).toEqual(sent.slow);
+  expect(await read(canceled)).toEqual([]);
+  expect((await read(0)).length).toBe(10);
+  await expect(client.listTasks(listOf({ status: working, pageToken: "x" }), as())).rejects.toThrow(/pageToken/);
+  held.release();
+  await until("the end", async () => (await read(done)).length === 5);
 });

@@ -3,7 +3,12 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
-import { listClientRuns, listRunsToCancel } from "../../src/engine/storage/client-run.ts";
+import {
+  countClientRuns,
+  listChangedRuns,
+  listClientRuns,
+  listRunsToCancel,
+} from "../../src/engine/storage/client-run.ts";
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
@@ -103,6 +108,32 @@ test("a list of active runs reads those alone, and a list by time no runs of oth
       read: expect.toSatisfy((read) => read < 20),
       full: 0,
     });
+  }
+});
+
+test("a list by the last change reads a page, whatever its filters", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const { session } = await addRun(db);
+  const page = { before: undefined, limit: 5 };
+  const asks = [
+    () => listChangedRuns(db, { client }, page),
+    () => listChangedRuns(db, { client }, { ...page, before: { id: newUuid(0), changed_us: Date.now() * 1_000 } }),
+    () => listChangedRuns(db, { client, sessionName: session }, page),
+    () => listChangedRuns(db, { client, states: ["failed"] }, page),
+    () => listChangedRuns(db, { client, states: ["cancelled"] }, page),
+    () => listChangedRuns(db, { client, states: ["completed"] }, page),
+    () => listChangedRuns(db, { client, changeTimeFrom: new Date(Date.now() + 86_400_000) }, page),
+    () => countClientRuns(db, { client }, 5),
+  ];
+  for (const ask of asks) {
+    await repeat(async () => void (await ask()));
+  }
+  await addSessions(db);
+  for (const ask of asks) {
+    expect([String(ask), await countReads(db, "run", async () => void (await ask()))]).toEqual([
+      String(ask),
+      { read: expect.toSatisfy((read) => read < 40), full: 0 },
+    ]);
   }
 });
 

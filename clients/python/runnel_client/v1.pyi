@@ -237,8 +237,13 @@ class Run(_Message):
     """Number of runs above this one in the tree: 0 for a run that a caller started, at most 5."""
     agent_name: _str
     """Name of the agent that works on the run; unset after a purge."""
-    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ..., agent_name: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["usage", "create_time", "start_time", "end_time", "deadline_time", "cancel_request_time", "due_time"]) -> _bool: ...
+    change_time: _Timestamp
+    """
+    Time of the last change: the end of the run, else the newest of its creation, its start, the beginning and the end of its last
+    wait, a request for an approval and the decision about it.
+    """
+    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ..., agent_name: _str | None = ..., change_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["usage", "create_time", "start_time", "end_time", "deadline_time", "cancel_request_time", "due_time", "change_time"]) -> _bool: ...
 
 class Jwk(_Message):
     """A public key of the service, as a JSON Web Key (RFC 7517, RFC 8037)."""
@@ -2077,6 +2082,25 @@ class GetRunInputResponse(_Message):
 
 class ListRunsRequest(_Message):
     """Request of ListRuns."""
+    class Order(_int):
+        """Order of a list."""
+        ORDER_UNSPECIFIED: _ClassVar[ListRunsRequest.Order]
+        """Unspecified: by creation, newest first."""
+        ORDER_CHANGE_TIME: _ClassVar[ListRunsRequest.Order]
+        """By `change_time`, newest first. A run that changes between two pages moves to the beginning of the list."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> ListRunsRequest.Order: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[ListRunsRequest.Order]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, ListRunsRequest.Order]]: ...
+    ORDER_UNSPECIFIED: _ClassVar[ListRunsRequest.Order]
+    ORDER_CHANGE_TIME: _ClassVar[ListRunsRequest.Order]
+
     session_id: _str
     """Id of a session: returns only its runs; unset means the runs of all sessions."""
     page_size: _int
@@ -2104,8 +2128,18 @@ class ListRunsRequest(_Message):
     """Id of a run: returns only its child runs; unset means any."""
     root_run_id: _str
     """Id of a run that a caller started: returns only the runs of its tree, without itself; unset means any."""
-    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time_from", "create_time_to"]) -> _bool: ...
+    order: ListRunsRequest.Order
+    """Order of the list; unset means by creation."""
+    change_time_from: _Timestamp
+    """Earliest time of the last change, inclusive; unset means no limit."""
+    failure_code: _str
+    """Exact code of the failure, such as `runner.timeout`; unset means any run."""
+    failure_code_not: _str
+    """Exact code of a failure to leave out, such as `rejected`; unset means none."""
+    count: _bool
+    """True also counts the runs that match the filters."""
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., order: ListRunsRequest.Order | _str | None = ..., change_time_from: _datetime | _Mapping[_str, _Any] | None = ..., failure_code: _str | None = ..., failure_code_not: _str | None = ..., count: _bool | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time_from", "create_time_to", "change_time_from"]) -> _bool: ...
 
 class ListRunsResponse(_Message):
     """Response of ListRuns."""
@@ -2113,7 +2147,10 @@ class ListRunsResponse(_Message):
     """The runs, newest first."""
     next_page_token: _str
     """Token of the next page; empty on the last page."""
-    def __init__(self, *, runs: _Iterable[Run | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+    total_size: _int
+    """Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`."""
+    def __init__(self, *, runs: _Iterable[Run | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ..., total_size: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["total_size"]) -> _bool: ...
 
 class WatchRunsRequest(_Message):
     """Request of WatchRuns."""
@@ -2244,7 +2281,7 @@ class RunService(_Service):
         ...
     def list_runs(self, request: ListRunsRequest, *, timeout: _float | None = ...) -> ListRunsResponse:
         """
-        Lists the runs of the calling client, newest first: those that match all filters that are set.
+        Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 
         Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
         """
@@ -2320,7 +2357,7 @@ class AsyncRunService(_AsyncService):
         ...
     async def list_runs(self, request: ListRunsRequest, *, timeout: _float | None = ...) -> ListRunsResponse:
         """
-        Lists the runs of the calling client, newest first: those that match all filters that are set.
+        Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 
         Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
         """

@@ -192,6 +192,14 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: string agent_name = 25;
    */
   agentName: string;
+
+  /**
+   * Time of the last change: the end of the run, else the newest of its creation, its start, the beginning and the end of its last
+   * wait, a request for an approval and the decision about it.
+   *
+   * @generated from field: google.protobuf.Timestamp change_time = 26;
+   */
+  changeTime?: Timestamp | undefined;
 };
 
 /**

@@ -2,7 +2,7 @@
 // @generated from file runnel/v1/run_service.proto (package runnel.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Run, Run_State } from "./run_pb.js";
 import type { Message as Message$1 } from "./message_pb.js";
@@ -214,6 +214,41 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
    * @generated from field: string root_run_id = 12;
    */
   rootRunId: string;
+
+  /**
+   * Order of the list; unset means by creation.
+   *
+   * @generated from field: runnel.v1.ListRunsRequest.Order order = 13;
+   */
+  order: ListRunsRequest_Order;
+
+  /**
+   * Earliest time of the last change, inclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp change_time_from = 14;
+   */
+  changeTimeFrom?: Timestamp | undefined;
+
+  /**
+   * Exact code of the failure, such as `runner.timeout`; unset means any run.
+   *
+   * @generated from field: string failure_code = 15;
+   */
+  failureCode: string;
+
+  /**
+   * Exact code of a failure to leave out, such as `rejected`; unset means none.
+   *
+   * @generated from field: string failure_code_not = 16;
+   */
+  failureCodeNot: string;
+
+  /**
+   * True also counts the runs that match the filters.
+   *
+   * @generated from field: bool count = 17;
+   */
+  count: boolean;
 };
 
 /**
@@ -221,6 +256,32 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export declare const ListRunsRequestSchema: GenMessage<ListRunsRequest>;
+
+/**
+ * Order of a list.
+ *
+ * @generated from enum runnel.v1.ListRunsRequest.Order
+ */
+export enum ListRunsRequest_Order {
+  /**
+   * Unspecified: by creation, newest first.
+   *
+   * @generated from enum value: ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * By `change_time`, newest first. A run that changes between two pages moves to the beginning of the list.
+   *
+   * @generated from enum value: ORDER_CHANGE_TIME = 1;
+   */
+  CHANGE_TIME = 1,
+}
+
+/**
+ * Describes the enum runnel.v1.ListRunsRequest.Order.
+ */
+export declare const ListRunsRequest_OrderSchema: GenEnum<ListRunsRequest_Order>;
 
 /**
  * Response of ListRuns.
@@ -241,6 +302,13 @@ export declare type ListRunsResponse = Message<"runnel.v1.ListRunsResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`.
+   *
+   * @generated from field: optional int32 total_size = 3;
+   */
+  totalSize?: number | undefined;
 };
 
 /**
@@ -629,7 +697,7 @@ export declare const RunService: GenService<{
     output: typeof GetRunInputResponseSchema;
   },
   /**
-   * Lists the runs of the calling client, newest first: those that match all filters that are set.
+   * Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
    *
    * Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
    *

@@ -67,6 +67,7 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
     ...timeField("createTime", row.create_time),
     ...timeField("startTime", row.start_time),
     ...timeField("endTime", row.end_time),
+    ...timeField("changeTime", row.end_time ?? row.change_time ?? row.start_time ?? row.create_time),
     ...timeField("deadlineTime", row.deadline),
     ...timeField("dueTime", row.status === "queued" ? row.wake_at : null),
     ...timeField("cancelRequestTime", row.cancel_request_time),

@@ -54,6 +54,7 @@ export interface ApprovalDecision {
 
 /** Inserts an approval. It belongs to the client of its run. */
 export async function insertApproval(trx: Transaction, approval: NewApprovalRow): Promise<void> {
+  await sql`update run set change_time = now() where id = ${approval.runId}::uuid`.execute(trx);
   await trx
     .insertInto("approval")
     .values({
@@ -140,11 +141,14 @@ export async function decideApproval(trx: Transaction, wanted: ApprovalDecision)
       select run.id from run join approval on approval.run_id = run.id
       where approval.client = ${wanted.client} and approval.id = ${wanted.id} and run.end_time is null
       for update of run
+    ), decided as (
+      update approval set decision = ${wanted.decision}, decided_by = ${wanted.decidedBy}, comment = ${wanted.comment},
+        decide_time = clock_timestamp()
+      from asking where asking.id = approval.run_id and approval.id = ${wanted.id} and digest = ${wanted.digest}
+        and decision is null and expire_time > clock_timestamp()
+      returning run_id
     )
-    update approval set decision = ${wanted.decision}, decided_by = ${wanted.decidedBy}, comment = ${wanted.comment},
-      decide_time = clock_timestamp()
-    from asking where asking.id = approval.run_id and approval.id = ${wanted.id} and digest = ${wanted.digest}
-      and decision is null and expire_time > clock_timestamp()`.execute(trx);
+    update run set change_time = now() from decided where run.id = decided.run_id`.execute(trx);
   return numAffectedRows === 1n;
 }
 

@@ -1,6 +1,6 @@
 // Runs as their clients see them: one, lists by filters, and those that a client cancels at once.
 
-import { type Expression, type SqlBool, sql } from "kysely";
+import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import { lowestUuid } from "../../platform/base/ids.ts";
 import { textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
@@ -36,6 +36,12 @@ export interface RunFilter {
   readonly model?: string | undefined;
   /** A text in the code or the message of the failure. */
   readonly errorContains?: string | undefined;
+  /** The exact code of the failure. */
+  readonly failureCode?: string | undefined;
+  /** The exact code of a failure to leave out. */
+  readonly failureCodeNot?: string | undefined;
+  /** The earliest last change, inclusive. */
+  readonly changeTimeFrom?: Date | undefined;
   /** The run whose child runs to select. */
   readonly parentRunId?: string | undefined;
   /** The run at the top of the tree whose other runs to select. */
@@ -52,6 +58,117 @@ export interface RunPage {
 /** Returns runs of a client, newest first. */
 export async function listClientRuns(db: Db, filter: RunFilter, page: RunPage): Promise<ClientRun[]> {
   return isSatisfiable(filter) ? await selectRuns(db, filter, page).execute() : [];
+}
+
+/** A run with the time of its last change. */
+export interface ChangedRun extends ClientRun {
+  /** Microseconds since 1970: the precision of the database. */
+  readonly changed_us: number;
+}
+
+/** A page of a list by the last change, newest first. */
+export interface ChangedRunPage {
+  /** The last run of the page before; undefined for the first page. */
+  readonly before: Pick<ChangedRun, "id" | "changed_us"> | undefined;
+  readonly limit: number;
+}
+
+/** Returns runs of a client, the newest change first. Reads the active runs, and as many ended ones as a page has. */
+export async function listChangedRuns(db: Db, filter: RunFilter, page: ChangedRunPage): Promise<ChangedRun[]> {
+  const { before, limit } = page;
+  if (!isSatisfiable(filter)) {
+    return [];
+  }
+  const found: ChangedRun[] = [];
+  for (const part of partsByChange(filter)) {
+    let query = selectChanged(db, filter, part)
+      .select(sql<number>`(extract(epoch from ${part.changeTime}) * 1000000)::int8`.as("changed_us"))
+      .orderBy(part.changeTime, "desc")
+      .orderBy("run.id", "desc")
+      .limit(limit);
+    if (before !== undefined) {
+      const time = sql`timestamptz 'epoch' + ${before.changed_us}::int8 * interval '1 microsecond'`;
+      query = query.where(sql<SqlBool>`(${part.changeTime}, run.id) < (${time}, ${before.id}::uuid)`);
+    }
+    found.push(...(await query.execute()));
+  }
+  const newestFirst = (one: ChangedRun, other: ChangedRun) =>
+    other.changed_us - one.changed_us || (one.id < other.id ? 1 : -1);
+  return found.toSorted(newestFirst).slice(0, limit);
+}
+
+/** Counts the runs that match a filter, up to `countMax`. */
+export async function countClientRuns(db: Db, filter: RunFilter, countMax: number): Promise<number> {
+  let count = 0;
+  for (const part of isSatisfiable(filter) ? partsByChange(filter) : []) {
+    const matching = selectChanged(db, filter, part).clearSelect().select("run.id").limit(countMax).as("matching");
+    const { length } = await db
+      .selectFrom(matching)
+      .select(sql<number>`count(*)`.as("length"))
+      .executeTakeFirstOrThrow();
+    count += length;
+  }
+  return Math.min(count, countMax);
+}
+
+/** Runs that one index has in the order of their last change; that of active runs is small. */
+interface PartByChange {
+  readonly condition: Expression<SqlBool>;
+  readonly changeTime: RawBuilder<Date>;
+}
+
+const codeOfFailure = sql`split_part(coalesce(run.failure, ''), chr(10), 1)`;
+const changeOfActive = sql<Date>`coalesce(run.change_time, run.start_time, run.create_time)`;
+
+function partsByChange({ states }: RunFilter): readonly PartByChange[] {
+  const active = states?.filter(isActive) ?? activeStatuses;
+  const ended = states?.filter((status) => !isActive(status)) ?? endStatuses;
+  return [
+    ...(active.length > 0
+      ? [{ condition: among(active, activeStatuses, runIsActive), changeTime: changeOfActive }]
+      : []),
+    ...(ended.length > 0
+      ? [{ condition: among(ended, endStatuses, sql`run.end_time is not null`), changeTime: sql<Date>`run.end_time` }]
+      : []),
+  ];
+}
+
+const endStatuses = ["completed", "failed", "cancelled"] as const satisfies readonly RunStatus[];
+
+/** Returns the condition of an index, with the statuses as literals where they are not all. A rarer end has an index of its own. */
+function among(
+  statuses: readonly RunStatus[],
+  all: readonly RunStatus[],
+  ofIndex: RawBuilder<SqlBool>,
+): RawBuilder<SqlBool> {
+  const literals = all.filter((status) => statuses.includes(status)).map((status) => sql.lit(status));
+  if (statuses.length === all.length) {
+    return ofIndex;
+  }
+  const [only] = statuses.length === 1 ? statuses : [];
+  const isAmong = sql<SqlBool>`run.status in (${sql.join(literals)})`;
+  return only === "failed" || only === "cancelled" ? isAmong : sql<SqlBool>`${ofIndex} and ${isAmong}`;
+}
+
+function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: PartByChange) {
+  const { client, sessionName, changeTimeFrom, parentRunId, rootRunId } = filter;
+  let query = visibleRuns(db).where(sql`run.client collate "C"`, "=", client).where(condition);
+  // Filters that match everything would make a match look rare to the planner, which then sorts all runs.
+  if (hasFilters({ ...filter, states: undefined, changeTimeFrom: undefined })) {
+    query = query.where(matches({ ...filter, states: undefined, changeTimeFrom: undefined }));
+  }
+  if (sessionName !== undefined) {
+    // By its id, for the index of a session's runs.
+    query = query.where(sql<SqlBool>`run.session = (
+      select id from session where client = ${client} and name = ${sessionName} and delete_time is null)`);
+  }
+  if (changeTimeFrom !== undefined) {
+    query = query.where(changeTime, ">=", changeTimeFrom);
+  }
+  if (parentRunId !== undefined) {
+    query = query.where("run.parent_run_id", "=", parentRunId);
+  }
+  return rootRunId === undefined ? query : query.where("run.root_run_id", "=", rootRunId);
 }
 
 /** Returns the active runs of a client, and those that ended at or after a time, in the order of their ends. */
@@ -113,8 +230,9 @@ export async function lockRunsToCancel(
 }
 
 /** Returns false when no run matches, because Postgres stores no such text. */
-function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains }: RunFilter): boolean {
-  return [sessionName, agentName, runnerId, model, errorContains].every(
+function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains, ...rest }: RunFilter): boolean {
+  const { failureCode, failureCodeNot } = rest;
+  return [sessionName, agentName, runnerId, model, errorContains, failureCode, failureCodeNot].every(
     (text) => text === undefined || isStorableText(text),
   );
 }
@@ -164,14 +282,18 @@ function hasFilters({ client: _, sessionName: __, parentRunId: ___, rootRunId: _
 /** Returns the same statement for all combinations of filters: connections prepare a limited number of statements. */
 function matches(filter: RunFilter): Expression<SqlBool> {
   const { states, createTimeFrom, createTimeTo, agentName, runnerId, model, errorContains } = filter;
+  const { failureCode, failureCodeNot, changeTimeFrom } = filter;
   const among = states === undefined ? null : textArray(states);
   return sql<SqlBool>`
     (${among}::text[] is null or run.status = any(${among}::text[]))
     and run.create_time >= coalesce(${createTimeFrom ?? null}::timestamptz, '-infinity')
     and run.create_time < coalesce(${createTimeTo ?? null}::timestamptz, 'infinity')
+    and coalesce(run.end_time, ${changeOfActive}) >= coalesce(${changeTimeFrom ?? null}::timestamptz, '-infinity')
     and coalesce(${agentName ?? null}::text, run.agent_name) is not distinct from run.agent_name
     and coalesce(${runnerId ?? null}::text, run.assigned_runner) is not distinct from run.assigned_runner
     and coalesce(${model ?? null}::text, run.model) is not distinct from run.model
+    and coalesce(${failureCode ?? null}::text, ${codeOfFailure}) = ${codeOfFailure}
+    and (${failureCodeNot ?? null}::text is null or ${codeOfFailure} <> ${failureCodeNot ?? null}::text)
     and strpos(lower(coalesce(run.failure, '')), lower(${errorContains ?? ""}::text)) > 0`;
 }
 

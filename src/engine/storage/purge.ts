@@ -118,7 +118,8 @@ type KeptColumn =
   | "cost_micro_usd"
   | "parent_run_id"
   | "root_run_id"
-  | "depth";
+  | "depth"
+  | "change_time";
 
 /** All others but the terminal result. A new column of the table compiles when it is among these or the kept ones. */
 const emptied = {

@@ -77,7 +77,8 @@ type LaterColumn =
   | "failure"
   | "prompt_tokens"
   | "completion_tokens"
-  | "cost_micro_usd";
+  | "cost_micro_usd"
+  | "change_time";
 
 /** Columns that say where a new run waits, and when its time is over. */
 type PlaceColumn = "status" | "wait_reason" | "owner" | "epoch" | "wake_at" | "start_time" | "deadline";

@@ -137,7 +137,7 @@ function awaited(runId: string): RawBuilder<unknown> {
  */
 export async function parkForChildren(trx: Transaction, args: { id: string; reason: string }): Promise<void> {
   await sql`
-    update run set status = 'waiting', owner = null, wait_reason = ${args.reason}, takeovers = 0,
+    update run set status = 'waiting', owner = null, wait_reason = ${args.reason}, takeovers = 0, change_time = now(),
       deadline = greatest(run.deadline, waits.until),
       wake_at = case when cancel_request_time is not null or waits.until is null then now()
         else greatest(run.deadline, waits.until) end
@@ -148,7 +148,7 @@ export async function parkForChildren(trx: Transaction, args: { id: string; reas
 /** Queues a run that waits for child runs, when they have all ended. Returns false when it still waits, or does not wait for any. */
 export async function wakeParentRun(db: Db, id: string): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
-    update run set status = 'queued', wait_reason = null, wake_at = now()
+    update run set status = 'queued', wait_reason = null, wake_at = now(), change_time = now()
     where id = ${id} and status = 'waiting' and exists (${callsWithChild(id)})
       and not exists (select from ${openApprovals(id)}) and not exists (select from ${awaited(id)} as open)`.execute(
     db,

@@ -44,6 +44,7 @@ const runColumns = [
   "run.parent_run_id",
   "run.root_run_id",
   "run.depth",
+  "run.change_time",
 ] as const;
 type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
@@ -195,6 +196,7 @@ export async function parkRun(
       status: "waiting",
       owner: null,
       wait_reason: args.reason,
+      change_time: sql<Date>`now()`,
       // The run reached a safe point, so it did not cause the takeovers before.
       takeovers: 0,
       // A parked run that is never woken still meets its deadline. A run that was cancelled meanwhile does not wait.
@@ -211,7 +213,7 @@ export async function parkRun(
  */
 export async function parkForApprovals(trx: Transaction, args: { id: string; reason: string }): Promise<void> {
   await sql`
-    update run set status = 'waiting', owner = null, wait_reason = ${args.reason}, takeovers = 0,
+    update run set status = 'waiting', owner = null, wait_reason = ${args.reason}, takeovers = 0, change_time = now(),
       wake_at = waits.until, deadline = deadline + (waits.until - now())
     from (
       select case when cancel_request_time is not null then now()
@@ -224,7 +226,7 @@ export async function parkForApprovals(trx: Transaction, args: { id: string; rea
 export async function wakeDueRuns(db: Db): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable("run")
-    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()`, change_time: sql<Date>`now()` })
     .where("status", "=", literal("waiting"))
     .where("wake_at", "<=", sql<Date>`now()`)
     .executeTakeFirst();
@@ -235,7 +237,7 @@ export async function wakeDueRuns(db: Db): Promise<number> {
 export async function wakeRun(db: Db, id: string): Promise<boolean> {
   const result = await db
     .updateTable("run")
-    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()`, change_time: sql<Date>`now()` })
     .where("status", "=", "waiting")
     .where("id", "=", id)
     .executeTakeFirst();
@@ -248,7 +250,7 @@ export async function wakeRun(db: Db, id: string): Promise<boolean> {
  */
 export async function wakeDecidedRun(trx: Transaction, id: string): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
-    update run set status = 'queued', wait_reason = null, wake_at = now(),
+    update run set status = 'queued', wait_reason = null, wake_at = now(), change_time = now(),
       deadline = deadline - greatest(wake_at - now(), interval '0')
     where id = ${id} and status = 'waiting' and exists (select from approval where run_id = ${id} and tool_call_id is not null)
       and not exists (select from ${openApprovals(id)})`.execute(trx);

@@ -106,6 +106,8 @@ export interface RunTable {
   root_run_id: string | null;
   /** The number of runs above it in the tree. */
   depth: Generated<number>;
+  /** When the run last began or ended a wait, asked for an approval or had its decision; null before. */
+  change_time: Date | null;
 }
 
 /** One entry of a log. */

@@ -1,7 +1,7 @@
-// `ListTasks`: the caller's tasks, the newest status first. The contract lists runs by their creation, so all are read, and each page
-// begins after the task that its token names.
+// `ListTasks`: the caller's tasks, the newest status first. The contract pages the list and counts it, so a page costs the same however
+// many tasks there are. The contract has fewer states of active runs than A2A, so those are filtered here: active tasks are few.
 
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   type ListTasksRequest,
@@ -13,106 +13,140 @@ import {
 import { Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { ListRunsRequest_Order, type ListRunsRequestSchema, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
+import { isReason } from "../rest/failure.ts";
 import type { A2aCall } from "./call.ts";
 import { InvalidField } from "./errors.ts";
 import { sessionOf } from "./start.ts";
-import { hasEnded, readTask, trim } from "./tasks.ts";
+import { readTask, trim } from "./tasks.ts";
 
 const tasksMax = 100;
 const tasksDefault = 50;
 
-/** A run, and where it is in the list. */
-interface Place {
-  readonly run: Run;
-  readonly state: TaskState;
-  readonly atMs: number;
-}
-
 export async function listTasks(call: A2aCall, request: ListTasksRequest): Promise<ListTasksResponse> {
-  const { pageSize = tasksDefault, historyLength, statusTimestampAfter, status, contextId } = request;
+  const { pageSize = tasksDefault, historyLength, statusTimestampAfter, status, contextId, pageToken } = request;
   if (pageSize < 1 || pageSize > tasksMax) {
     throw new InvalidField("pageSize", `must be 1 to ${tasksMax}`);
   }
-  const before = readToken(request.pageToken);
-  const afterMs = statusTimestampAfter === undefined ? Number.NEGATIVE_INFINITY : timestampMs(statusTimestampAfter);
-  const places = (await readPlaces(call, contextId))
-    .filter(({ state, atMs }) => (status === TaskState.UNSPECIFIED || state === status) && atMs >= afterMs)
-    .toSorted(compare);
-  const from = before === undefined ? 0 : places.findIndex((place) => compare(place, before) > 0);
-  const page = from === -1 ? [] : places.slice(from, from + pageSize);
+  const filters: Filters = {
+    order: ListRunsRequest_Order.CHANGE_TIME,
+    sessionId: contextId === "" ? "" : sessionOf(contextId),
+    ...(statusTimestampAfter !== undefined && { changeTimeFrom: statusTimestampAfter }),
+  };
+  const wanted = filtersOf[status];
+  const page = await (wanted === undefined
+    ? listActive(call, { ...filters, states: [Run_State.RUNNING, Run_State.WAITING] }, { status, pageSize, pageToken })
+    : listPage(call, { ...filters, ...wanted, pageSize, pageToken, count: true }));
   const tasks: Task[] = [];
-  for (const { run } of page) {
+  for (const run of page.runs) {
     const { task } = await readTask(call, run);
-    tasks.push(trim(request.includeArtifacts === true ? task : { ...task, artifacts: [] }, historyLength));
+    const shown = { ...task, ...(request.includeArtifacts !== true && { artifacts: [] }) };
+    tasks.push(trim(withTime(shown, run.changeTime), historyLength));
   }
-  const last = page.at(-1);
-  const hasMore = last !== undefined && from + page.length < places.length;
-  return create(ListTasksResponseSchema, {
-    tasks,
-    nextPageToken: hasMore ? printToken(last) : "",
-    pageSize,
-    totalSize: places.length,
-  });
+  return create(ListTasksResponseSchema, { ...page, tasks, pageSize });
 }
 
-async function readPlaces({ calls }: A2aCall, contextId: string): Promise<readonly Place[]> {
-  const sessionId = contextId === "" ? "" : sessionOf(contextId);
-  const runs = await readPages(async (pageToken) => {
-    const page = await calls.call(RunService.method.listRuns, { sessionId, pageSize: pageSizeMax, pageToken });
+/** A request of the contract, by its fields. */
+type Filters = Omit<
+  Extract<MessageInitShape<typeof ListRunsRequestSchema>, { readonly $typeName?: never }>,
+  "$typeName"
+>;
+
+/** The list is in the order of these times, so its tasks show them. */
+function withTime({ status, ...task }: Task, timestamp: Timestamp | undefined): Task {
+  return { ...task, ...(status && { status: { ...status, ...(timestamp && { timestamp }) } }) };
+}
+
+/** What the contract's list takes for a state; nothing for states that the contract does not have. */
+const filtersOf: Readonly<Partial<Record<TaskState, Filters>>> = {
+  [TaskState.UNSPECIFIED]: {},
+  [TaskState.SUBMITTED]: { states: [Run_State.QUEUED] },
+  [TaskState.COMPLETED]: { states: [Run_State.COMPLETED] },
+  [TaskState.CANCELED]: { states: [Run_State.CANCELLED] },
+  [TaskState.FAILED]: { states: [Run_State.FAILED], failureCodeNot: "rejected" },
+  [TaskState.REJECTED]: { states: [Run_State.FAILED], failureCode: "rejected" },
+};
+
+interface Page {
+  readonly runs: readonly Run[];
+  readonly nextPageToken: string;
+  readonly totalSize: number;
+}
+
+async function listPage({ calls }: A2aCall, request: Filters): Promise<Page> {
+  try {
+    const { runs, nextPageToken, totalSize = 0 } = await calls.call(RunService.method.listRuns, request);
+    return { runs, nextPageToken, totalSize };
+  } catch (error) {
+    throw isReason(error, "CURSOR_INVALID") ? wrongToken() : error;
+  }
+}
+
+/** A list of active tasks in one of their states. Each page begins after the task that its token names. */
+async function listActive(
+  call: A2aCall,
+  request: Filters,
+  { status, pageSize, pageToken }: Pick<ListTasksRequest, "status" | "pageToken"> & { readonly pageSize: number },
+): Promise<Page> {
+  const before = readToken(pageToken);
+  const asking = await findAsking(call);
+  const active = await readPages(async (token) => {
+    const page = await call.calls.call(RunService.method.listRuns, {
+      ...request,
+      pageSize: pageSizeMax,
+      pageToken: token,
+    });
     return { items: page.runs, nextPageToken: page.nextPageToken };
   });
+  const stateOf = ({ runId }: Run): TaskState => (asking.has(runId) ? TaskState.AUTH_REQUIRED : TaskState.WORKING);
+  const matching = active.filter((run) => stateOf(run) === status).toSorted(compare);
+  const rest = before === undefined ? matching : matching.filter((run) => comparePlaces(before, placeOf(run)) < 0);
+  const runs = rest.slice(0, pageSize);
+  const last = rest.length > pageSize ? runs.at(-1) : undefined;
+  return { runs, nextPageToken: last === undefined ? "" : printToken(placeOf(last)), totalSize: matching.length };
+}
+
+/** Returns the runs that wait for an approval. */
+async function findAsking({ calls }: A2aCall): Promise<ReadonlySet<string>> {
   const approvals = await readPages(async (pageToken) => {
     const request = { state: Approval_State.PENDING, pageSize: pageSizeMax, pageToken };
     const page = await calls.call(ApprovalService.method.listApprovals, request);
     return { items: page.approvals, nextPageToken: page.nextPageToken };
   });
-  const asked = new Map(approvals.map(({ runId, createTime }) => [runId, createTime]));
-  return runs.map((run) => {
-    const question = hasEnded(run) ? undefined : asked.get(run.runId);
-    return {
-      run,
-      state: question === undefined ? stateOf(run) : TaskState.AUTH_REQUIRED,
-      atMs: msOf(question ?? run.endTime ?? run.startTime ?? run.createTime),
-    };
-  });
+  return new Set(approvals.map(({ runId }) => runId));
 }
 
-const states = {
-  [Run_State.UNSPECIFIED]: TaskState.UNSPECIFIED,
-  [Run_State.QUEUED]: TaskState.SUBMITTED,
-  [Run_State.RUNNING]: TaskState.WORKING,
-  [Run_State.WAITING]: TaskState.WORKING,
-  [Run_State.COMPLETED]: TaskState.COMPLETED,
-  [Run_State.FAILED]: TaskState.FAILED,
-  [Run_State.CANCELLED]: TaskState.CANCELED,
-} as const satisfies Record<Run_State, TaskState>;
-
-function stateOf({ state, failureCode }: Run): TaskState {
-  return failureCode === "rejected" ? TaskState.REJECTED : states[state];
+/** Where a run is in a list: newest first, and of two at the same time the one that began later. */
+interface Place {
+  readonly atMs: number;
+  readonly runId: string;
 }
 
-function msOf(time: Timestamp | undefined): number {
-  return time === undefined ? 0 : timestampMs(time);
+function placeOf({ changeTime, runId }: Run): Place {
+  return { atMs: changeTime === undefined ? 0 : timestampMs(changeTime), runId };
 }
 
-/** Newest first. Ids of runs sort by their creation. */
-function compare(
-  one: Pick<Place, "atMs" | "run">,
-  other: Pick<Place, "atMs"> & { readonly run: { readonly runId: string } },
-) {
-  return other.atMs - one.atMs || (one.run.runId < other.run.runId ? 1 : one.run.runId > other.run.runId ? -1 : 0);
+function compare(one: Run, other: Run): number {
+  return comparePlaces(placeOf(one), placeOf(other));
 }
 
-function printToken({ atMs, run }: Place): string {
-  return Buffer.from(`${atMs} ${run.runId}`).toString("base64url");
+function comparePlaces(one: Place, other: Place): number {
+  return other.atMs - one.atMs || (one.runId < other.runId ? 1 : one.runId > other.runId ? -1 : 0);
 }
 
-function readToken(token: string): { readonly atMs: number; readonly run: { readonly runId: string } } | undefined {
+function printToken({ atMs, runId }: Place): string {
+  return Buffer.from(`${atMs} ${runId}`).toString("base64url");
+}
+
+function readToken(token: string): Place | undefined {
   const [, atMs, runId] = /^(\d{1,16}) ([0-9a-f-]{36})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
   if (token !== "" && runId === undefined) {
-    throw new InvalidField("pageToken", "must be the nextPageToken of an earlier answer");
+    throw wrongToken();
   }
-  return runId === undefined ? undefined : { atMs: Number(atMs), run: { runId } };
+  return runId === undefined ? undefined : { atMs: Number(atMs), runId };
+}
+
+function wrongToken(): InvalidField {
+  return new InvalidField("pageToken", "must be the nextPageToken of an earlier answer to the same request");
 }

@@ -145,7 +145,10 @@ type Run struct {
 	// Number of runs above this one in the tree: 0 for a run that a caller started, at most 5.
 	Depth int32 `protobuf:"varint,24,opt,name=depth,proto3" json:"depth,omitempty"`
 	// Name of the agent that works on the run; unset after a purge.
-	AgentName     string `protobuf:"bytes,25,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
+	AgentName string `protobuf:"bytes,25,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
+	// Time of the last change: the end of the run, else the newest of its creation, its start, the beginning and the end of its last
+	// wait, a request for an approval and the decision about it.
+	ChangeTime    *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -355,11 +358,18 @@ func (x *Run) GetAgentName() string {
 	return ""
 }
 
+func (x *Run) GetChangeTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ChangeTime
+	}
+	return nil
+}
+
 var File_runnel_v1_run_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\x98\n" +
+	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xda\n" +
 	"\n" +
 	"\x03Run\x12\x1a\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x03\xe0A\x03R\x05runId\x12\"\n" +
@@ -393,7 +403,9 @@ const file_runnel_v1_run_proto_rawDesc = "" +
 	"\vroot_run_id\x18\x17 \x01(\tB\x03\xe0A\x03R\trootRunId\x12\x19\n" +
 	"\x05depth\x18\x18 \x01(\x05B\x03\xe0A\x03R\x05depth\x12\"\n" +
 	"\n" +
-	"agent_name\x18\x19 \x01(\tB\x03\xe0A\x03R\tagentName\"\xe8\x01\n" +
+	"agent_name\x18\x19 \x01(\tB\x03\xe0A\x03R\tagentName\x12@\n" +
+	"\vchange_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"changeTime\"\xe8\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\fSTATE_QUEUED\x10\x01\x1a\v\xc2\xd9\xf4\a\x06queued\x12\x1f\n" +
@@ -434,11 +446,12 @@ var file_runnel_v1_run_proto_depIdxs = []int32{
 	3, // 5: runnel.v1.Run.deadline_time:type_name -> google.protobuf.Timestamp
 	3, // 6: runnel.v1.Run.cancel_request_time:type_name -> google.protobuf.Timestamp
 	3, // 7: runnel.v1.Run.due_time:type_name -> google.protobuf.Timestamp
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	3, // 8: runnel.v1.Run.change_time:type_name -> google.protobuf.Timestamp
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_run_proto_init() }

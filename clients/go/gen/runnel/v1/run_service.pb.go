@@ -25,6 +25,55 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Order of a list.
+type ListRunsRequest_Order int32
+
+const (
+	// Unspecified: by creation, newest first.
+	ListRunsRequest_ORDER_UNSPECIFIED ListRunsRequest_Order = 0
+	// By `change_time`, newest first. A run that changes between two pages moves to the beginning of the list.
+	ListRunsRequest_ORDER_CHANGE_TIME ListRunsRequest_Order = 1
+)
+
+// Enum value maps for ListRunsRequest_Order.
+var (
+	ListRunsRequest_Order_name = map[int32]string{
+		0: "ORDER_UNSPECIFIED",
+		1: "ORDER_CHANGE_TIME",
+	}
+	ListRunsRequest_Order_value = map[string]int32{
+		"ORDER_UNSPECIFIED": 0,
+		"ORDER_CHANGE_TIME": 1,
+	}
+)
+
+func (x ListRunsRequest_Order) Enum() *ListRunsRequest_Order {
+	p := new(ListRunsRequest_Order)
+	*p = x
+	return p
+}
+
+func (x ListRunsRequest_Order) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ListRunsRequest_Order) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_run_service_proto_enumTypes[0].Descriptor()
+}
+
+func (ListRunsRequest_Order) Type() protoreflect.EnumType {
+	return &file_runnel_v1_run_service_proto_enumTypes[0]
+}
+
+func (x ListRunsRequest_Order) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ListRunsRequest_Order.Descriptor instead.
+func (ListRunsRequest_Order) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{4, 0}
+}
+
 // Request of GetRun.
 type GetRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -273,7 +322,17 @@ type ListRunsRequest struct {
 	// Id of a run: returns only its child runs; unset means any.
 	ParentRunId string `protobuf:"bytes,11,opt,name=parent_run_id,json=parentRunId,proto3" json:"parent_run_id,omitempty"`
 	// Id of a run that a caller started: returns only the runs of its tree, without itself; unset means any.
-	RootRunId     string `protobuf:"bytes,12,opt,name=root_run_id,json=rootRunId,proto3" json:"root_run_id,omitempty"`
+	RootRunId string `protobuf:"bytes,12,opt,name=root_run_id,json=rootRunId,proto3" json:"root_run_id,omitempty"`
+	// Order of the list; unset means by creation.
+	Order ListRunsRequest_Order `protobuf:"varint,13,opt,name=order,proto3,enum=runnel.v1.ListRunsRequest_Order" json:"order,omitempty"`
+	// Earliest time of the last change, inclusive; unset means no limit.
+	ChangeTimeFrom *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=change_time_from,json=changeTimeFrom,proto3" json:"change_time_from,omitempty"`
+	// Exact code of the failure, such as `runner.timeout`; unset means any run.
+	FailureCode string `protobuf:"bytes,15,opt,name=failure_code,json=failureCode,proto3" json:"failure_code,omitempty"`
+	// Exact code of a failure to leave out, such as `rejected`; unset means none.
+	FailureCodeNot string `protobuf:"bytes,16,opt,name=failure_code_not,json=failureCodeNot,proto3" json:"failure_code_not,omitempty"`
+	// True also counts the runs that match the filters.
+	Count         bool `protobuf:"varint,17,opt,name=count,proto3" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,6 +451,41 @@ func (x *ListRunsRequest) GetRootRunId() string {
 	return ""
 }
 
+func (x *ListRunsRequest) GetOrder() ListRunsRequest_Order {
+	if x != nil {
+		return x.Order
+	}
+	return ListRunsRequest_ORDER_UNSPECIFIED
+}
+
+func (x *ListRunsRequest) GetChangeTimeFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ChangeTimeFrom
+	}
+	return nil
+}
+
+func (x *ListRunsRequest) GetFailureCode() string {
+	if x != nil {
+		return x.FailureCode
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetFailureCodeNot() string {
+	if x != nil {
+		return x.FailureCodeNot
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetCount() bool {
+	if x != nil {
+		return x.Count
+	}
+	return false
+}
+
 // Response of ListRuns.
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -399,6 +493,8 @@ type ListRunsResponse struct {
 	Runs []*Run `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
 	// Token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`.
+	TotalSize     *int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3,oneof" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -445,6 +541,13 @@ func (x *ListRunsResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListRunsResponse) GetTotalSize() int32 {
+	if x != nil && x.TotalSize != nil {
+		return *x.TotalSize
+	}
+	return 0
 }
 
 // Request of WatchRuns.
@@ -1186,7 +1289,7 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x127\n" +
 	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\a\xa2\xd9\xf4\a\x02\x10\x01R\bmessages\x12&\n" +
 	"\x05agent\x18\x03 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x12)\n" +
-	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xfa\x04\n" +
+	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xd5\a\n" +
 	"\x0fListRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12'\n" +
@@ -1204,10 +1307,21 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x0eerror_contains\x18\n" +
 	" \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\rerrorContains\x12/\n" +
 	"\rparent_run_id\x18\v \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\vparentRunId\x12+\n" +
-	"\vroot_run_id\x18\f \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trootRunId\"g\n" +
+	"\vroot_run_id\x18\f \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trootRunId\x12@\n" +
+	"\x05order\x18\r \x01(\x0e2 .runnel.v1.ListRunsRequest.OrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x12W\n" +
+	"\x10change_time_from\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\x0echangeTimeFrom\x12+\n" +
+	"\ffailure_code\x18\x0f \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\vfailureCode\x122\n" +
+	"\x10failure_code_not\x18\x10 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x0efailureCodeNot\x12\x14\n" +
+	"\x05count\x18\x11 \x01(\bR\x05count\"G\n" +
+	"\x05Order\x12\x15\n" +
+	"\x11ORDER_UNSPECIFIED\x10\x00\x12'\n" +
+	"\x11ORDER_CHANGE_TIME\x10\x01\x1a\x10\xc2\xd9\xf4\a\vchange_time\"\x9a\x01\n" +
 	"\x10ListRunsResponse\x12+\n" +
 	"\x04runs\x18\x01 \x03(\v2\x0e.runnel.v1.RunB\a\xa2\xd9\xf4\a\x02\x10\x01R\x04runs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"`\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\"\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05H\x00R\ttotalSize\x88\x01\x01B\r\n" +
+	"\v_total_size\"`\n" +
 	"\x10WatchRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12#\n" +
@@ -1283,71 +1397,75 @@ func file_runnel_v1_run_service_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_run_service_proto_rawDescData
 }
 
+var file_runnel_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_runnel_v1_run_service_proto_goTypes = []any{
-	(*GetRunRequest)(nil),          // 0: runnel.v1.GetRunRequest
-	(*GetRunResponse)(nil),         // 1: runnel.v1.GetRunResponse
-	(*GetRunInputRequest)(nil),     // 2: runnel.v1.GetRunInputRequest
-	(*GetRunInputResponse)(nil),    // 3: runnel.v1.GetRunInputResponse
-	(*ListRunsRequest)(nil),        // 4: runnel.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),       // 5: runnel.v1.ListRunsResponse
-	(*WatchRunsRequest)(nil),       // 6: runnel.v1.WatchRunsRequest
-	(*WatchRunsResponse)(nil),      // 7: runnel.v1.WatchRunsResponse
-	(*TailRunRequest)(nil),         // 8: runnel.v1.TailRunRequest
-	(*TailRunResponse)(nil),        // 9: runnel.v1.TailRunResponse
-	(*ListRunResultsRequest)(nil),  // 10: runnel.v1.ListRunResultsRequest
-	(*ListRunResultsResponse)(nil), // 11: runnel.v1.ListRunResultsResponse
-	(*CancelRunRequest)(nil),       // 12: runnel.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),      // 13: runnel.v1.CancelRunResponse
-	(*CancelRunsRequest)(nil),      // 14: runnel.v1.CancelRunsRequest
-	(*CancelRunsResponse)(nil),     // 15: runnel.v1.CancelRunsResponse
-	(*DeleteRunRequest)(nil),       // 16: runnel.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),      // 17: runnel.v1.DeleteRunResponse
-	(*TailRunBytes)(nil),           // 18: runnel.v1.TailRunBytes
-	(*Run)(nil),                    // 19: runnel.v1.Run
-	(*Message)(nil),                // 20: runnel.v1.Message
-	(*Agent)(nil),                  // 21: runnel.v1.Agent
-	(Run_State)(0),                 // 22: runnel.v1.Run.State
-	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
-	(*RunResult)(nil),              // 24: runnel.v1.RunResult
+	(ListRunsRequest_Order)(0),     // 0: runnel.v1.ListRunsRequest.Order
+	(*GetRunRequest)(nil),          // 1: runnel.v1.GetRunRequest
+	(*GetRunResponse)(nil),         // 2: runnel.v1.GetRunResponse
+	(*GetRunInputRequest)(nil),     // 3: runnel.v1.GetRunInputRequest
+	(*GetRunInputResponse)(nil),    // 4: runnel.v1.GetRunInputResponse
+	(*ListRunsRequest)(nil),        // 5: runnel.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),       // 6: runnel.v1.ListRunsResponse
+	(*WatchRunsRequest)(nil),       // 7: runnel.v1.WatchRunsRequest
+	(*WatchRunsResponse)(nil),      // 8: runnel.v1.WatchRunsResponse
+	(*TailRunRequest)(nil),         // 9: runnel.v1.TailRunRequest
+	(*TailRunResponse)(nil),        // 10: runnel.v1.TailRunResponse
+	(*ListRunResultsRequest)(nil),  // 11: runnel.v1.ListRunResultsRequest
+	(*ListRunResultsResponse)(nil), // 12: runnel.v1.ListRunResultsResponse
+	(*CancelRunRequest)(nil),       // 13: runnel.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),      // 14: runnel.v1.CancelRunResponse
+	(*CancelRunsRequest)(nil),      // 15: runnel.v1.CancelRunsRequest
+	(*CancelRunsResponse)(nil),     // 16: runnel.v1.CancelRunsResponse
+	(*DeleteRunRequest)(nil),       // 17: runnel.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),      // 18: runnel.v1.DeleteRunResponse
+	(*TailRunBytes)(nil),           // 19: runnel.v1.TailRunBytes
+	(*Run)(nil),                    // 20: runnel.v1.Run
+	(*Message)(nil),                // 21: runnel.v1.Message
+	(*Agent)(nil),                  // 22: runnel.v1.Agent
+	(Run_State)(0),                 // 23: runnel.v1.Run.State
+	(*timestamppb.Timestamp)(nil),  // 24: google.protobuf.Timestamp
+	(*RunResult)(nil),              // 25: runnel.v1.RunResult
 }
 var file_runnel_v1_run_service_proto_depIdxs = []int32{
-	19, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
-	20, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
-	21, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
-	22, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
-	23, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	23, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
-	19, // 6: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
-	19, // 7: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
-	24, // 8: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
-	24, // 9: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
-	19, // 10: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
-	23, // 11: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	23, // 12: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
-	0,  // 13: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
-	2,  // 14: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
-	4,  // 15: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
-	16, // 16: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
-	6,  // 17: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
-	8,  // 18: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
-	10, // 19: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
-	12, // 20: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
-	14, // 21: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
-	1,  // 22: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
-	3,  // 23: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
-	5,  // 24: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
-	17, // 25: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
-	7,  // 26: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
-	9,  // 27: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
-	11, // 28: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
-	13, // 29: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
-	15, // 30: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
-	22, // [22:31] is the sub-list for method output_type
-	13, // [13:22] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	20, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
+	21, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
+	22, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
+	23, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
+	24, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	24, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	0,  // 6: runnel.v1.ListRunsRequest.order:type_name -> runnel.v1.ListRunsRequest.Order
+	24, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
+	20, // 8: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
+	20, // 9: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
+	25, // 10: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
+	25, // 11: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
+	20, // 12: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
+	24, // 13: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	24, // 14: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	1,  // 15: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
+	3,  // 16: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
+	5,  // 17: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
+	17, // 18: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
+	7,  // 19: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
+	9,  // 20: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
+	11, // 21: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
+	13, // 22: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
+	15, // 23: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
+	2,  // 24: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
+	4,  // 25: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
+	6,  // 26: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
+	18, // 27: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
+	8,  // 28: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
+	10, // 29: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
+	12, // 30: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
+	14, // 31: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
+	16, // 32: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
+	24, // [24:33] is the sub-list for method output_type
+	15, // [15:24] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_run_service_proto_init() }
@@ -1359,6 +1477,7 @@ func file_runnel_v1_run_service_proto_init() {
 	file_runnel_v1_result_proto_init()
 	file_runnel_v1_run_proto_init()
 	file_runnel_v1_session_proto_init()
+	file_runnel_v1_run_service_proto_msgTypes[5].OneofWrappers = []any{}
 	file_runnel_v1_run_service_proto_msgTypes[7].OneofWrappers = []any{
 		(*WatchRunsResponse_Run)(nil),
 	}
@@ -1367,13 +1486,14 @@ func file_runnel_v1_run_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_run_service_proto_rawDesc), len(file_runnel_v1_run_service_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_runnel_v1_run_service_proto_goTypes,
 		DependencyIndexes: file_runnel_v1_run_service_proto_depIdxs,
+		EnumInfos:         file_runnel_v1_run_service_proto_enumTypes,
 		MessageInfos:      file_runnel_v1_run_service_proto_msgTypes,
 	}.Build()
 	File_runnel_v1_run_service_proto = out.File

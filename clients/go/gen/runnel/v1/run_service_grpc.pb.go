@@ -45,7 +45,7 @@ type RunServiceClient interface {
 	//
 	// After a purge of its session there are no messages.
 	GetRunInput(ctx context.Context, in *GetRunInputRequest, opts ...grpc.CallOption) (*GetRunInputResponse, error)
-	// Lists the runs of the calling client, newest first: those that match all filters that are set.
+	// Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 	//
 	// Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
@@ -217,7 +217,7 @@ type RunServiceServer interface {
 	//
 	// After a purge of its session there are no messages.
 	GetRunInput(context.Context, *GetRunInputRequest) (*GetRunInputResponse, error)
-	// Lists the runs of the calling client, newest first: those that match all filters that are set.
+	// Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 	//
 	// Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)

@@ -132,10 +132,19 @@ test("another replica has the task", async () => {
     { capabilities },
   );
   const { taskId } = task;
-  const listening = await send(
+  const refused = await send(
     second.url,
     "subscriptions/listen",
     { notifications: { taskIds: [taskId, "other"] } },
+    { capabilities },
+  );
+  expect(await refused.json()).toMatchObject({
+    error: { code: -32602, message: 'notifications.taskIds[1]: there is no task "other"' },
+  });
+  const listening = await send(
+    second.url,
+    "subscriptions/listen",
+    { notifications: { taskIds: [taskId] } },
     { capabilities },
   );
   const events = eventsOf(listening);

@@ -11,7 +11,7 @@ import { streamHeaders, writeText } from "../rest/streamed-answer.ts";
 import { finish, type McpCall } from "./call.ts";
 import { lacksTasks } from "./modern.ts";
 import type { StartedRun } from "./start.ts";
-import { describeTask, findTasks } from "./tasks.ts";
+import { describeTask, requireTasks } from "./tasks.ts";
 import { describe, findTools } from "./tools.ts";
 
 /** `subscriptions/listen`. */
@@ -27,7 +27,7 @@ export async function listen(call: McpCall): Promise<void> {
   if (taskIds.length > 0 && !call.abilities.tasks) {
     throw lacksTasks();
   }
-  const tasks = await findTasks(call, taskIds as string[]);
+  const tasks = await requireTasks(call, "notifications.taskIds", taskIds as string[]);
   const agreed = {
     ...(toolsListChanged === true && { toolsListChanged }),
     ...(tasks.length > 0 && { taskIds: tasks.map(({ runId }) => runId) }),

@@ -68,14 +68,15 @@ export async function describeTask(call: McpCall, started: StartedRun): Promise<
   }
 }
 
-/** Returns the runs of ids; the caller gets none of others. */
-export async function findTasks({ calls }: McpCall, ids: readonly string[]): Promise<readonly StartedRun[]> {
+/** Returns the runs of ids in their order. Refuses the id of another client's task as an unknown one. */
+export async function requireTasks(
+  call: McpCall,
+  name: string,
+  ids: readonly string[],
+): Promise<readonly StartedRun[]> {
   const found: StartedRun[] = [];
-  for (const id of ids) {
-    const run = await findRun(calls, id);
-    if (run !== undefined) {
-      found.push(run);
-    }
+  for (const [index, id] of ids.entries()) {
+    found.push(await requireTaskOf(call, `${name}[${index}]`, id));
   }
   return found;
 }
@@ -84,10 +85,13 @@ async function requireTask(call: McpCall): Promise<StartedRun> {
   if (!call.abilities.tasks) {
     throw lacksTasks();
   }
-  const taskId = requireText(call.params, "taskId");
-  const run = await findRun(call.calls, taskId);
+  return await requireTaskOf(call, "taskId", requireText(call.params, "taskId"));
+}
+
+async function requireTaskOf({ calls }: McpCall, name: string, taskId: string): Promise<StartedRun> {
+  const run = await findRun(calls, taskId);
   if (run === undefined) {
-    throw wrongParam("taskId", `there is no task ${JSON.stringify(taskId)}`);
+    throw wrongParam(name, `there is no task ${JSON.stringify(taskId)}`);
   }
   return run;
 }

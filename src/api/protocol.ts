@@ -8,6 +8,7 @@ import type { ErrorForm } from "../platform/base/error-form.ts";
 import type { Feed } from "../platform/base/feed.ts";
 import type { OfferedAgents } from "../platform/base/offered-agents.ts";
 import type { Reason } from "../platform/base/reasons.ts";
+import type { TextQuestions } from "../platform/base/text-questions.ts";
 import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { EventTable } from "../platform/telemetry/events.ts";
@@ -59,6 +60,8 @@ export interface ServedProtocol {
   readonly feeds?: readonly Feed[];
   /** The agents that callers of other surfaces may call by name. */
   readonly agents?: OfferedAgents;
+  /** The questions of runs that wait for a person's text. */
+  readonly questions?: TextQuestions;
   /** Starts the work that creates runs without a caller. Called once this replica can be reached. */
   readonly start?: () => void;
 }

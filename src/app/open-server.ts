@@ -118,6 +118,7 @@ export async function openServer(
   const a2a = {
     version,
     agents,
+    questions: served.flatMap(({ questions = [] }) => questions),
     clock,
     publicPath: config.serverPublicPath,
     grpcPort: config.serverH2Port,

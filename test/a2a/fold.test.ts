@@ -26,7 +26,15 @@ const file: Payload = {
 };
 const waiting: Payload = { case: "runWaiting", value: { reason: "approval: bash" } };
 
-test.each<readonly [story: string, log: readonly Payload[], texts: readonly string[], state: TaskState]>([
+type Case = readonly [
+  story: string,
+  log: readonly Payload[],
+  texts: readonly string[],
+  state: TaskState,
+  asksByWaiting?: boolean,
+];
+
+const cases: readonly Case[] = [
   ["pieces", [delta("one "), delta("two"), said("one two"), end("one two")], ["one two"], TaskState.COMPLETED],
   ["a message without pieces", [said("one"), end("one")], ["one"], TaskState.COMPLETED],
   ["two messages", [said("one"), delta("two"), said("two"), end("two")], ["one", "two"], TaskState.COMPLETED],
@@ -54,8 +62,16 @@ test.each<readonly [story: string, log: readonly Payload[], texts: readonly stri
   ["a cancel", [failure("cancelled")], [], TaskState.CANCELED],
   ["a task that is declined", [failure("rejected")], [], TaskState.REJECTED],
   ["nothing", [], [], TaskState.SUBMITTED],
-])("%s", (_, log, texts, state) => {
-  const fold = new TaskFold({ taskId: "t", contextId: "c", createTime: undefined, history: [] });
+  ["a wait", [delta("one"), waiting], ["one"], TaskState.WORKING],
+  ["a wait for a text", [delta("one"), waiting], ["one"], TaskState.INPUT_REQUIRED, true],
+  ["a text that came", [waiting, delta("one"), end("one")], ["one"], TaskState.COMPLETED, true],
+  ["an approval in a run that asks for texts", [asked, waiting], [], TaskState.AUTH_REQUIRED, true],
+];
+
+test.each(
+  cases.map(([story, log, texts, state, asksByWaiting = false]) => [story, log, texts, state, asksByWaiting] as const),
+)("%s", (_, log, texts, state, asksByWaiting) => {
+  const fold = new TaskFold({ taskId: "t", contextId: "c", createTime: undefined, history: [], asksByWaiting });
   const reader = new Reader();
   for (const [index, payload] of log.entries()) {
     for (const event of fold.take(create(RunResultSchema, { sequence: BigInt(index + 1), payload }))) {

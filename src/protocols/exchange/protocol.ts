@@ -8,6 +8,7 @@ import { createTextExchange } from "./driver/text-exchange.ts";
 import { createExecutor } from "./execute/executor.ts";
 import { failpoints } from "./failpoints.ts";
 import { createExchangeService } from "./handlers/exchange-service.ts";
+import { createTextQuestions } from "./handlers/text-questions.ts";
 import { writeOutbox } from "./outbox/write-outbox.ts";
 import { reasons } from "./reasons.ts";
 import { exchangeSettings } from "./settings.ts";
@@ -33,6 +34,7 @@ export const exchange: Protocol = {
     return {
       drivers: [createTextExchange({ clock, openExchange, executor, writeOutbox })],
       serve: (services) => ({
+        questions: createTextQuestions(services.db),
         services: [part(ExchangeService, createExchangeService({ ...services, exchanges: exchangeLimitsOf(config) }))],
       }),
     };

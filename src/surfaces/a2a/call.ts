@@ -3,6 +3,7 @@
 import type { ContextValues } from "@connectrpc/connect";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { OfferedAgents } from "../../platform/base/offered-agents.ts";
+import type { TextQuestions } from "../../platform/base/text-questions.ts";
 import type { Calls } from "../in-process/calls.ts";
 
 /** The key that signs cards. */
@@ -18,6 +19,8 @@ export interface Server {
   readonly version: string;
   /** The agents of protocols. */
   readonly agents: readonly OfferedAgents[];
+  /** The questions of runs that wait for a person's text. */
+  readonly questions: readonly TextQuestions[];
   readonly clock: Clock;
   /** The path under which a proxy publishes the service, such as `/runnel`; empty for none. */
   readonly publicPath: string;

@@ -30,6 +30,8 @@ export interface TaskStart {
   readonly contextId: string;
   readonly createTime: Timestamp | undefined;
   readonly history: readonly Message[];
+  /** True for a run whose waits ask a person for a text, unless they ask for an approval. */
+  readonly asksByWaiting: boolean;
 }
 
 type Part = MessageInitShape<typeof PartSchema>;
@@ -99,8 +101,7 @@ export class TaskFold {
       case "approvalRequested":
         return this.#ask(result, payload.value);
       case "runWaiting":
-        // A wait for an approval leaves its question open.
-        return this.state === TaskState.AUTH_REQUIRED ? [] : this.#work(result);
+        return this.#wait(result, payload.value.reason);
       case "runCompleted":
         return [
           ...this.#complete(sequence, textOf(payload.value.message) || payload.value.output, true),
@@ -115,6 +116,16 @@ export class TaskFold {
 
   #work(result: RunResult): StreamResponse[] {
     return this.state === TaskState.WORKING ? [] : [this.#setStatus(result, TaskState.WORKING)];
+  }
+
+  #wait(result: RunResult, reason: string): StreamResponse[] {
+    // A wait for an approval leaves its question open.
+    if (this.state === TaskState.AUTH_REQUIRED) {
+      return [];
+    }
+    return this.#start.asksByWaiting
+      ? [this.#setStatus(result, TaskState.INPUT_REQUIRED, textPart(reason))]
+      : this.#work(result);
   }
 
   #ask(result: RunResult, asked: ApprovalRequested): StreamResponse[] {

@@ -12,15 +12,26 @@ import {
   type Task,
   TaskState,
 } from "#gen/lf/a2a/v1/a2a_pb.js";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import type { CallMethod } from "../../platform/base/offered-agents.ts";
 import type { A2aCall } from "./call.ts";
 import { extendedCard } from "./card.ts";
 import { A2aError, InvalidField } from "./errors.ts";
 import { eventOf, isEnd, type TaskFold } from "./fold.ts";
 import { listTasks } from "./list.ts";
-import { assertMessage } from "./message.ts";
+import { assertMessage, requireText } from "./message.ts";
 import { startTask } from "./start.ts";
-import { assertHistoryLength, followTask, hasEnded, openTask, readTask, requireRun, trim } from "./tasks.ts";
+import {
+  assertHistoryLength,
+  findQuestions,
+  followTask,
+  hasEnded,
+  openTask,
+  readTask,
+  requireRun,
+  trim,
+} from "./tasks.ts";
 
 const handlers = {
   sendMessage: async (call, request) => {
@@ -66,27 +77,38 @@ type Handlers = {
 
 async function sendMessage(call: A2aCall, request: SendMessageRequest): Promise<Task> {
   const { returnImmediately = false, historyLength } = request.configuration ?? {};
-  const run = await requireRun(call, await takeMessage(call, request));
-  if (returnImmediately) {
-    return trim((await readTask(call, run)).task, historyLength);
+  const taken = await takeMessage(call, request);
+  await taken.answer?.();
+  const run = await requireRun(call, taken.run.runId);
+  const fold = returnImmediately || taken.answer !== undefined ? await readTask(call, run) : await openTask(call, run);
+  if (!returnImmediately && !isEnd(fold.state) && !isQuestion(fold.state)) {
+    await settle(call, run, fold, call.patienceMs);
   }
-  const fold = await openTask(call, run);
-  await settle(call, run.runId, fold, call.patienceMs);
   return trim(fold.task, historyLength);
 }
 
 async function* sendStreamingMessage(call: A2aCall, request: SendMessageRequest): AsyncGenerator<StreamResponse> {
-  const run = await requireRun(call, await takeMessage(call, request));
-  const fold = await openTask(call, run);
+  const { run, fold: known, answer } = await takeMessage(call, request);
+  const fold = known ?? (await openTask(call, run));
   yield eventOf({ case: "task", value: trim(fold.task, request.configuration?.historyLength) });
-  for await (const results of followTask(call, run.runId, fold)) {
+  await answer?.();
+  if (answer !== undefined && !(await hasMore(call, run, fold))) {
+    return;
+  }
+  for await (const results of followTask(call, run, fold)) {
     for (const result of results) {
       yield* fold.take(result);
     }
-    if (fold.state === TaskState.INPUT_REQUIRED) {
+    if (results.length > 0 && fold.state === TaskState.INPUT_REQUIRED) {
       return;
     }
   }
+}
+
+/** An answer that the run has already has no new results. */
+async function hasMore({ calls }: A2aCall, { runId }: Run, { sequence }: TaskFold): Promise<boolean> {
+  const { logSequence } = await calls.call(RunService.method.getRun, { runId });
+  return logSequence > sequence;
 }
 
 /** The task as it is now, then what comes after it. */
@@ -100,7 +122,7 @@ async function* subscribeToTask(call: A2aCall, { id }: SubscribeToTaskRequest): 
   if (isEnd(fold.state)) {
     return;
   }
-  for await (const results of followTask(call, run.runId, fold)) {
+  for await (const results of followTask(call, run, fold)) {
     for (const result of results) {
       yield* fold.take(result);
     }
@@ -117,7 +139,7 @@ async function cancelTask(call: A2aCall, { id }: CancelTaskRequest): Promise<Tas
   if (!hasEnded(run)) {
     await call.calls.call(RunService.method.cancelRun, { runId: id });
     const fold = await openTask(call, run);
-    await settle(call, id, fold, cancelWaitMs, false);
+    await settle(call, run, fold, cancelWaitMs, false);
     if (!isEnd(fold.state) || fold.state === TaskState.CANCELED) {
       return fold.task;
     }
@@ -132,21 +154,37 @@ async function refusePush(): Promise<never> {
   throw new A2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "the service pushes nothing: subscribe to the task");
 }
 
-/** Starts a task, or continues one. Returns its id. */
-async function takeMessage(call: A2aCall, { tenant, message, configuration }: SendMessageRequest): Promise<string> {
+/** The task of a message. */
+interface Taken {
+  readonly run: Run;
+  /** The task before an answer; undefined for a new one. */
+  readonly fold?: TaskFold;
+  /** Gives the message to a task that has asked for it; undefined for a new task. */
+  readonly answer?: () => Promise<void>;
+}
+
+/** Starts a task, or finds the one that the message answers. */
+async function takeMessage(call: A2aCall, { tenant, message, configuration }: SendMessageRequest): Promise<Taken> {
   assertMessage(message);
   assertHistoryLength(configuration?.historyLength);
   if (configuration?.taskPushNotificationConfig !== undefined) {
     return await refusePush();
   }
   if (message.taskId === "") {
-    return await startTask(call, tenant, message);
+    return { run: await requireRun(call, await startTask(call, tenant, message)) };
   }
   const run = await requireRun(call, message.taskId);
-  const { state, task } = await readTask(call, run);
+  const fold = await readTask(call, run);
+  const { state, task } = fold;
   const { contextId } = task;
   if (message.contextId !== "" && message.contextId !== contextId) {
     throw new InvalidField("message.contextId", "is not the context of the task");
+  }
+  const questions = findQuestions(call, run);
+  if (state === TaskState.INPUT_REQUIRED && questions !== undefined) {
+    const text = requireText(message);
+    const ask: CallMethod = (method, request) => call.calls.call(method, request);
+    return { run, fold, answer: () => questions.answer(ask, run.sessionId, text) };
   }
   const working = state === TaskState.AUTH_REQUIRED ? "the task waits for an approval" : "the task works";
   const problem = isEnd(state) ? "the task has ended" : working;
@@ -156,7 +194,7 @@ async function takeMessage(call: A2aCall, { tenant, message, configuration }: Se
 /** Follows a task until it has ended, or asks for something, or the time is over. */
 async function settle(
   { calls, ...call }: A2aCall,
-  runId: string,
+  run: Run,
   fold: TaskFold,
   waitMs: number | undefined,
   stopsAtQuestions = true,
@@ -165,7 +203,7 @@ async function settle(
   const signal = AbortSignal.any([over.signal, calls.signal]);
   const wait = waitMs === undefined ? undefined : call.server.clock.sleep(waitMs, signal).then(() => over.abort());
   try {
-    for await (const results of followTask({ ...call, calls }, runId, fold, signal)) {
+    for await (const results of followTask({ ...call, calls }, run, fold, signal)) {
       for (const result of results) {
         fold.take(result);
       }

@@ -19,7 +19,7 @@ import { isReason } from "../rest/failure.ts";
 import type { A2aCall } from "./call.ts";
 import { InvalidField } from "./errors.ts";
 import { sessionOf } from "./start.ts";
-import { readTask, trim } from "./tasks.ts";
+import { findQuestions, readTask, trim } from "./tasks.ts";
 
 const tasksMax = 100;
 const tasksDefault = 50;
@@ -99,7 +99,10 @@ async function listActive(
     });
     return { items: page.runs, nextPageToken: page.nextPageToken };
   });
-  const stateOf = ({ runId }: Run): TaskState => (asking.has(runId) ? TaskState.AUTH_REQUIRED : TaskState.WORKING);
+  const stateOf = (run: Run): TaskState => {
+    const asks = run.state === Run_State.WAITING && findQuestions(call, run) !== undefined;
+    return asking.has(run.runId) ? TaskState.AUTH_REQUIRED : asks ? TaskState.INPUT_REQUIRED : TaskState.WORKING;
+  };
   const matching = active.filter((run) => stateOf(run) === status).toSorted(compare);
   const rest = before === undefined ? matching : matching.filter((run) => comparePlaces(before, placeOf(run)) < 0);
   const runs = rest.slice(0, pageSize);

@@ -6582,6 +6582,10 @@ export const comments = new Map(
   "Servers of the Model Context Protocol (MCP) whose tools the agent has. A run lists them when it starts, and keeps that list to its end. A server that cannot be reached then fails the run. Names and URLs are checked when a message is sent."
  ],
  [
+  "runnel.v1.AgentTools.memory_scopes",
+  "Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent."
+ ],
+ [
   "runnel.v1.AgentTools.provider",
   "Tools that the model's provider runs itself, such as a web search. Their calls are in the log as `tool.call.started` and `tool.call.completed` with `run_by_provider`. Checked when a message is sent."
  ],
@@ -7266,6 +7270,30 @@ export const comments = new Map(
   "The approval after the decision."
  ],
  [
+  "runnel.v1.DeleteMemoryRequest",
+  "Request of DeleteMemory."
+ ],
+ [
+  "runnel.v1.DeleteMemoryRequest.agent",
+  "Name of the agent whose memory it is."
+ ],
+ [
+  "runnel.v1.DeleteMemoryRequest.if_version",
+  "The version that the entry must have; unset deletes it in any case."
+ ],
+ [
+  "runnel.v1.DeleteMemoryRequest.key",
+  "Key of the entry."
+ ],
+ [
+  "runnel.v1.DeleteMemoryRequest.session_id",
+  "Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."
+ ],
+ [
+  "runnel.v1.DeleteMemoryResponse",
+  "Response of DeleteMemory."
+ ],
+ [
   "runnel.v1.DeleteMessageRequest",
   "Request of DeleteMessage."
  ],
@@ -7476,6 +7504,30 @@ export const comments = new Map(
  [
   "runnel.v1.GetLimitsResponse.turns_max",
   "Maximum number of model responses per run, unless the session sets a lower number."
+ ],
+ [
+  "runnel.v1.GetMemoryRequest",
+  "Request of GetMemory."
+ ],
+ [
+  "runnel.v1.GetMemoryRequest.agent",
+  "Name of the agent whose memory it is."
+ ],
+ [
+  "runnel.v1.GetMemoryRequest.key",
+  "Key of the entry."
+ ],
+ [
+  "runnel.v1.GetMemoryRequest.session_id",
+  "Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."
+ ],
+ [
+  "runnel.v1.GetMemoryResponse",
+  "Response of GetMemory."
+ ],
+ [
+  "runnel.v1.GetMemoryResponse.entry",
+  "The entry."
  ],
  [
   "runnel.v1.GetModelRequest",
@@ -7795,6 +7847,42 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListCallbacksResponse.next_page_token",
+  "Token of the next page; empty on the last page."
+ ],
+ [
+  "runnel.v1.ListMemoryRequest",
+  "Request of ListMemory."
+ ],
+ [
+  "runnel.v1.ListMemoryRequest.agent",
+  "Name of the agent whose memory it is."
+ ],
+ [
+  "runnel.v1.ListMemoryRequest.key_prefix",
+  "Lists only keys that start with this text."
+ ],
+ [
+  "runnel.v1.ListMemoryRequest.page_size",
+  "Maximum number of entries to return: 1 to 250; 0 means 50."
+ ],
+ [
+  "runnel.v1.ListMemoryRequest.page_token",
+  "`next_page_token` of the previous page; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListMemoryRequest.session_id",
+  "Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."
+ ],
+ [
+  "runnel.v1.ListMemoryResponse",
+  "Response of ListMemory."
+ ],
+ [
+  "runnel.v1.ListMemoryResponse.entries",
+  "The entries, without their values."
+ ],
+ [
+  "runnel.v1.ListMemoryResponse.next_page_token",
   "Token of the next page; empty on the last page."
  ],
  [
@@ -8152,6 +8240,86 @@ export const comments = new Map(
  [
   "runnel.v1.McpServer.url",
   "URL, http or https, of a public host or of a host that the service's settings allow; unset means the server of this name in the setting `mcp.servers`. No redirect is followed."
+ ],
+ [
+  "runnel.v1.MemoryEntry",
+  "A value that outlives runs, with its key. A memory has at most 1,000 entries, and 2 MiB of values."
+ ],
+ [
+  "runnel.v1.MemoryEntry.key",
+  "Key of the entry, unique in its memory: 1 to 255 characters without control characters."
+ ],
+ [
+  "runnel.v1.MemoryEntry.size_bytes",
+  "Size of the value, in bytes."
+ ],
+ [
+  "runnel.v1.MemoryEntry.update_time",
+  "Time of the last write."
+ ],
+ [
+  "runnel.v1.MemoryEntry.value",
+  "The value: any JSON, at most 65,536 bytes. The tools of agents write texts, which are JSON strings. Unset in lists."
+ ],
+ [
+  "runnel.v1.MemoryEntry.version",
+  "Version of the entry: a later write of the same key has a higher one, also after a deletion."
+ ],
+ [
+  "runnel.v1.MemoryMatch",
+  "An entry that a search has found."
+ ],
+ [
+  "runnel.v1.MemoryMatch.entry",
+  "The entry, without its value."
+ ],
+ [
+  "runnel.v1.MemoryMatch.excerpt",
+  "Up to 300 characters of the value, around the first word that was found in it."
+ ],
+ [
+  "runnel.v1.MemoryScope",
+  "Whose memory it is."
+ ],
+ [
+  "runnel.v1.MemoryScope.MEMORY_SCOPE_AGENT",
+  "That of an agent, by its name: the agents of this name in all sessions of the client have it."
+ ],
+ [
+  "runnel.v1.MemoryScope.MEMORY_SCOPE_CLIENT",
+  "That of the client: all its agents and runners have it."
+ ],
+ [
+  "runnel.v1.MemoryScope.MEMORY_SCOPE_SESSION",
+  "That of a session: all its runs have it, and all runs of their trees. It is deleted with its session."
+ ],
+ [
+  "runnel.v1.MemoryScope.MEMORY_SCOPE_UNSPECIFIED",
+  "Unspecified: an invalid scope, which the service refuses."
+ ],
+ [
+  "runnel.v1.MemoryService",
+  "Works on the memories of the calling client: of its sessions, of its agents, and its own. Agents reach the same entries with the tools `memory_read`, `memory_write` and `memory_search`. A session of another client gives NOT_FOUND with reason SESSION_NOT_FOUND, exactly as an unknown or a deleted one."
+ ],
+ [
+  "runnel.v1.MemoryService.DeleteMemory",
+  "Deletes an entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key; ABORTED (MEMORY_CHANGED) as in WriteMemory."
+ ],
+ [
+  "runnel.v1.MemoryService.GetMemory",
+  "Returns one entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key."
+ ],
+ [
+  "runnel.v1.MemoryService.ListMemory",
+  "Lists the entries of a memory without their values, in the order of the bytes of their keys."
+ ],
+ [
+  "runnel.v1.MemoryService.SearchMemory",
+  "Returns the entries whose key or value has all words of a query, the newest first. The case of letters does not matter. It looks through all entries of the memory, at most 2 MiB."
+ ],
+ [
+  "runnel.v1.MemoryService.WriteMemory",
+  "Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version."
  ],
  [
   "runnel.v1.Message",
@@ -9058,6 +9226,34 @@ export const comments = new Map(
   "Lists the schedules of the calling client, in the order of their ids."
  ],
  [
+  "runnel.v1.SearchMemoryRequest",
+  "Request of SearchMemory."
+ ],
+ [
+  "runnel.v1.SearchMemoryRequest.agent",
+  "Name of the agent whose memory it is."
+ ],
+ [
+  "runnel.v1.SearchMemoryRequest.limit",
+  "Maximum number of entries to return: 1 to 20; 0 means 10."
+ ],
+ [
+  "runnel.v1.SearchMemoryRequest.query",
+  "One to eight words, separated by spaces, at most 256 characters. A word is found inside of words too."
+ ],
+ [
+  "runnel.v1.SearchMemoryRequest.session_id",
+  "Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."
+ ],
+ [
+  "runnel.v1.SearchMemoryResponse",
+  "Response of SearchMemory."
+ ],
+ [
+  "runnel.v1.SearchMemoryResponse.matches",
+  "The entries that were found, the newest first."
+ ],
+ [
   "runnel.v1.SendMessageRequest",
   "Request of SendMessage."
  ],
@@ -9928,6 +10124,38 @@ export const comments = new Map(
  [
   "runnel.v1.WatchRunsResponse.run",
   "The run as it is now."
+ ],
+ [
+  "runnel.v1.WriteMemoryRequest",
+  "Request of WriteMemory."
+ ],
+ [
+  "runnel.v1.WriteMemoryRequest.agent",
+  "Name of the agent whose memory it is."
+ ],
+ [
+  "runnel.v1.WriteMemoryRequest.if_version",
+  "The version that the entry must have; 0 means that it must not exist. Unset writes in any case."
+ ],
+ [
+  "runnel.v1.WriteMemoryRequest.key",
+  "Key of the entry: 1 to 255 characters without control characters."
+ ],
+ [
+  "runnel.v1.WriteMemoryRequest.session_id",
+  "Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."
+ ],
+ [
+  "runnel.v1.WriteMemoryRequest.value",
+  "The value: any JSON, at most 65,536 bytes."
+ ],
+ [
+  "runnel.v1.WriteMemoryResponse",
+  "Response of WriteMemory."
+ ],
+ [
+  "runnel.v1.WriteMemoryResponse.entry",
+  "The entry with its new version, without its value."
  ]
 ]
 );

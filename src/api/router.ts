@@ -11,6 +11,7 @@ import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflectio
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
+import { MemoryService } from "#gen/runnel/v1/memory_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -28,6 +29,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { createErrorMapper, createFaultInterceptor } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
+import { createMemoryService } from "./memory-service.ts";
 import { part, type ServicePart } from "./protocol.ts";
 import { createProviderService } from "./provider-service.ts";
 import { createReceiptService } from "./receipt-service.ts";
@@ -48,6 +50,7 @@ export const coreServices = [
   AuthService,
   ProviderService,
   ScheduleService,
+  MemoryService,
   ApprovalService,
   SystemService,
 ];
@@ -133,6 +136,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
     part(AuthService, createAuthService(deps)),
     part(ProviderService, createProviderService(deps)),
     part(ScheduleService, createScheduleService(deps)),
+    part(MemoryService, createMemoryService(deps)),
     part(ApprovalService, createApprovalService(deps)),
     part(SystemService, createSystemService(deps)),
   ];

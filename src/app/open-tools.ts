@@ -6,6 +6,7 @@ import { type Bubblewrap, findBubblewrap } from "../agent/tools/bash/find-bubble
 import { createSelectBuiltin, type Withheld } from "../agent/tools/builtin.ts";
 import { McpPrograms } from "../agent/tools/mcp/programs.ts";
 import { createMcpServers } from "../agent/tools/mcp/servers.ts";
+import { createMemoryTools } from "../agent/tools/memory.ts";
 import { createSelectTools } from "../agent/tools/select-tools.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
@@ -18,7 +19,7 @@ const mebibyte = 1_048_576;
 /** Opens bash and returns the toolbox. */
 export async function openTools(context: AppContext, workDirs: WorkDirs): Promise<Toolbox> {
   const { tool, commands, words } = await openBash(context, workDirs);
-  const { config, clock, closers, keyRing, egress, signRequest } = context;
+  const { config, clock, closers, connections, keyRing, egress, signRequest } = context;
   const programs = new McpPrograms({
     commands,
     clock,
@@ -29,7 +30,7 @@ export async function openTools(context: AppContext, workDirs: WorkDirs): Promis
   const mcp = createMcpServers({ egress, clock, programs, settings: config.mcpServers });
   const select = createSelectTools({
     mcp,
-    selectBuiltin: createSelectBuiltin([tool]),
+    selectBuiltin: createSelectBuiltin([tool, ...createMemoryTools({ db: connections.db })]),
     egress,
     clock,
     random,

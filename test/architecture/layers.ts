@@ -16,7 +16,7 @@ const layers: readonly (readonly string[])[] = [
   ["platform/context"],
   ["engine/storage", "engine/hash-chain"],
   ["engine/log"],
-  ["engine/approvals", "engine/receipts", "engine/sessions"],
+  ["engine/approvals", "engine/memory", "engine/receipts", "engine/sessions"],
   ["engine/runs"],
   ["engine/callbacks"],
   ["agent/models", "agent/tools"],

@@ -103,7 +103,7 @@ test.each(places)("a turn that pauses goes on after a kill at %s", async (place)
   const server = await openPausingProvider();
   onTestFinished(() => server.close());
   const agent = { name: "fault", tools: { builtin: ["list_dir"] }, maxTurns: 3 };
-  const reader = await killAt(place, agent, {
+  const { reader } = await killAt(place, agent, {
     RUNNEL_DEFAULTS_MODEL: "anthropic:claude-sonnet-4-5",
     RUNNEL_PROVIDERS_ANTHROPIC_KEY: "a-key",
     RUNNEL_PROVIDERS_ANTHROPIC_BASE_URL: `${server.origin}/v1`,

@@ -12,13 +12,13 @@ import { expectInvariants } from "./invariants.ts";
 import { LogReader } from "./log-reader.ts";
 
 /**
- * Runs an agent over the kill. `place` names a failpoint and a pass. Returns the whole log.
+ * Runs an agent over the kill. `place` names a failpoint and a pass. Returns the whole log, and the database.
  */
 export async function killAt(
   place: string,
   agent: Agent,
   environment: Readonly<Record<string, string>>,
-): Promise<LogReader> {
+): Promise<{ readonly reader: LogReader; readonly databaseUrl: string }> {
   const cluster = await openCluster(environment);
   const first = await cluster.start({ RUNNEL_FAILPOINT: place });
   const { sessionId } = await first.client.call(SessionService.method.createSession, { agent });
@@ -32,7 +32,7 @@ export async function killAt(
   expect(await reader.follow(second.client)).toBe(status.OK);
   await expectFolds(reader.results);
   await expectInvariants(cluster.databaseUrl);
-  return reader;
+  return { reader, databaseUrl: cluster.databaseUrl };
 }
 
 /** Runs an agent with a built-in tool over the kill. Returns the whole log, and the number of requests that the provider got. */
@@ -43,6 +43,6 @@ export async function runOverKill(
 ): Promise<{ reader: LogReader; requests: number }> {
   const { provider, environment } = await openProvider();
   provider.respond(...scripts);
-  const reader = await killAt(place, { name: "fault", tools: { builtin: [tool] } }, environment);
+  const { reader } = await killAt(place, { name: "fault", tools: { builtin: [tool] } }, environment);
   return { reader, requests: provider.requests.length };
 }

@@ -69,6 +69,7 @@ type UnaryMethod = DescMethod & { readonly methodKind: "unary" };
 export interface Stage {
   readonly db: Db;
   readonly url: string;
+  readonly target: string;
   addRunner(choice?: RunnerChoice): Promise<Runner>;
   /** Returns the audit entries of a run, oldest first. */
   audit(runId: string): Promise<Selectable<AuditEntryTable>[]>;
@@ -102,6 +103,7 @@ export async function openStage(options: { readonly clock?: Clock } = {}): Promi
   return {
     db,
     url: service.databaseUrl,
+    target: service.target,
     addRunner: async ({ scope: parts, grant, timeoutMs = 3_600_000 } = {}) => {
       const run = await addRun(db, { owner, client, timeoutMs });
       const scope: RunScope = {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { builtinToolNames, builtinTools, createSelectBuiltin } from "../../src/agent/tools/builtin.ts";
+import { memoryToolNames } from "../../src/agent/tools/memory.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 
 const selectTools = createSelectBuiltin([{ name: "bash", why: "there is no jail (no bwrap): install it" }]);
@@ -40,7 +41,7 @@ test("an unavailable tool is refused with the reason", () => {
 });
 
 test("metrics know every tool that can be available", () => {
-  expect(builtinToolNames).toEqual([...builtinTools.map(({ name }) => name), "bash"]);
+  expect(builtinToolNames).toEqual([...builtinTools.map(({ name }) => name), "bash", ...memoryToolNames]);
 });
 
 test("every tool tells the model what it does and which arguments it needs", () => {

@@ -6,6 +6,7 @@ import { builtinTools as offeredTools } from "../../console/src/new-run/draft.ts
 import { createBash } from "../../src/agent/tools/bash/bash.ts";
 import { createCommands } from "../../src/agent/tools/bash/commands.ts";
 import { builtinToolNames, builtinTools } from "../../src/agent/tools/builtin.ts";
+import { memoryToolNames } from "../../src/agent/tools/memory.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { Area } from "./area.ts";
@@ -31,14 +32,16 @@ function toolOf(name: string): Tool {
   return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
 }
 
-test("the built-in tools are the document's seven, and two for people who watch", () => {
-  expect([...builtinToolNames].sort()).toEqual([...Object.keys(documented), "set_state", "todo"].sort());
+test("the built-in tools are the document's seven, two for people who watch, and those of memory", () => {
+  expect([...builtinToolNames].sort()).toEqual(
+    [...Object.keys(documented), "set_state", "todo", ...memoryToolNames].sort(),
+  );
 });
 
 test("docs/tools.md and the console's form of a new run have every built-in tool", async () => {
   const page = await readFile(new URL("../../docs/tools.md", import.meta.url), "utf8");
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| [a-z ]+/gm)].map(([, name = ""]) => name);
-  expect(rows).toEqual(expect.arrayContaining(builtinTools.map(({ name }) => name)));
+  expect(rows).toEqual(expect.arrayContaining([...builtinTools.map(({ name }) => name), ...memoryToolNames]));
   expect(offeredTools.toSorted()).toEqual(builtinToolNames.toSorted());
 });
 

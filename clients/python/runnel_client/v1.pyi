@@ -564,6 +564,46 @@ class AsyncAuthService(_AsyncService):
         """
         ...
 
+class MemoryScope(_int):
+    """Whose memory it is."""
+    MEMORY_SCOPE_UNSPECIFIED: _ClassVar[MemoryScope]
+    """Unspecified: an invalid scope, which the service refuses."""
+    MEMORY_SCOPE_SESSION: _ClassVar[MemoryScope]
+    """That of a session: all its runs have it, and all runs of their trees. It is deleted with its session."""
+    MEMORY_SCOPE_AGENT: _ClassVar[MemoryScope]
+    """That of an agent, by its name: the agents of this name in all sessions of the client have it."""
+    MEMORY_SCOPE_CLIENT: _ClassVar[MemoryScope]
+    """That of the client: all its agents and runners have it."""
+    @classmethod
+    def Name(cls, number: _int) -> _str: ...
+    @classmethod
+    def Value(cls, name: _str) -> MemoryScope: ...
+    @classmethod
+    def keys(cls) -> list[_str]: ...
+    @classmethod
+    def values(cls) -> list[MemoryScope]: ...
+    @classmethod
+    def items(cls) -> list[tuple[_str, MemoryScope]]: ...
+MEMORY_SCOPE_UNSPECIFIED: MemoryScope
+MEMORY_SCOPE_SESSION: MemoryScope
+MEMORY_SCOPE_AGENT: MemoryScope
+MEMORY_SCOPE_CLIENT: MemoryScope
+
+class MemoryEntry(_Message):
+    """A value that outlives runs, with its key. A memory has at most 1,000 entries, and 2 MiB of values."""
+    key: _str
+    """Key of the entry, unique in its memory: 1 to 255 characters without control characters."""
+    value: _str
+    """The value: any JSON, at most 65,536 bytes. The tools of agents write texts, which are JSON strings. Unset in lists."""
+    version: _int
+    """Version of the entry: a later write of the same key has a higher one, also after a deletion."""
+    size_bytes: _int
+    """Size of the value, in bytes."""
+    update_time: _Timestamp
+    """Time of the last write."""
+    def __init__(self, *, key: _str | None = ..., value: _str | None = ..., version: _int | None = ..., size_bytes: _int | None = ..., update_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["update_time"]) -> _bool: ...
+
 class Verbosity(_int):
     """How long a model's answers are."""
     VERBOSITY_UNSPECIFIED: _ClassVar[Verbosity]
@@ -904,7 +944,12 @@ class AgentTools(_Message):
     Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
     `child.run.started` names. Checked when a message is sent.
     """
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ..., agents: _Iterable[Subagent | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    memory_scopes: _Scalars[MemoryScope]
+    """
+    Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user
+    of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent.
+    """
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ..., agents: _Iterable[Subagent | _Mapping[_str, _Any]] | None = ..., memory_scopes: _Iterable[MemoryScope | _str] | None = ...) -> None: ...
 
 class Subagent(_Message):
     """
@@ -1182,6 +1227,175 @@ class AsyncCallbackService(_AsyncService):
 
         The callback is sent after all callbacks of its session that are pending, with as many attempts as a new one. It becomes
         the newest in the list. A pending callback stays as it is, so the call may be retried while it is pending.
+        """
+        ...
+
+class GetMemoryRequest(_Message):
+    """Request of GetMemory."""
+    session_id: _str
+    """Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."""
+    agent: _str
+    """Name of the agent whose memory it is."""
+    key: _str
+    """Key of the entry."""
+    def __init__(self, *, session_id: _str | None = ..., agent: _str | None = ..., key: _str | None = ...) -> None: ...
+
+class GetMemoryResponse(_Message):
+    """Response of GetMemory."""
+    entry: MemoryEntry
+    """The entry."""
+    def __init__(self, *, entry: MemoryEntry | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["entry"]) -> _bool: ...
+
+class ListMemoryRequest(_Message):
+    """Request of ListMemory."""
+    session_id: _str
+    """Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."""
+    agent: _str
+    """Name of the agent whose memory it is."""
+    key_prefix: _str
+    """Lists only keys that start with this text."""
+    page_size: _int
+    """Maximum number of entries to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, session_id: _str | None = ..., agent: _str | None = ..., key_prefix: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListMemoryResponse(_Message):
+    """Response of ListMemory."""
+    entries: _Messages[MemoryEntry]
+    """The entries, without their values."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, entries: _Iterable[MemoryEntry | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class SearchMemoryRequest(_Message):
+    """Request of SearchMemory."""
+    session_id: _str
+    """Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."""
+    agent: _str
+    """Name of the agent whose memory it is."""
+    query: _str
+    """One to eight words, separated by spaces, at most 256 characters. A word is found inside of words too."""
+    limit: _int
+    """Maximum number of entries to return: 1 to 20; 0 means 10."""
+    def __init__(self, *, session_id: _str | None = ..., agent: _str | None = ..., query: _str | None = ..., limit: _int | None = ...) -> None: ...
+
+class SearchMemoryResponse(_Message):
+    """Response of SearchMemory."""
+    matches: _Messages[MemoryMatch]
+    """The entries that were found, the newest first."""
+    def __init__(self, *, matches: _Iterable[MemoryMatch | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class MemoryMatch(_Message):
+    """An entry that a search has found."""
+    entry: MemoryEntry
+    """The entry, without its value."""
+    excerpt: _str
+    """Up to 300 characters of the value, around the first word that was found in it."""
+    def __init__(self, *, entry: MemoryEntry | _Mapping[_str, _Any] | None = ..., excerpt: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["entry"]) -> _bool: ...
+
+class WriteMemoryRequest(_Message):
+    """Request of WriteMemory."""
+    session_id: _str
+    """Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."""
+    agent: _str
+    """Name of the agent whose memory it is."""
+    key: _str
+    """Key of the entry: 1 to 255 characters without control characters."""
+    value: _str
+    """The value: any JSON, at most 65,536 bytes."""
+    if_version: _int
+    """The version that the entry must have; 0 means that it must not exist. Unset writes in any case."""
+    def __init__(self, *, session_id: _str | None = ..., agent: _str | None = ..., key: _str | None = ..., value: _str | None = ..., if_version: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["if_version"]) -> _bool: ...
+
+class WriteMemoryResponse(_Message):
+    """Response of WriteMemory."""
+    entry: MemoryEntry
+    """The entry with its new version, without its value."""
+    def __init__(self, *, entry: MemoryEntry | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["entry"]) -> _bool: ...
+
+class DeleteMemoryRequest(_Message):
+    """Request of DeleteMemory."""
+    session_id: _str
+    """Id of the session whose memory it is. Set `session_id` or `agent`; with neither, it is the memory of the client."""
+    agent: _str
+    """Name of the agent whose memory it is."""
+    key: _str
+    """Key of the entry."""
+    if_version: _int
+    """The version that the entry must have; unset deletes it in any case."""
+    def __init__(self, *, session_id: _str | None = ..., agent: _str | None = ..., key: _str | None = ..., if_version: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["if_version"]) -> _bool: ...
+
+class DeleteMemoryResponse(_Message):
+    """Response of DeleteMemory."""
+    def __init__(self) -> None: ...
+
+class MemoryService(_Service):
+    """
+    Works on the memories of the calling client: of its sessions, of its agents, and its own. Agents reach the same entries with the tools
+    `memory_read`, `memory_write` and `memory_search`. A session of another client gives NOT_FOUND with reason SESSION_NOT_FOUND,
+    exactly as an unknown or a deleted one.
+    """
+    def get_memory(self, request: GetMemoryRequest, *, timeout: _float | None = ...) -> GetMemoryResponse:
+        """Returns one entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key."""
+        ...
+    def list_memory(self, request: ListMemoryRequest, *, timeout: _float | None = ...) -> ListMemoryResponse:
+        """Lists the entries of a memory without their values, in the order of the bytes of their keys."""
+        ...
+    def search_memory(self, request: SearchMemoryRequest, *, timeout: _float | None = ...) -> SearchMemoryResponse:
+        """
+        Returns the entries whose key or value has all words of a query, the newest first. The case of letters does not matter. It looks
+        through all entries of the memory, at most 2 MiB.
+        """
+        ...
+    def write_memory(self, request: WriteMemoryRequest, *, timeout: _float | None = ...) -> WriteMemoryResponse:
+        """
+        Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
+        entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
+        memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+        """
+        ...
+    def delete_memory(self, request: DeleteMemoryRequest, *, timeout: _float | None = ...) -> DeleteMemoryResponse:
+        """
+        Deletes an entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key; ABORTED (MEMORY_CHANGED) as in
+        WriteMemory.
+        """
+        ...
+
+class AsyncMemoryService(_AsyncService):
+    """
+    Works on the memories of the calling client: of its sessions, of its agents, and its own. Agents reach the same entries with the tools
+    `memory_read`, `memory_write` and `memory_search`. A session of another client gives NOT_FOUND with reason SESSION_NOT_FOUND,
+    exactly as an unknown or a deleted one.
+    """
+    async def get_memory(self, request: GetMemoryRequest, *, timeout: _float | None = ...) -> GetMemoryResponse:
+        """Returns one entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key."""
+        ...
+    async def list_memory(self, request: ListMemoryRequest, *, timeout: _float | None = ...) -> ListMemoryResponse:
+        """Lists the entries of a memory without their values, in the order of the bytes of their keys."""
+        ...
+    async def search_memory(self, request: SearchMemoryRequest, *, timeout: _float | None = ...) -> SearchMemoryResponse:
+        """
+        Returns the entries whose key or value has all words of a query, the newest first. The case of letters does not matter. It looks
+        through all entries of the memory, at most 2 MiB.
+        """
+        ...
+    async def write_memory(self, request: WriteMemoryRequest, *, timeout: _float | None = ...) -> WriteMemoryResponse:
+        """
+        Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
+        entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
+        memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+        """
+        ...
+    async def delete_memory(self, request: DeleteMemoryRequest, *, timeout: _float | None = ...) -> DeleteMemoryResponse:
+        """
+        Deletes an entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key; ABORTED (MEMORY_CHANGED) as in
+        WriteMemory.
         """
         ...
 

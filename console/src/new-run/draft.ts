@@ -43,4 +43,7 @@ export const builtinTools: readonly string[] = [
   "bash",
   "set_state",
   "todo",
+  "memory_read",
+  "memory_write",
+  "memory_search",
 ];

@@ -6,6 +6,7 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Usage } from "./usage_pb.js";
+import type { MemoryScope } from "./memory_pb.js";
 
 /**
  * Describes the file runnel/v1/session.proto.
@@ -674,6 +675,14 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: repeated runnel.v1.Subagent agents = 9;
    */
   agents: Subagent[];
+
+  /**
+   * Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user
+   * of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent.
+   *
+   * @generated from field: repeated runnel.v1.MemoryScope memory_scopes = 12;
+   */
+  memoryScopes: MemoryScope[];
 };
 
 /**

@@ -388,8 +388,8 @@ async function* takeCalls(
     ? { counts: progress.callCounts, interventions: cutInterventions(loop, made) }
     : noticeRepetition(loop, progress, made);
   const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, calls, tools);
-  const { session, signal, span, isHeld } = context;
-  const work = { ...(await context.openWorkspace()), sessionId: session.name, signal, span, isHeld };
+  const { session, signal, span, isHeld, findMemory } = context;
+  const work = { ...(await context.openWorkspace()), sessionId: session.name, findMemory, signal, span, isHeld };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
   if (usedApprovals.length > 0) {
     const isApproved = ({ approval }: OpenToolCall) => approval?.state === "approved";

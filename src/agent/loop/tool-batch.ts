@@ -3,12 +3,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
-import type { DriverStep, OpenToolCall, RunContext } from "../../engine/runs/driver.ts";
+import type { DriverStep, OpenToolCall, RunContext, SettleCall } from "../../engine/runs/driver.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { callTimeoutMs, runCall } from "../tools/call.ts";
-import type { Tool, ToolContext, ToolOutcome, ToolProgress, ToolResult } from "../tools/tool.ts";
+import { callTimeoutMs, prepareCall } from "../tools/call.ts";
+import type { Tool, ToolContext, ToolEffect, ToolOutcome, ToolProgress, ToolResult } from "../tools/tool.ts";
 import { isUndecided, outcomeOfRefusal } from "./approvals.ts";
 import { callsPerTurnMax } from "./calls.ts";
 import { describeTools } from "./invalid-calls.ts";
@@ -42,7 +42,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
   const waiting = batch.calls.flatMap(({ outcome, approval, child }, position) =>
     outcome === undefined && child === undefined && !(isWaiting && approval !== undefined) ? [position] : [],
   );
-  const running = new Map<number, Promise<{ position: number; outcome: ToolCallCompleted }>>();
+  const running = new Map<number, Promise<CallEnd>>();
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < parallelCallsMax && waiting.length > 0) {
       // A frozen process may wake up after another replica has run these calls or reported them as interrupted. So it commits
@@ -54,20 +54,31 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
       const position = waiting.shift() ?? 0;
       running.set(position, runOne(batch, position));
     }
-    const { position, outcome } = await Promise.race(running.values());
+    const end = await Promise.race(running.values());
+    const { position } = end;
     // An outcome that the stop itself caused says nothing about the call.
     if (batch.work.signal.aborted) {
       return undefined;
     }
     running.delete(position);
-    outcomes[position] = outcome;
+    const { outcome } = end;
     yield { kind: "commit", results: [], effects: { toolOutcome: { turn: batch.turn, position, outcome } } };
+    outcomes[position] = end.reached();
     failpoint("outcome.committed");
   }
   return outcomes.filter((outcome) => outcome !== undefined);
 }
 
-async function runOne(batch: ToolBatch, position: number): Promise<{ position: number; outcome: ToolCallCompleted }> {
+/** The end of a call. */
+interface CallEnd {
+  readonly position: number;
+  /** A call with an effect has its outcome in the transaction that stores it. */
+  readonly outcome: ToolCallCompleted | SettleCall;
+  /** Returns the outcome once it is stored. */
+  readonly reached: () => ToolCallCompleted;
+}
+
+async function runOne(batch: ToolBatch, position: number): Promise<CallEnd> {
   const open = batch.calls[position];
   if (open === undefined) {
     throw new Error(`no call at position ${position}`);
@@ -78,11 +89,27 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
   failpoint("tool.starting");
   const outcome = await outcomeOf(batch, open, position, span.traceParent);
   failpoint("tool.ended");
-  const isOk = "content" in outcome;
-  span.end(isOk ? { result: () => outcome.content } : { error: outcome.error });
-  const durationMs = batch.clock.monotonicMs() - startMs;
-  batch.events.toolFinished({ tool: call.name, outcome: isOk ? "ok" : "error", durationMs });
-  return { position, outcome: present(call, outcome) };
+  const finish = (known: ToolOutcome): ToolCallCompleted => {
+    const isOk = "content" in known;
+    span.end(isOk ? { result: () => known.content } : { error: known.error });
+    const durationMs = batch.clock.monotonicMs() - startMs;
+    batch.events.toolFinished({ tool: call.name, outcome: isOk ? "ok" : "error", durationMs });
+    return present(call, known);
+  };
+  if (!("settle" in outcome)) {
+    const completed = finish(outcome);
+    return { position, outcome: completed, reached: () => completed };
+  }
+  const { settle } = outcome;
+  let last: ToolOutcome = { error: "not run" };
+  return {
+    position,
+    outcome: async (trx) => {
+      last = await settle(trx);
+      return present(call, last);
+    },
+    reached: () => finish(last),
+  };
 }
 
 async function outcomeOf(
@@ -90,7 +117,7 @@ async function outcomeOf(
   open: OpenToolCall,
   position: number,
   traceParent: string | undefined,
-): Promise<ToolOutcome> {
+): Promise<ToolOutcome | ToolEffect> {
   if (batch.interventions.size > 0) {
     return {
       error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, because one was repeated",
@@ -118,7 +145,7 @@ async function outcomeOf(
     report: (progress: ToolProgress) => batch.report(call, progress),
   };
   const timeoutMs = tool.timeoutMs ?? callTimeoutMs;
-  return await runCall(tool, call.arguments, context, { timeoutMs, clock: batch.clock });
+  return await prepareCall(tool, call.arguments, context, { timeoutMs, clock: batch.clock });
 }
 
 /** Returns the outcome for the log. Lone surrogates, which a client's host may send, are replaced: they are invalid text. */

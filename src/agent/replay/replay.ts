@@ -114,6 +114,7 @@ function contextOf({ runId, agent, messages }: Recording): RunContext {
     session: { name: "", callback: undefined },
     openWorkspace: unusedWorkspace,
     readTree: unused(),
+    findMemory: unused(),
     input,
     transcript: messages,
     checkpoint: undefined,

@@ -5,6 +5,7 @@ import { editFile } from "./edit-file.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { listDir } from "./list-dir.ts";
+import { memoryToolNames } from "./memory.ts";
 import { readFile } from "./read-file.ts";
 import { setState } from "./set-state.ts";
 import { todo } from "./todo.ts";
@@ -15,7 +16,11 @@ import { writeFile } from "./write-file.ts";
 export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir, setState, todo];
 
 /** The names of all builtin tools, for metrics. */
-export const builtinToolNames: readonly string[] = [...builtinTools.map((tool) => tool.name), "bash"];
+export const builtinToolNames: readonly string[] = [
+  ...builtinTools.map((tool) => tool.name),
+  "bash",
+  ...memoryToolNames,
+];
 
 /** A tool that this service does not offer, with the reason. */
 export interface Withheld {

@@ -4,7 +4,7 @@
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { parseArguments, type ToolArguments } from "./arguments.ts";
 import { capContent } from "./cap.ts";
-import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
+import type { Tool, ToolContext, ToolEffect, ToolOutcome } from "./tool.ts";
 
 /** Contract: the timeout of one call is two minutes, including retries. */
 export const callTimeoutMs = 120_000;
@@ -30,6 +30,32 @@ export async function runCall(
   context: ToolContext,
   options: CallOptions,
 ): Promise<ToolOutcome> {
+  return await within<never>(argumentsJson, context, options, (args, stoppable) =>
+    attempt<never>(() => tool.run(args, stoppable), stoppable),
+  );
+}
+
+/** Like `runCall`, for callers that have a transaction for the effect of a call. */
+export async function prepareCall(
+  tool: Tool,
+  argumentsJson: string,
+  context: ToolContext,
+  options: CallOptions,
+): Promise<ToolOutcome | ToolEffect> {
+  const { prepare } = tool;
+  return prepare === undefined
+    ? await runCall(tool, argumentsJson, context, options)
+    : await within<ToolEffect>(argumentsJson, context, options, (args, stoppable) =>
+        attempt<ToolEffect>(() => prepare(args, stoppable), stoppable),
+      );
+}
+
+async function within<Effect extends ToolEffect>(
+  argumentsJson: string,
+  context: ToolContext,
+  options: CallOptions,
+  run: (args: ToolArguments, context: ToolContext) => Promise<ToolOutcome | Effect>,
+): Promise<ToolOutcome | Effect> {
   const parsed = parseArguments(argumentsJson);
   if ("error" in parsed) {
     return parsed;
@@ -43,7 +69,7 @@ export async function runCall(
   context.signal.addEventListener("abort", cancel, { once: true });
   try {
     return await Promise.race([
-      attempt(tool, parsed.args, { ...context, signal: stop.signal }),
+      run(parsed.args, { ...context, signal: stop.signal }),
       enforceEnd(stop, ended.signal, options),
     ]);
   } finally {
@@ -58,9 +84,12 @@ const canceledText = "context canceled";
 /** Enough to kill a process tree or to close files. A tool that takes longer continues alone and its outcome is dropped. */
 const stopGraceMs = 5_000;
 
-async function attempt(tool: Tool, args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
+async function attempt<Effect extends ToolEffect>(
+  run: () => Promise<ToolOutcome | Effect>,
+  context: ToolContext,
+): Promise<ToolOutcome | Effect> {
   try {
-    const outcome = await tool.run(args, context);
+    const outcome = await run();
     return "content" in outcome ? { ...outcome, content: capContent(outcome.content) } : outcome;
   } catch (error) {
     return { error: context.signal.aborted ? textOf(context.signal.reason) : `panic: ${textOf(error)}` };

@@ -65,7 +65,8 @@ export interface SelectToolsOptions {
 /** Creates the selection. */
 export function createSelectTools(options: SelectToolsOptions): SelectTools {
   return (tools, session, tell = () => {}) => {
-    const selected = new Map(options.selectBuiltin(tools?.builtin ?? []).map((tool) => [tool.name, tool]));
+    const builtin = options.selectBuiltin(tools?.builtin ?? []);
+    const selected = new Map(builtin.map((tool) => [tool.name, (tools && tool.forAgent?.(tools)) ?? tool]));
     const host = hostOf(session, options);
     const startMs = options.clock.monotonicMs();
     const names = new Set(selected.keys());

@@ -1,7 +1,10 @@
 // The port to a tool: everything that the agent loop knows of a tool.
 
+import type { AgentTools } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../../engine/log/result.ts";
+import type { FindMemory } from "../../engine/memory/owner.ts";
 import type { Workspace } from "../../engine/sessions/workspace.ts";
+import type { Transaction } from "../../platform/database/database.ts";
 
 /** What a run gives its tools. */
 export interface ToolContext extends Workspace {
@@ -10,6 +13,8 @@ export interface ToolContext extends Workspace {
   readonly signal: AbortSignal;
   /** Identifies the call, for tools that send requests to others. */
   readonly call?: ToolCallReference;
+  /** Finds a memory that the run may use. Unset where no run is. */
+  readonly findMemory?: FindMemory;
   /** Takes how far the call has got. Unset where no log has it. */
   readonly report?: (progress: ToolProgress) => void;
 }
@@ -33,6 +38,14 @@ export interface ToolCallReference {
 
 /** The end of a call. A failure that the model should read is an outcome, not a throw. */
 export type ToolOutcome = ToolResult | { readonly error: string };
+
+/**
+ * A call whose effect is rows of the database. Its outcome is made in the transaction that stores it, so the effect happens exactly
+ * once. The function runs again when the transaction is repeated.
+ */
+export interface ToolEffect {
+  readonly settle: (trx: Transaction) => Promise<ToolOutcome>;
+}
 
 /** What a call returned. */
 export interface ToolResult {
@@ -73,4 +86,11 @@ export interface Tool {
   readonly changes?: (args: Readonly<Record<string, unknown>>) => readonly ResultInit[];
   /** Runs one call. The arguments are an object as the model wrote it: check every value. */
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
+  /** Runs one call up to its effect. Set for a tool whose effect is rows of the database: `run` then has none. */
+  readonly prepare?: (
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+  ) => Promise<ToolOutcome | ToolEffect>;
+  /** Returns the tool as an agent with these settings has it. Unset for a tool that is the same for all. */
+  readonly forAgent?: (tools: AgentTools) => Tool;
 }

@@ -2,6 +2,8 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type AgentTools, AgentToolsSchema, type McpServer } from "#gen/runnel/v1/session_pb.js";
+import { scopesOf } from "../../engine/memory/find.ts";
+import { memoryToolNames } from "./memory.ts";
 
 /** Returns the first tool that the parent does not have, with what to do; undefined when the parent has all. */
 export function findBeyond(tools: AgentTools | undefined, parent: AgentTools | undefined): string | undefined {
@@ -27,6 +29,11 @@ export function findBeyond(tools: AgentTools | undefined, parent: AgentTools | u
   const other = tools?.agents.find(({ handoff }) => handoff);
   if (other !== undefined) {
     return `agents ${other.name}: a child run answers its caller, and hands nothing over; unset handoff`;
+  }
+  const usesMemory = tools?.builtin.some((name) => memoryToolNames.some((each) => each === name)) === true;
+  const scope = usesMemory ? scopesOf(tools).find((each) => !scopesOf(parent).includes(each)) : undefined;
+  if (scope !== undefined) {
+    return beyond("memory_scopes", scope);
   }
   return tools?.functions[0] !== undefined || tools?.unknownCallsToCaller === true
     ? "functions: no caller could answer them; leave them unset"

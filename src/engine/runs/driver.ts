@@ -9,6 +9,7 @@ import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { RunSpan } from "../../platform/telemetry/traces.ts";
 import type { ResultInit } from "../log/result.ts";
+import type { FindMemory } from "../memory/owner.ts";
 import type { Statement } from "../receipts/statement.ts";
 import type { Workspace } from "../sessions/workspace.ts";
 import type { ApprovalState, NewApproval } from "../storage/approval.ts";
@@ -79,6 +80,8 @@ export interface RunContext {
    * before any action that must not happen twice.
    */
   readonly isHeld: () => boolean;
+  /** Finds a memory that the agent of the run may use. */
+  readonly findMemory: FindMemory;
   /** Returns the place of the run in its tree, and which of these child runs a new one may continue. */
   readonly readTree: (continued: readonly string[]) => Promise<RunTree>;
   /** The span of the run; spans of the driver belong below it. */
@@ -172,12 +175,22 @@ export interface StepEffects {
   /** Approved calls that are about to begin. */
   readonly usedApprovals?: readonly string[];
   /** The outcome of one call, stored before its result is due in the log. */
-  readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
+  readonly toolOutcome?: {
+    readonly turn: number;
+    readonly position: number;
+    readonly outcome: ToolCallCompleted | SettleCall;
+  };
   /** The turn whose call outcomes, all and in order, are the first results of this step. */
   readonly toolResultsOfTurn?: number;
   /** Writes rows that only the driver's protocol knows. */
   readonly own?: WriteOwn;
 }
+
+/**
+ * Writes the rows of a call and returns its outcome, in the transaction that stores the outcome: so a call writes exactly once. Runs
+ * again when the transaction is repeated, but not for a call that has an outcome.
+ */
+export type SettleCall = (trx: Transaction) => Promise<ToolCallCompleted>;
 
 /** A call, with the request for its approval if it needs one. */
 export interface CallToMake {

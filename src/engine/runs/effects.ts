@@ -11,7 +11,7 @@ import { insertApproval, markApprovalUsed } from "../storage/approval.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
 import { insertCompaction } from "../storage/compaction.ts";
 import { setAgent, setTurn } from "../storage/run.ts";
-import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
+import { hasToolOutcome, insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
 import { startChildren } from "./children.ts";
 import type { StepEffects } from "./driver.ts";
@@ -71,8 +71,7 @@ export async function applyEffects(
     await markApprovalUsed(trx, { id, useId: id });
   }
   if (effects.toolOutcome !== undefined) {
-    const { turn, position, outcome } = effects.toolOutcome;
-    await recordToolOutcome(trx, { runId, turn, position, outcome: toBinary(ToolCallCompletedSchema, outcome) });
+    await storeOutcome(trx, runId, effects.toolOutcome);
     failpoint("outcome.written");
   }
   if (effects.toolResultsOfTurn !== undefined) {
@@ -90,4 +89,17 @@ export async function applyEffects(
 
 function encodeMessages(messages: readonly Message[]): Uint8Array[] {
   return messages.map((message) => toBinary(MessageSchema, message));
+}
+
+/** A transaction whose commit is in doubt is repeated: what it has already written is not written again. */
+async function storeOutcome(
+  trx: Transaction,
+  runId: string,
+  { turn, position, outcome: given }: NonNullable<StepEffects["toolOutcome"]>,
+): Promise<void> {
+  if (typeof given === "function" && (await hasToolOutcome(trx, { runId, turn, position }))) {
+    return;
+  }
+  const outcome = typeof given === "function" ? await given(trx) : given;
+  await recordToolOutcome(trx, { runId, turn, position, outcome: toBinary(ToolCallCompletedSchema, outcome) });
 }

@@ -21,12 +21,12 @@ import type { CallChild, OpenToolCall, RunContext } from "./driver.ts";
 export interface LoadedRun {
   readonly context: Omit<
     RunContext,
-    "signal" | "stopReason" | "isHeld" | "openWorkspace" | "readTree" | "span" | "tryAppend"
+    "signal" | "stopReason" | "isHeld" | "openWorkspace" | "findMemory" | "readTree" | "span" | "tryAppend"
   >;
   /** The number of messages in the session, including the ones left out of the transcript. */
   readonly transcriptLength: number;
   readonly workDir: string | undefined;
-  /** The session whose own directory the tools work in: that of the run at the top of the tree. */
+  /** The session whose directory and memory the tools use: that of the run at the top of the tree. */
   readonly session: { readonly id: string; readonly name: string; readonly client: string };
   readonly checkpoint: Checkpoint | undefined;
   /** The chain of the log as earlier owners left it. */

@@ -15,6 +15,7 @@ import type { ResultLog } from "../log/log.ts";
 import type { LogEntry, ResultInit } from "../log/result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import type { RunWriter } from "../log/writer.ts";
+import { createFindMemory } from "../memory/find.ts";
 import type { WorkDirs } from "../sessions/work-dirs.ts";
 import { parkForApprovals, parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
@@ -165,6 +166,7 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
       driver.run({
         ...loaded.context,
         ...{ openWorkspace, signal, stopReason, isHeld, span, tryAppend, readTree: readTreeOf },
+        findMemory: createFindMemory(loaded.context.agent, loaded.session),
       });
     return await drive({
       ...{ run: begin, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock },

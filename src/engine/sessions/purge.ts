@@ -23,6 +23,7 @@ import type { Retention } from "../storage/retention.ts";
 import { lockRun } from "../storage/run.ts";
 import { readResultPage } from "../storage/run-result.ts";
 import { lockSession, markSessionDeleted } from "../storage/session.ts";
+import { deleteStateOfSessions } from "../storage/state-value.ts";
 import { deleteToolCalls } from "../storage/tool-call.ts";
 import { deleteTranscript } from "../storage/transcript.ts";
 
@@ -131,6 +132,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
     after = runs.at(-1);
   }
   await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
+  await deleteStateOfSessions(db, { sessions: [session], rowsMax: erasedRowsMax });
   for (const { deleteOfSessions } of retention) {
     await deleteOfSessions?.(db, [session]);
   }

@@ -8,6 +8,7 @@ import { deleteApprovals } from "./approval.ts";
 import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
 import type { Retention } from "./retention.ts";
+import { deleteStateOfSessions } from "./state-value.ts";
 import { deleteToolCalls } from "./tool-call.ts";
 import { deleteTranscript } from "./transcript.ts";
 
@@ -44,6 +45,7 @@ export async function eraseContents(
     await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
   }
   await deleteCallbacks(db, { sessions, rowsMax: erasedRowsMax });
+  await deleteStateOfSessions(db, { sessions, rowsMax: erasedRowsMax });
   for (const { deleteOfSessions } of retention) {
     await deleteOfSessions?.(db, sessions);
   }

@@ -20,6 +20,7 @@ declare module "../../platform/database/schema.ts" {
     approval: ApprovalTable;
     work_dir_claim: WorkDirClaimTable;
     tree_check: TreeCheckTable;
+    state_value: StateValueTable;
   }
 }
 
@@ -246,4 +247,16 @@ export interface WorkDirClaimTable {
   path: string;
   client: string;
   create_time: Generated<Date>;
+}
+
+/** A value that outlives runs, of a memory or of another owner of a protocol. */
+export interface StateValueTable {
+  owner: Uint8Array;
+  key: string;
+  client: string;
+  value: string;
+  version: Generated<number>;
+  /** The session with which the value is deleted. */
+  session: string | null;
+  update_time: Generated<Date>;
 }

@@ -57,6 +57,21 @@ export async function recordToolOutcome(
     .execute();
 }
 
+/** Returns whether a call has an outcome. */
+export async function hasToolOutcome(
+  trx: Transaction,
+  { runId, turn, position }: { runId: string; turn: number; position: number },
+): Promise<boolean> {
+  const row = await trx
+    .selectFrom("tool_call")
+    .select("end_time")
+    .where("run_id", "=", runId)
+    .where("turn", "=", turn)
+    .where("position", "=", position)
+    .executeTakeFirst();
+  return row !== undefined && row.end_time !== null;
+}
+
 /** Returns the calls whose outcome is not in the log yet, in the order of the model's calls. */
 export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
   const { rows } = await sql<ToolCallRow>`

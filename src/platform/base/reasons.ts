@@ -286,6 +286,25 @@ export const coreReasons = nameReasons({
     about: "The path or a resource that the call names does not exist, or no longer exists.",
     fix: "Check the name; the message names the missing part.",
   },
+  // Memory.
+  MEMORY_NOT_FOUND: {
+    code: Code.NotFound,
+    httpStatus: 404,
+    about: "The memory has no entry with this key.",
+    fix: "List the memory, and check whose it is: of the session, the agent or the client.",
+  },
+  MEMORY_CHANGED: {
+    code: Code.Aborted,
+    httpStatus: 409,
+    about: "The entry of the memory does not have the version that the call expects: another call has written it.",
+    fix: "Read the entry, and write again with its version.",
+  },
+  MEMORY_FULL: {
+    code: Code.FailedPrecondition,
+    httpStatus: 409,
+    about: "The memory has its maximum number of entries or of bytes.",
+    fix: "Delete or shorten entries.",
+  },
   // Approvals.
   APPROVAL_NOT_FOUND: {
     code: Code.NotFound,

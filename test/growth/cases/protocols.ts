@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
+import { findKeyProblem, findValueProblem, trimValue } from "../../../src/engine/memory/state-text.ts";
 import { editLines } from "../../../src/protocols/exchange/execute/edit-lines.ts";
 import { fitResults } from "../../../src/protocols/exchange/fit-results.ts";
 import { readHeader } from "../../../src/protocols/exchange/inbox/header.ts";
@@ -16,7 +17,6 @@ import { inputMessage } from "../../../src/protocols/langbot/runners/event-messa
 import { MediaTaker } from "../../../src/protocols/langbot/runners/inline-media.ts";
 import { peekRunnerId, readManifest } from "../../../src/protocols/langbot/runners/manifest.ts";
 import { parseRunnerId } from "../../../src/protocols/langbot/runners/runner-id.ts";
-import { findKeyProblem, findValueProblem, trimValue } from "../../../src/protocols/langbot/runners/state-text.ts";
 import { item, openIngest } from "../../runners/results/reported.ts";
 import type { GrowthCase } from "../growth.ts";
 import { jsonTexts, plainTexts } from "../inputs.ts";

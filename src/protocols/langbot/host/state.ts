@@ -6,17 +6,17 @@ import type {
   ListStateRequest,
   SetStateRequest,
 } from "#gen/runnel/host/v1/host_storage_service_pb.js";
-import { invalidField } from "../../../platform/base/fault.ts";
-import { stateValueBytesMax } from "../runners/limits.ts";
-import { isStateScope, stateKey, stateScopes } from "../runners/scope.ts";
-import { findKeyProblem, findValueProblem, trimValue } from "../runners/state-text.ts";
+import { findKeyProblem, findValueProblem, trimValue } from "../../../engine/memory/state-text.ts";
 import {
   deleteStateValue,
   findStateValue,
   listStateKeys,
   type StateKey,
   setStateValue,
-} from "../storage/state-value.ts";
+} from "../../../engine/storage/state-value.ts";
+import { invalidField } from "../../../platform/base/fault.ts";
+import { stateValueBytesMax } from "../runners/limits.ts";
+import { isStateScope, stateKey, stateScopes } from "../runners/scope.ts";
 import { type HostContext, type HostDeps, type HostRun, withHostRun, withHostWrite } from "./access.ts";
 import { countOf, pageItemsMax } from "./page.ts";
 
@@ -29,7 +29,7 @@ export async function getState(
   const call = { runId, action: "state_get", needs: { stateScope: scope }, resource: key, scope } as const;
   return await withHostRun(deps, context, call, async (run) => {
     const value = await findStateValue(deps.db, requireKey(run, scope, key));
-    return value === undefined ? { found: false } : { found: true, value };
+    return value === undefined ? { found: false } : { found: true, value: value.value };
   });
 }
 

@@ -7,11 +7,11 @@ import {
   type ReadStorageRequest,
   type WriteStorageRequest,
 } from "#gen/runnel/host/v1/host_storage_service_pb.js";
+import { findKeyProblem } from "../../../engine/memory/state-text.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
 import { pieceBytesMax, storageValueBytesMax } from "../runners/limits.ts";
 import { type StorageArea, storageKey } from "../runners/scope.ts";
-import { findKeyProblem } from "../runners/state-text.ts";
 import {
   beginStorageVersion,
   deleteStorageValue,

@@ -3,13 +3,18 @@
 //
 // A repeated call is executed again: no key distinguishes a retry from another call. A call whose answer was lost may have had
 // its effects.
+//
+// The memory tools of a runner work on the state that the runner also reads and writes by calls of its own, and on the memory of its
+// client, which agents share.
 
 import { create } from "@bufbuild/protobuf";
 import type { CallToolRequest, GetToolRequest } from "#gen/runnel/host/v1/host_tool_service_pb.js";
+import { MemoryScope } from "#gen/runnel/v1/memory_pb.js";
 import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
-import { runCall } from "../../../agent/tools/call.ts";
-import type { Tool } from "../../../agent/tools/tool.ts";
+import { prepareCall } from "../../../agent/tools/call.ts";
+import type { Tool, ToolOutcome } from "../../../agent/tools/tool.ts";
 import type { Toolbox } from "../../../agent/tools/toolbox.ts";
+import { type FindMemory, memoryOfClient } from "../../../engine/memory/owner.ts";
 import type { WorkDirs } from "../../../engine/sessions/work-dirs.ts";
 import { findSessionOfRun } from "../../../engine/storage/session.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -19,8 +24,9 @@ import { readObjectText } from "../../../platform/base/json/object-text.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
 import { reasons } from "../reasons.ts";
+import { type StateScope, stateKey } from "../runners/scope.ts";
 import { takeToolCall } from "../storage/host-usage.ts";
-import type { HostRun } from "./access.ts";
+import { type HostRun, holdHostRun } from "./access.ts";
 
 /** Dependencies of tool calls. */
 export interface ToolDeps {
@@ -59,10 +65,13 @@ export function getTool(deps: Pick<ToolDeps, "toolbox">, { toolName }: GetToolRe
   return JSON.stringify(detail);
 }
 
+/** The run whose runner calls. */
+type CallingRun = Pick<HostRun, "runId" | "attempt" | "scope" | "grant" | "signal">;
+
 /** Calls a tool and returns its result as JSON: `{"content":"…"}`. Throws Fault HOST_CALL_FAILED when the tool fails. */
 export async function callTool(
   deps: ToolDeps,
-  run: Pick<HostRun, "runId" | "scope" | "signal">,
+  run: CallingRun,
   { toolName, parameters }: CallToolRequest,
 ): Promise<string> {
   const tool = selectTool(deps.toolbox, toolName);
@@ -85,8 +94,9 @@ async function runMeasured(
   { db, clock, events, workDirs }: ToolDeps,
   tool: Tool,
   args: string,
-  { runId, signal }: Pick<HostRun, "runId" | "signal">,
-) {
+  run: CallingRun,
+): Promise<ToolOutcome> {
+  const { runId, signal } = run;
   const session = await findSessionOfRun(db, runId);
   if (session === undefined) {
     throw new Fault(reasons.GRANT_REFUSED, "run is not active");
@@ -94,17 +104,41 @@ async function runMeasured(
   const place = await workDirs.open(session, undefined);
   const call = { id: newUuid(clock.nowMs()), written: args, traceParent: undefined };
   const startMs = clock.monotonicMs();
-  const context = { ...place, sessionId: session.name, signal, call };
-  const outcome = await runCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
+  const context = { ...place, sessionId: session.name, findMemory: findMemoryOf(run), signal, call };
+  const prepared = await prepareCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
+  const outcome =
+    "settle" in prepared
+      ? await db.transaction().execute(async (trx) => {
+          await holdHostRun(trx, run);
+          return await prepared.settle(trx);
+        })
+      : prepared;
   const durationMs = clock.monotonicMs() - startMs;
   events.toolFinished({ tool: tool.name, outcome: "content" in outcome ? "ok" : "error", durationMs });
   return outcome;
 }
 
+/** The state of a granted scope is the memory of a runner: that of its conversation, and its own. */
+function findMemoryOf({ scope, grant }: CallingRun): FindMemory {
+  const ofState = (state: StateScope) => {
+    const owner =
+      grant.apis.includes("state") && grant.stateScopes.includes(state) ? stateKey(scope, state) : undefined;
+    return owner && { owner, client: scope.client, session: undefined };
+  };
+  const find = {
+    session: () => ofState("conversation"),
+    agent: () => ofState("runner"),
+    client: () => memoryOfClient(scope.client),
+  };
+  return (asked) => find[asked]();
+}
+
+const memoryScopes = [MemoryScope.SESSION, MemoryScope.AGENT, MemoryScope.CLIENT];
+
 /** Returns a tool of the service. Tools that a session brings belong to that session only. */
 function selectTool({ select }: Pick<Toolbox, "select">, name: string): Tool | undefined {
   try {
-    const tools = create(AgentToolsSchema, { builtin: [name] });
+    const tools = create(AgentToolsSchema, { builtin: [name], memoryScopes });
     const [tool] = select(tools, { client: "", name: "", callback: undefined }).tools;
     // Runners change their state by calls of their own, and only the agent loop writes what a tool adds to the log.
     return tool?.changes === undefined ? tool : undefined;

@@ -1,6 +1,7 @@
 // What the results of a runner change besides the log: data for the transaction that writes the results.
 
 import { insertApproval, type NewApproval } from "../../../engine/storage/approval.ts";
+import { setStateValue } from "../../../engine/storage/state-value.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
@@ -8,7 +9,6 @@ import { type NewArtifact, putArtifact } from "../storage/artifact.ts";
 import { advanceConversation } from "../storage/conversation.ts";
 import { insertHistoryItem } from "../storage/history-item.ts";
 import { appendVerdicts, type VerdictRow } from "../storage/result-verdict.ts";
-import { setStateValue } from "../storage/state-value.ts";
 
 /** The effects of one batch of results. */
 export interface ReportedEffects {

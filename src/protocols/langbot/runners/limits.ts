@@ -3,8 +3,6 @@
 
 /** The maximum bytes of a state's value: its JSON text as received, without surrounding white space. */
 export const stateValueBytesMax = 262_144;
-/** The maximum characters of a key of state or storage: the same as in the protocol's own host. */
-export const keyCharsMax = 255;
 /** The maximum bytes of a storage's value. */
 export const storageValueBytesMax = 10 * 1_048_576;
 /** The maximum bytes of one piece of a storage or an artifact: clients refuse messages of more than 4 MiB. */

@@ -14,7 +14,6 @@ declare module "../../../platform/database/schema.ts" {
     conversation: ConversationTable;
     history_item: HistoryItemTable;
     agent_event: AgentEventTable;
-    state_value: StateValueTable;
     storage_value: StorageValueTable;
     storage_piece: StoragePieceTable;
     artifact: ArtifactTable;
@@ -145,15 +144,6 @@ export interface AgentEventTable {
   seq: number | null;
   record: Uint8Array;
   create_time: Generated<Date>;
-}
-
-/** Values of state. */
-export interface StateValueTable {
-  owner: Uint8Array;
-  key: string;
-  client: string;
-  value: string;
-  update_time: Generated<Date>;
 }
 
 /** Finished values of storage. */

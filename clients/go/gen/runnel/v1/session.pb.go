@@ -1114,7 +1114,10 @@ type AgentTools struct {
 	Mcp []*McpServer `protobuf:"bytes,8,rep,name=mcp,proto3" json:"mcp,omitempty"`
 	// Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
 	// `child.run.started` names. Checked when a message is sent.
-	Agents        []*Subagent `protobuf:"bytes,9,rep,name=agents,proto3" json:"agents,omitempty"`
+	Agents []*Subagent `protobuf:"bytes,9,rep,name=agents,proto3" json:"agents,omitempty"`
+	// Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user
+	// of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent.
+	MemoryScopes  []MemoryScope `protobuf:"varint,12,rep,packed,name=memory_scopes,json=memoryScopes,proto3,enum=runnel.v1.MemoryScope" json:"memory_scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1208,6 +1211,13 @@ func (x *AgentTools) GetMcp() []*McpServer {
 func (x *AgentTools) GetAgents() []*Subagent {
 	if x != nil {
 		return x.Agents
+	}
+	return nil
+}
+
+func (x *AgentTools) GetMemoryScopes() []MemoryScope {
+	if x != nil {
+		return x.MemoryScopes
 	}
 	return nil
 }
@@ -1754,7 +1764,7 @@ var File_runnel_v1_session_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17runnel/v1/session.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xd2\x05\n" +
+	"\x17runnel/v1/session.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x16runnel/v1/memory.proto\x1a\x15runnel/v1/usage.proto\"\xd2\x05\n" +
 	"\aSession\x12\"\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\x03\xe0A\x03R\tsessionId\x12\x17\n" +
@@ -1856,7 +1866,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06strict\x18\x04 \x01(\bR\x06strict\"X\n" +
 	"\x06Budget\x12\x1f\n" +
 	"\x06tokens\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06tokens\x12-\n" +
-	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xf6\x03\n" +
+	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xc8\x04\n" +
 	"\n" +
 	"AgentTools\x12)\n" +
 	"\abuiltin\x18\x01 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10@\"\x05r\x03(\x80\x01R\abuiltin\x128\n" +
@@ -1868,7 +1878,8 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\x12=\n" +
 	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\x120\n" +
 	"\x03mcp\x18\b \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\x03mcp\x125\n" +
-	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\"\xb3\x03\n" +
+	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\x12P\n" +
+	"\rmemory_scopes\x18\f \x03(\x0e2\x16.runnel.v1.MemoryScopeB\x13\xbaH\x10\x92\x01\r\x10\x03\x18\x01\"\a\x82\x01\x04\x10\x01 \x00R\fmemoryScopes\"\xb3\x03\n" +
 	"\bSubagent\x12\xb2\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\x9d\x01\xbaH\x92\x01\xba\x01\x8e\x01\n" +
 	"\x15subagent.name.pattern\x12Ninvalid name of an agent: must be 1-64 letters, digits, dashes and underscores\x1a%this.matches('^[A-Za-z0-9_-]{1,64}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12+\n" +
@@ -1981,6 +1992,7 @@ var file_runnel_v1_session_proto_goTypes = []any{
 	(*Callback)(nil),              // 19: runnel.v1.Callback
 	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
 	(*Usage)(nil),                 // 21: runnel.v1.Usage
+	(MemoryScope)(0),              // 22: runnel.v1.MemoryScope
 }
 var file_runnel_v1_session_proto_depIdxs = []int32{
 	2,  // 0: runnel.v1.Session.status:type_name -> runnel.v1.Session.State
@@ -2000,14 +2012,15 @@ var file_runnel_v1_session_proto_depIdxs = []int32{
 	16, // 14: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
 	14, // 15: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
 	13, // 16: runnel.v1.AgentTools.agents:type_name -> runnel.v1.Subagent
-	7,  // 17: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
-	4,  // 18: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
-	15, // 19: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	22, // 17: runnel.v1.AgentTools.memory_scopes:type_name -> runnel.v1.MemoryScope
+	7,  // 18: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
+	4,  // 19: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
+	15, // 20: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_proto_init() }
@@ -2015,6 +2028,7 @@ func file_runnel_v1_session_proto_init() {
 	if File_runnel_v1_session_proto != nil {
 		return
 	}
+	file_runnel_v1_memory_proto_init()
 	file_runnel_v1_usage_proto_init()
 	file_runnel_v1_session_proto_msgTypes[2].OneofWrappers = []any{}
 	file_runnel_v1_session_proto_msgTypes[9].OneofWrappers = []any{}

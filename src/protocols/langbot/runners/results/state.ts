@@ -1,9 +1,9 @@
 // A new value of the state, as a runner reports it.
 
+import { findKeyProblem, findValueProblem } from "../../../../engine/memory/state-text.ts";
 import { jsonDepthMax } from "../../../../platform/base/json/text.ts";
 import { stateValueBytesMax } from "../limits.ts";
 import { isStateScope, type StateScope, stateScopes } from "../scope.ts";
-import { findKeyProblem, findValueProblem } from "../state-text.ts";
 import { type Members, PayloadFault } from "./members.ts";
 
 /** The payload of `state.updated`. */

@@ -11,6 +11,7 @@ import { SessionService } from "../../gen/runnel/v1/session_service_pb.js";
 import { openMcpServer } from "../fakes/mcp-server.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { openFolder } from "../fixtures.ts";
+import { openModernByHand } from "../mcp-client/modern-by-hand.ts";
 import { countProcesses, hasJail } from "../tools/bash/jailed.ts";
 import { openCluster, openProvider, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -79,6 +80,47 @@ test("calls of an MCP server at a kill: one is reported, one is repeated, and th
   expect(agent?.tools?.mcp).toMatchObject([{ name: "srv", headers: [{ name: "authorization", value: "" }] }]);
   await expectInvariants(cluster.databaseUrl);
 });
+
+test.each(["killed", "stopped"])(
+  "a task of an MCP server goes on while its replica is %s, and the next one has its result",
+  async (how) => {
+    const task = { taskId: "task-1", createdAt: "2026-11-29T00:00:00Z", lastUpdatedAt: "2026-11-29T00:00:00Z" };
+    const working = { ...task, ttlMs: null, status: "working", pollIntervalMs: 100, statusMessage: "half way" };
+    const result = { content: [{ type: "text", text: "the result" }] };
+    let isOver = false;
+    const server = await openModernByHand(["job"], {
+      "tools/call": () => ({ ...working, resultType: "task" }),
+      "tasks/get": () => ({ ...working, resultType: "complete", ...(isOver && { status: "completed", result }) }),
+    });
+    const { provider, environment } = await openProvider();
+    provider.respond(callTools({ id: "call_job", name: "srv_job", arguments: "{}" }), answer("done"));
+    const cluster = await openCluster({
+      ...environment,
+      RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
+      RUNNEL_SERVER_DRAIN_SECONDS: "1",
+    });
+    const first = await cluster.start();
+    const tools = { mcp: [{ name: "srv", url: server.url }] };
+    const { runId } = await startRun(first.client, "work", { name: "fault", tools });
+    const reader = new LogReader(runId);
+    const following = reader.follow(first.client);
+    await expect.poll(() => reader.count("toolCallProgress"), { timeout: 20_000 }).toBe(1);
+    await (how === "killed" ? first.kill() : first.stop());
+    await following;
+    const second = await cluster.start();
+    const looks = server.requests.length;
+    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBeGreaterThan(looks + 2);
+    isOver = true;
+    expect(await reader.follow(second.client)).toBe(status.OK);
+    const ends = reader.results.flatMap(({ payload }) => (payload.case === "toolCallCompleted" ? [payload.value] : []));
+    expect(ends).toEqual([expect.objectContaining({ toolCallId: "call_job", result: '{"content":"the result"}' })]);
+    expect(server.calls()).toHaveLength(1);
+    expect(server.requests.filter(({ rpc }) => rpc === "tasks/cancel")).toEqual([]);
+    expect(reader.results.at(-1)?.payload.case).toBe("runCompleted");
+    await expectInvariants(cluster.databaseUrl);
+    await second.stop();
+  },
+);
 
 const program = `
 import { createInterface } from "node:readline";

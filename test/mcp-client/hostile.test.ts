@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createInternet } from "../egress/internet.ts";
 import { type Describe, type FakeMcpServer, openHttpServer, openMcpServer } from "../fakes/mcp-server.ts";
+import { openModernByHand } from "./modern-by-hand.ts";
 import { openRun } from "./stage.ts";
 
 const plain = (server: Parameters<Describe>[0], ...names: readonly string[]): void => {
@@ -13,7 +14,7 @@ const plain = (server: Parameters<Describe>[0], ...names: readonly string[]): vo
   }
 };
 
-/** A server by hand, an old one unless it answers `server/discover`: it answers the opening, and the other requests as the test says. */
+/** A legacy server by hand: it answers the opening, and the other requests as the test says. */
 function openByHand(
   answers: Readonly<Record<string, (response: ServerResponse, id: unknown, params: never) => unknown>>,
 ): Promise<FakeMcpServer> {
@@ -220,14 +221,9 @@ test("what is no answer of an MCP server is an error that names it", async () =>
 });
 
 test("a server that asks for input gets none, and the model reads what it asked for", async () => {
-  const server = await openByHand({
-    "server/discover": (response, id) => sendJson(response, { jsonrpc: "2.0", id, result: discovered }),
-    "tools/list": (response, id) =>
-      sendJson(response, { jsonrpc: "2.0", id, result: { ...fresh, tools: [tool("ask")] } }),
-    "tools/call": (response, id) => {
-      const asked = { model: { method: "sampling/createMessage", params: {} }, dirs: { method: "roots/list" } };
-      sendJson(response, { jsonrpc: "2.0", id, result: { resultType: "input_required", inputRequests: asked } });
-    },
+  const inputRequests = { model: { method: "sampling/createMessage", params: {} }, dirs: { method: "roots/list" } };
+  const server = await openModernByHand(["ask"], {
+    "tools/call": () => ({ resultType: "input_required", inputRequests }),
   });
   const run = await openRun([{ url: server.url }]);
   expect(await run.call("srv_ask")).toEqual({
@@ -235,15 +231,6 @@ test("a server that asks for input gets none, and the model reads what it asked 
   });
   expect(server.calls()).toHaveLength(1);
 });
-
-/** What servers of 2026-07-28 say of each list. */
-const fresh = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
-const discovered = {
-  ...fresh,
-  supportedVersions: ["2026-07-28"],
-  capabilities: { tools: {} },
-  serverInfo: { name: "by hand", version: "1" },
-};
 
 test("an old server that asks for input gets none", async () => {
   const server = await openMcpServer((each) => {

@@ -25,6 +25,8 @@ export interface RunOptions {
   /** The programs of the replica; the run has its own if unset. */
   readonly programs?: McpPrograms;
   readonly sessionId?: string;
+  /** Whether another replica continues the run. */
+  readonly isHandedOn?: () => boolean;
 }
 
 export interface Run extends McpTools {
@@ -32,6 +34,8 @@ export interface Run extends McpTools {
   readonly problems: readonly string[];
   readonly progress: readonly ToolProgress[];
   call(name: string, args?: object, signal?: AbortSignal): Promise<ToolOutcome>;
+  /** Continues a call whose task another replica has kept. */
+  resume(name: string, task: string): Promise<ToolOutcome>;
 }
 
 type ServerFields = Extract<MessageInitShape<typeof McpServerSchema>, { readonly $typeName?: never }>;
@@ -48,7 +52,7 @@ export function openPrograms({ commands, idleMs = 60_000 }: Pick<RunOptions, "co
 
 /** Opens the servers of a run, which ends with the test. */
 export async function openRun(servers: readonly ServerFields[], options: RunOptions = {}): Promise<Run> {
-  const { settings = [], egress, place, kept, sessionId = "s1" } = options;
+  const { settings = [], egress, place, kept, sessionId = "s1", isHandedOn } = options;
   const programs = options.programs ?? openPrograms(options);
   const host = createMcpServers({
     egress: openEgress(egress ?? { exceptions: ["127.0.0.1@127.0.0.1/32"] }),
@@ -58,6 +62,7 @@ export async function openRun(servers: readonly ServerFields[], options: RunOpti
   const context: ToolContext = {
     ...{ client: "key:app", workDir: "/", realPath: "/", hidden: [], sessionId, signal },
     ...place,
+    ...(isHandedOn !== undefined && { isHandedOn }),
   };
   const problems: string[] = [];
   const progress: ToolProgress[] = [];
@@ -70,17 +75,24 @@ export async function openRun(servers: readonly ServerFields[], options: RunOpti
     },
   );
   onTestFinished(() => opened[Symbol.asyncDispose]());
+  const runTool = async (name: string, args: object, more: Partial<ToolContext>): Promise<ToolOutcome> => {
+    const tool = opened.tools.find((each) => each.name === name);
+    if (tool === undefined) {
+      throw new Error(`no tool ${name}`);
+    }
+    const report = (each: ToolProgress) => void progress.push(each);
+    return await runCall(
+      tool,
+      JSON.stringify(args),
+      { ...context, report, ...more },
+      { timeoutMs: 120_000, clock: systemClock },
+    );
+  };
   return {
     ...opened,
     problems,
     progress,
-    call: async (name, args = {}, stop = signal) => {
-      const tool = opened.tools.find((each) => each.name === name);
-      if (tool === undefined) {
-        throw new Error(`no tool ${name}`);
-      }
-      const withReport = { ...context, signal: stop, report: (each: ToolProgress) => void progress.push(each) };
-      return await runCall(tool, JSON.stringify(args), withReport, { timeoutMs: 120_000, clock: systemClock });
-    },
+    call: (name, args = {}, stop = signal) => runTool(name, args, { signal: stop }),
+    resume: (name, task) => runTool(name, {}, { call: { id: "c1", written: "{}", task, traceParent: undefined } }),
   };
 }

@@ -389,7 +389,9 @@ async function* takeCalls(
     : noticeRepetition(loop, progress, made);
   const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, calls, tools);
   const { session, signal, span, isHeld, findMemory } = context;
-  const work = { ...(await context.openWorkspace()), sessionId: session.name, findMemory, signal, span, isHeld };
+  const isHandedOn = (): boolean => ["handed-on", "lost"].includes(context.stopReason() ?? "");
+  const opened = await context.openWorkspace();
+  const work = { ...opened, sessionId: session.name, findMemory, signal, span, isHeld, isHandedOn };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
   if (usedApprovals.length > 0) {
     const isApproved = ({ approval }: OpenToolCall) => approval?.state === "approved";

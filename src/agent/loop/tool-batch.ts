@@ -43,6 +43,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
     outcome === undefined && child === undefined && !(isWaiting && approval !== undefined) ? [position] : [],
   );
   const running = new Map<number, Promise<CallEnd>>();
+  const tasks = new TasksToKeep();
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < parallelCallsMax && waiting.length > 0) {
       // A frozen process may wake up after another replica has run these calls or reported them as interrupted. So it commits
@@ -52,18 +53,24 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
         continue;
       }
       const position = waiting.shift() ?? 0;
-      running.set(position, runOne(batch, position));
+      running.set(position, runOne(batch, position, tasks));
     }
-    const end = await Promise.race(running.values());
-    const { position } = end;
-    // An outcome that the stop itself caused says nothing about the call.
+    const ended = await Promise.race([...running.values(), tasks.wait()]);
+    // An outcome that the stop itself caused says nothing about the call. A task that has begun does.
+    for (const { position, task, kept } of tasks.take()) {
+      yield { kind: "commit", results: [], effects: { toolTask: { turn: batch.turn, position, task } } };
+      kept();
+    }
     if (batch.work.signal.aborted) {
       return undefined;
     }
+    if (ended === undefined) {
+      continue;
+    }
+    const { position, outcome } = ended;
     running.delete(position);
-    const { outcome } = end;
     yield { kind: "commit", results: [], effects: { toolOutcome: { turn: batch.turn, position, outcome } } };
-    outcomes[position] = end.reached();
+    outcomes[position] = ended.reached();
     failpoint("outcome.committed");
   }
   return outcomes.filter((outcome) => outcome !== undefined);
@@ -78,7 +85,33 @@ interface CallEnd {
   readonly reached: () => ToolCallCompleted;
 }
 
-async function runOne(batch: ToolBatch, position: number): Promise<CallEnd> {
+/** Tasks of servers that calls have begun, until they are committed. */
+class TasksToKeep {
+  #waiting: { readonly position: number; readonly task: string; readonly kept: () => void }[] = [];
+  #signal = Promise.withResolvers<undefined>();
+
+  /** Resolves when the task is durable. */
+  keep(position: number, task: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ position, task, kept: resolve });
+      this.#signal.resolve(undefined);
+    });
+  }
+
+  /** Resolves when there is a task to commit. */
+  wait(): Promise<undefined> {
+    return this.#signal.promise;
+  }
+
+  take() {
+    const taken = this.#waiting;
+    this.#waiting = [];
+    this.#signal = Promise.withResolvers();
+    return taken;
+  }
+}
+
+async function runOne(batch: ToolBatch, position: number, tasks: TasksToKeep): Promise<CallEnd> {
   const open = batch.calls[position];
   if (open === undefined) {
     throw new Error(`no call at position ${position}`);
@@ -87,7 +120,8 @@ async function runOne(batch: ToolBatch, position: number): Promise<CallEnd> {
   const startMs = batch.clock.monotonicMs();
   const span = batch.work.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
   failpoint("tool.starting");
-  const outcome = await outcomeOf(batch, open, position, span.traceParent);
+  const keepTask = (task: string) => tasks.keep(position, task);
+  const outcome = await outcomeOf(batch, open, position, { keepTask, traceParent: span.traceParent });
   failpoint("tool.ended");
   const finish = (known: ToolOutcome): ToolCallCompleted => {
     const isOk = "content" in known;
@@ -116,14 +150,17 @@ async function outcomeOf(
   batch: ToolBatch,
   open: OpenToolCall,
   position: number,
-  traceParent: string | undefined,
+  {
+    keepTask,
+    traceParent,
+  }: { readonly keepTask: (task: string) => Promise<void>; readonly traceParent: string | undefined },
 ): Promise<ToolOutcome | ToolEffect> {
   if (batch.interventions.size > 0) {
     return {
       error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, because one was repeated",
     };
   }
-  const { call, approval } = open;
+  const { call, approval, task } = open;
   const refusal = outcomeOfRefusal(open);
   if (refusal !== undefined) {
     return refusal;
@@ -136,12 +173,13 @@ async function outcomeOf(
     return { error: `skipped: maximum ${callsPerTurnMax} calls in a turn` };
   }
   const hasBegun = approval === undefined ? batch.resumed : approval.state === "used";
-  if (hasBegun && tool.afterCrash === "report") {
+  if (hasBegun && tool.afterCrash === "report" && task === undefined) {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
   const context = {
     ...batch.work,
-    call: { id: call.id, written: call.arguments, traceParent },
+    call: { id: call.id, written: call.arguments, task, traceParent },
+    keepTask,
     report: (progress: ToolProgress) => batch.report(call, progress),
   };
   const timeoutMs = tool.timeoutMs ?? callTimeoutMs;

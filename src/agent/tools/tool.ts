@@ -17,6 +17,10 @@ export interface ToolContext extends Workspace {
   readonly findMemory?: FindMemory;
   /** Takes how far the call has got. Unset where no log has it. */
   readonly report?: (progress: ToolProgress) => void;
+  /** Keeps the task of a server that works on the call, so that another replica can ask for its result. Resolves when it is durable. */
+  readonly keepTask?: (task: string) => Promise<void>;
+  /** Returns whether another replica continues the run after the signal. Unset means that none does. */
+  readonly isHandedOn?: () => boolean;
 }
 
 /** How far a call has got. */
@@ -32,6 +36,8 @@ export interface ToolCallReference {
   readonly id: string;
   /** The arguments as the model wrote them. */
   readonly written: string;
+  /** The task that an earlier attempt of this call has kept; undefined without one. */
+  readonly task?: string | undefined;
   /** The value of the header `traceparent` for requests of the call; undefined without traces. */
   readonly traceParent: string | undefined;
 }

@@ -101,6 +101,8 @@ export interface OpenToolCall {
   readonly outcome: ToolCallCompleted | undefined;
   /** Undefined for a call that needs no approval. */
   readonly approval?: CallApproval | undefined;
+  /** The task of a server that works on the call; undefined for a call without one. */
+  readonly task?: string | undefined;
   /** The run that the call has started; undefined for a call of another tool. */
   readonly child?: CallChild | undefined;
 }
@@ -174,6 +176,8 @@ export interface StepEffects {
   readonly children?: NewChildren;
   /** Approved calls that are about to begin. */
   readonly usedApprovals?: readonly string[];
+  /** The task of a server that works on one call, stored before anything asks for its result. */
+  readonly toolTask?: { readonly turn: number; readonly position: number; readonly task: string };
   /** The outcome of one call, stored before its result is due in the log. */
   readonly toolOutcome?: {
     readonly turn: number;

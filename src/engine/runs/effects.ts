@@ -11,7 +11,13 @@ import { insertApproval, markApprovalUsed } from "../storage/approval.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
 import { insertCompaction } from "../storage/compaction.ts";
 import { setAgent, setTurn } from "../storage/run.ts";
-import { hasToolOutcome, insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
+import {
+  hasToolOutcome,
+  insertToolCalls,
+  markToolCallsLogged,
+  recordToolOutcome,
+  recordToolTask,
+} from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
 import { startChildren } from "./children.ts";
 import type { StepEffects } from "./driver.ts";
@@ -69,6 +75,9 @@ export async function applyEffects(
   }
   for (const id of effects.usedApprovals ?? []) {
     await markApprovalUsed(trx, { id, useId: id });
+  }
+  if (effects.toolTask !== undefined) {
+    await recordToolTask(trx, { runId, ...effects.toolTask });
   }
   if (effects.toolOutcome !== undefined) {
     await storeOutcome(trx, runId, effects.toolOutcome);

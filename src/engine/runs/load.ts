@@ -135,6 +135,7 @@ function readOpenCall(row: ToolCallRow, children: readonly ChildOfCall[]): OpenT
   return {
     child: child && readChild(child),
     approval: approvalOf(row),
+    task: row.task ?? undefined,
     call: fromBinary(ToolCallSchema, row.call),
     outcome: row.outcome === null ? undefined : fromBinary(ToolCallCompletedSchema, row.outcome),
   };

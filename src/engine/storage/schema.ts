@@ -159,6 +159,8 @@ export interface ToolCallTable {
   approval_id: string | null;
   /** The run that the call has started; null for a call of another tool. */
   child_run_id: string | null;
+  /** The task of a server that works on the call; null for a call without one. */
+  task: string | null;
 }
 
 /** A run whose children or parent have to be looked at. */

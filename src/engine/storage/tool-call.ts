@@ -9,7 +9,10 @@ import type { ToolCallTable } from "./schema.ts";
 
 /** A tool call of a run, with its approval. The fields of the approval are null for a call without one. */
 export interface ToolCallRow
-  extends Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome" | "approval_id" | "child_run_id"> {
+  extends Pick<
+    Selectable<ToolCallTable>,
+    "turn" | "position" | "call" | "outcome" | "approval_id" | "child_run_id" | "task"
+  > {
   readonly state: ApprovalState | null;
   readonly expire_time: Date | null;
   readonly decided_by: string | null;
@@ -72,10 +75,24 @@ export async function hasToolOutcome(
   return row !== undefined && row.end_time !== null;
 }
 
+/** Records the task of a server that works on a call. */
+export async function recordToolTask(
+  trx: Transaction,
+  args: { runId: string; turn: number; position: number; task: string },
+): Promise<void> {
+  await trx
+    .updateTable("tool_call")
+    .set({ task: args.task })
+    .where("run_id", "=", args.runId)
+    .where("turn", "=", args.turn)
+    .where("position", "=", args.position)
+    .execute();
+}
+
 /** Returns the calls whose outcome is not in the log yet, in the order of the model's calls. */
 export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
   const { rows } = await sql<ToolCallRow>`
-    select tool_call.turn, position, call, outcome, approval_id, child_run_id, case when approval_id is not null then ${approvalState} end as state,
+    select tool_call.turn, position, call, outcome, approval_id, child_run_id, task, case when approval_id is not null then ${approvalState} end as state,
       expire_time, decided_by, comment
     from tool_call join run on run.id = tool_call.run_id left join approval on approval.id = approval_id
     where tool_call.run_id = ${runId} and log_sequence is null

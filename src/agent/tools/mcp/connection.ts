@@ -26,8 +26,10 @@ import {
   closeTimeoutMs,
   connectTimeoutMs,
   listTimeoutMs,
+  pollTimeoutMs,
   streamBytesMax,
 } from "./limits.ts";
+import { addTasks, type DescribedTask, readTask, type StartedTask, tasksCapability } from "./tasks.ts";
 
 export type { CallToolResult, InputRequiredResult, ListedTool, Progress };
 
@@ -53,6 +55,9 @@ export interface McpCall extends CallTimes {
   readonly onProgress: (progress: Progress) => void;
 }
 
+/** What a server answers to a call: its result, which may ask for input, or the task that it has begun. */
+export type CallAnswer = { readonly result: CallToolResult | InputRequiredResult } | { readonly task: StartedTask };
+
 /** A connection that is open. */
 export interface McpConnection {
   /** What the server calls itself, such as `files 1.2.0`. */
@@ -63,8 +68,12 @@ export interface McpConnection {
   readonly isOpen: () => boolean;
   /** Returns a page of the tools. */
   listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
-  /** Returns the result of a call. */
-  callTool(call: McpCall): Promise<CallToolResult | InputRequiredResult>;
+  /** Returns the result of a call, or the task that the server has begun for it. */
+  callTool(call: McpCall): Promise<CallAnswer>;
+  /** Returns a task as the server describes it now. */
+  getTask(taskId: string, signal: AbortSignal): Promise<DescribedTask>;
+  /** Asks the server to cancel a task. Never throws. */
+  cancelTask(taskId: string): Promise<void>;
   /** Ends the session. Never throws. */
   close(): Promise<void>;
 }
@@ -124,7 +133,8 @@ export async function connect(
   mode: "auto" | "legacy" = "auto",
 ): Promise<McpConnection> {
   const options = { ...clientOptions, versionNegotiation: { mode, probe: { timeoutMs: probeTimeoutMs } } };
-  const client = new Client({ name: "runnel", version }, options);
+  const clientInfo = { name: "runnel", version };
+  const client = new Client(clientInfo, options);
   const breaker = new AbortController();
   client.onclose = () => breaker.abort(new Error("the server has ended the connection"));
   const run = <T>(outer: AbortSignal, start: (options: RequestOptions) => Promise<T>, options: RequestOptions) => {
@@ -138,9 +148,17 @@ export async function connect(
     throw error;
   }
   const { name = "", version: release = "" } = client.getServerVersion() ?? {};
+  const revision = client.getProtocolEra() === "modern" ? client.getNegotiatedProtocolVersion() : undefined;
+  const tasks = revision === undefined ? undefined : addTasks(transport, revision, clientInfo);
+  const ask = async (method: "tasks/get" | "tasks/cancel", taskId: string, outer: AbortSignal) => {
+    if (tasks === undefined) {
+      throw new Error("the server no longer speaks the revision in which it began the task");
+    }
+    return await run(outer, ({ signal: ends = outer }) => tasks.request(method, taskId, ends), {});
+  };
   return {
     about: `${name} ${release}`.trim(),
-    isModern: client.getProtocolEra() === "modern",
+    isModern: revision !== undefined,
     isOpen: () => !broken.aborted && !breaker.signal.aborted,
     listTools: async (cursor, outer) => {
       const params = cursor === undefined ? {} : { params: { cursor } };
@@ -156,7 +174,13 @@ export async function connect(
           { name: tool.name, arguments: { ...args } },
           { ...options, toolDefinition: tool as ListedTool, allowInputRequired: true },
         );
-      return await run(outer, call, { ...times, onprogress: onProgress });
+      const result = await run(outer, call, { ...times, onprogress: onProgress });
+      const task = readTask(result);
+      return task === undefined ? { result } : { task };
+    },
+    getTask: (taskId, outer) => ask("tasks/get", taskId, AbortSignal.any([outer, AbortSignal.timeout(pollTimeoutMs)])),
+    cancelTask: async (taskId) => {
+      await ask("tasks/cancel", taskId, AbortSignal.timeout(closeTimeoutMs)).catch(() => {});
     },
     close: async () => void (await within(closeTimeoutMs, client.close())),
   };
@@ -166,7 +190,7 @@ export async function connect(
 const probeTimeoutMs = 7_000;
 
 const clientOptions: ClientOptions = {
-  capabilities: {},
+  capabilities: tasksCapability,
   // What a server asks of its caller becomes the error of the call.
   inputRequired: { autoFulfill: false },
   // A server's schema of its results is foreign code for the checker, and the model reads any result.

@@ -24,6 +24,12 @@ export const listTimeoutMs = 30_000;
 export const closeTimeoutMs = 2_000;
 /** The default times of a call. */
 export const callTimes = { totalMs: 120_000, idleMs: 60_000 } as const;
+/** The maximum length of the id of a task, which is in the database. */
+export const taskIdCharsMax = 1_024;
+/** The time between two looks at a task: what its server wants, within these limits. */
+export const pollIntervalMs = { min: 100, default: 1_000, max: 10_000 } as const;
+/** The time of one look at a task. */
+export const pollTimeoutMs = 15_000;
 /** The shortest time between two reports of one call in the log. */
 export const progressIntervalMs = 1_000;
 /** The maximum length of what a report says. */

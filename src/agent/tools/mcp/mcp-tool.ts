@@ -6,6 +6,7 @@ import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
 import type { KeptTool } from "./catalogue.ts";
 import type { CallTimes, McpConnection, Progress } from "./connection.ts";
 import { describeFailure } from "./failure.ts";
+import { followTask } from "./follow-task.ts";
 import { progressCharsMax, progressIntervalMs } from "./limits.ts";
 import { readResult } from "./outcome.ts";
 
@@ -59,21 +60,35 @@ async function call(
 ): Promise<ToolOutcome> {
   const { hide, totalMs, idleMs } = server;
   try {
+    const onProgress = reporter(server, context);
+    const following = { ...server, onStatus: (message: string, progress: number) => onProgress({ progress, message }) };
+    const kept = context.call?.task;
+    if (kept !== undefined) {
+      return hideIn(await followTask({ taskId: kept, pollIntervalMs: undefined }, following, context), hide);
+    }
     const connection = await server.connect(context);
-    const result = await connection.callTool({
+    const answer = await connection.callTool({
       tool: { name: tool, inputSchema: JSON.parse(schema) },
-      args,
-      signal: context.signal,
-      onProgress: reporter(server, context),
-      totalMs,
-      idleMs,
+      ...{ args, signal: context.signal, onProgress, totalMs, idleMs },
     });
-    return hideIn(readResult(result), hide);
+    if ("result" in answer) {
+      return hideIn(readResult(answer.result), hide);
+    }
+    await keep(answer.task.taskId, context);
+    return hideIn(await followTask(answer.task, following, context), hide);
   } catch (error) {
     if (context.signal.aborted) {
       throw error;
     }
     return { error: hide(describeFailure(error)) };
+  }
+}
+
+/** Waits until the task is durable, or the call ends. */
+async function keep(taskId: string, { keepTask, signal }: ToolContext): Promise<void> {
+  if (keepTask !== undefined && !signal.aborted) {
+    const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await Promise.race([keepTask(taskId), ended]);
   }
 }
 

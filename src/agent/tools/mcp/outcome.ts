@@ -12,8 +12,7 @@ type Block = CallToolResult["content"][number];
 /** Returns the outcome. A result that says that it is an error is the error of the call, and so is one that asks for input. */
 export function readResult(result: CallToolResult | InputRequiredResult): ToolOutcome {
   if (isInputRequiredResult(result)) {
-    const asked = Object.values(result.inputRequests ?? {}).map(({ method }) => method);
-    return { error: `the server asks for ${asked.join(", ") || "input"}, which this service does not give` };
+    return { error: describeAsked(result.inputRequests) };
   }
   const { content = [], structuredContent, isError } = result;
   const media: ToolMedia[] = [];
@@ -28,6 +27,13 @@ export function readResult(result: CallToolResult | InputRequiredResult): ToolOu
     ...(media.length > 0 && { media }),
     ...(isStructured && isShort(structuredContent) && { structured: structuredContent }),
   };
+}
+
+/** Returns the error of a call whose server asks for input, such as `the server asks for roots/list, which …`. */
+export function describeAsked(requests: unknown): string {
+  const all = isObject(requests) ? Object.values(requests) : [];
+  const asked = all.map((request) => (isObject(request) ? String(request.method) : "input")).join(", ") || "input";
+  return `the server asks for ${asked.slice(0, errorCharsMax)}, which this service does not give`;
 }
 
 /** A long one would double the size of the result: its text has it too. */

@@ -9142,6 +9142,10 @@ export const comments = new Map(
   "Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.\n\nA response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result was delivered. After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks different in each client; docs/resuming.md lists the codes that end the stream.\n\n`after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run has ended. Reading changes nothing. May be retried."
  ],
  [
+  "runnel.v1.RunService.TailRunTree",
+  "Streams the logs of a run and of all child runs below it, until all of them have ended: first the stored results, then each new one.\n\nThe results of a run come in their order; those of a child run come after the `child.run.started` that names it. `cursor` of a response is the position of the whole tree: `after` with it continues with the next result of each run. Opening, keeping alive and breaking are those of TailRun. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. Results of child runs that are no longer kept are left out. Reading changes nothing. May be retried."
+ ],
+ [
   "runnel.v1.RunService.WatchRuns",
   "Streams the runs of the calling client as they change: as they begin, wait, continue, take a turn and end.\n\nEach response is a whole run, and a run may come more than once in the same state. Without `after` the active runs come first. A response without a run opens the stream at once and keeps it alive every 15 s. The stream ends only with an error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. A change arrives within two seconds; a state that lasts less than a second may be left out. Of more than 1,000 active runs, those that began last appear. Deleted runs do not appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried."
  ],
@@ -9748,6 +9752,34 @@ export const comments = new Map(
  [
   "runnel.v1.TailRunResponse.results",
   "The next results, in order. An empty list keeps the stream alive."
+ ],
+ [
+  "runnel.v1.TailRunTreeRequest",
+  "Request of TailRunTree."
+ ],
+ [
+  "runnel.v1.TailRunTreeRequest.after",
+  "`cursor` of the last response that the caller received; unset means from the start."
+ ],
+ [
+  "runnel.v1.TailRunTreeRequest.run_id",
+  "Id of the run at the top."
+ ],
+ [
+  "runnel.v1.TailRunTreeResponse",
+  "Response of TailRunTree."
+ ],
+ [
+  "runnel.v1.TailRunTreeResponse.cursor",
+  "Position after this response, for `after`."
+ ],
+ [
+  "runnel.v1.TailRunTreeResponse.item",
+  "The next result. A response without one keeps the stream alive."
+ ],
+ [
+  "runnel.v1.TailRunTreeResponse.result",
+  "The result; `run_id` names its run."
  ],
  [
   "runnel.v1.TextEvent",

@@ -41,6 +41,7 @@ import { hideSecrets } from "./hide-secrets.ts";
 import { live } from "./live.ts";
 import { pageSize } from "./page.ts";
 import { readListFilter, readRunFilter } from "./run-filter.ts";
+import { tailRunTree } from "./tail-run-tree.ts";
 import { watchRuns } from "./watch-runs.ts";
 
 /** Returns the handlers of RunService. */
@@ -85,6 +86,10 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       return {};
     },
     watchRuns: (request, context) => watchRuns(deps, requireClient(context.values).client, request, context.signal),
+    tailRunTree: async function* (request, { values, signal }) {
+      const run = await requireRun(deps.db, requireClient(values), request.runId);
+      yield* tailRunTree(deps, run, request.after, signal);
+    },
     tailRun: (request, context) => responses(followRun(deps, request, context)),
     listRunResults: async (request, context) => {
       const run = await requireRun(deps.db, requireClient(context.values), request.runId);

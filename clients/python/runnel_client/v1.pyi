@@ -2401,6 +2401,24 @@ class TailRunResponse(_Message):
     """The next results, in order. An empty list keeps the stream alive."""
     def __init__(self, *, results: _Iterable[RunResult | _Mapping[_str, _Any]] | None = ...) -> None: ...
 
+class TailRunTreeRequest(_Message):
+    """Request of TailRunTree."""
+    run_id: _str
+    """Id of the run at the top."""
+    after: _str
+    """`cursor` of the last response that the caller received; unset means from the start."""
+    def __init__(self, *, run_id: _str | None = ..., after: _str | None = ...) -> None: ...
+
+class TailRunTreeResponse(_Message):
+    """Response of TailRunTree."""
+    cursor: _str
+    """Position after this response, for `after`."""
+    result: RunResult
+    """The result; `run_id` names its run."""
+    def __init__(self, *, cursor: _str | None = ..., result: RunResult | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["result", "item"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["item"]) -> _Literal["result"] | None: ...
+
 class ListRunResultsRequest(_Message):
     """Request of ListRunResults."""
     run_id: _str
@@ -2532,6 +2550,16 @@ class RunService(_Service):
         has ended. Reading changes nothing. May be retried.
         """
         ...
+    def tail_run_tree(self, request: TailRunTreeRequest, *, timeout: _float | None = ...) -> _Iterator[TailRunTreeResponse]:
+        """
+        Streams the logs of a run and of all child runs below it, until all of them have ended: first the stored results, then each new one.
+
+        The results of a run come in their order; those of a child run come after the `child.run.started` that names it. `cursor` of a
+        response is the position of the whole tree: `after` with it continues with the next result of each run. Opening, keeping alive and
+        breaking are those of TailRun. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. Results
+        of child runs that are no longer kept are left out. Reading changes nothing. May be retried.
+        """
+        ...
     def list_run_results(self, request: ListRunResultsRequest, *, timeout: _float | None = ...) -> ListRunResultsResponse:
         """Lists the stored results of a run, oldest first, without waiting for more."""
         ...
@@ -2606,6 +2634,16 @@ class AsyncRunService(_AsyncService):
 
         `after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run
         has ended. Reading changes nothing. May be retried.
+        """
+        ...
+    def tail_run_tree(self, request: TailRunTreeRequest, *, timeout: _float | None = ...) -> _AsyncIterator[TailRunTreeResponse]:
+        """
+        Streams the logs of a run and of all child runs below it, until all of them have ended: first the stored results, then each new one.
+
+        The results of a run come in their order; those of a child run come after the `child.run.started` that names it. `cursor` of a
+        response is the position of the whole tree: `after` with it continues with the next result of each run. Opening, keeping alive and
+        breaking are those of TailRun. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. Results
+        of child runs that are no longer kept are left out. Reading changes nothing. May be retried.
         """
         ...
     async def list_run_results(self, request: ListRunResultsRequest, *, timeout: _float | None = ...) -> ListRunResultsResponse:

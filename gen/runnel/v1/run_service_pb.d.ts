@@ -428,6 +428,68 @@ export declare type TailRunResponse = Message<"runnel.v1.TailRunResponse"> & {
 export declare const TailRunResponseSchema: GenMessage<TailRunResponse>;
 
 /**
+ * Request of TailRunTree.
+ *
+ * @generated from message runnel.v1.TailRunTreeRequest
+ */
+export declare type TailRunTreeRequest = Message<"runnel.v1.TailRunTreeRequest"> & {
+  /**
+   * Id of the run at the top.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * `cursor` of the last response that the caller received; unset means from the start.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message runnel.v1.TailRunTreeRequest.
+ * Use `create(TailRunTreeRequestSchema)` to create a new message.
+ */
+export declare const TailRunTreeRequestSchema: GenMessage<TailRunTreeRequest>;
+
+/**
+ * Response of TailRunTree.
+ *
+ * @generated from message runnel.v1.TailRunTreeResponse
+ */
+export declare type TailRunTreeResponse = Message<"runnel.v1.TailRunTreeResponse"> & {
+  /**
+   * Position after this response, for `after`.
+   *
+   * @generated from field: string cursor = 1;
+   */
+  cursor: string;
+
+  /**
+   * The next result. A response without one keeps the stream alive.
+   *
+   * @generated from oneof runnel.v1.TailRunTreeResponse.item
+   */
+  item: {
+    /**
+     * The result; `run_id` names its run.
+     *
+     * @generated from field: runnel.v1.RunResult result = 2;
+     */
+    value: RunResult;
+    case: "result";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message runnel.v1.TailRunTreeResponse.
+ * Use `create(TailRunTreeResponseSchema)` to create a new message.
+ */
+export declare const TailRunTreeResponseSchema: GenMessage<TailRunTreeResponse>;
+
+/**
  * Request of ListRunResults.
  *
  * @generated from message runnel.v1.ListRunResultsRequest
@@ -754,6 +816,21 @@ export declare const RunService: GenService<{
     methodKind: "server_streaming";
     input: typeof TailRunRequestSchema;
     output: typeof TailRunResponseSchema;
+  },
+  /**
+   * Streams the logs of a run and of all child runs below it, until all of them have ended: first the stored results, then each new one.
+   *
+   * The results of a run come in their order; those of a child run come after the `child.run.started` that names it. `cursor` of a
+   * response is the position of the whole tree: `after` with it continues with the next result of each run. Opening, keeping alive and
+   * breaking are those of TailRun. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. Results
+   * of child runs that are no longer kept are left out. Reading changes nothing. May be retried.
+   *
+   * @generated from rpc runnel.v1.RunService.TailRunTree
+   */
+  tailRunTree: {
+    methodKind: "server_streaming";
+    input: typeof TailRunTreeRequestSchema;
+    output: typeof TailRunTreeResponseSchema;
   },
   /**
    * Lists the stored results of a run, oldest first, without waiting for more.

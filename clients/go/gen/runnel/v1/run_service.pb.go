@@ -786,6 +786,140 @@ func (x *TailRunResponse) GetResults() []*RunResult {
 	return nil
 }
 
+// Request of TailRunTree.
+type TailRunTreeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run at the top.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// `cursor` of the last response that the caller received; unset means from the start.
+	After         string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TailRunTreeRequest) Reset() {
+	*x = TailRunTreeRequest{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TailRunTreeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TailRunTreeRequest) ProtoMessage() {}
+
+func (x *TailRunTreeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TailRunTreeRequest.ProtoReflect.Descriptor instead.
+func (*TailRunTreeRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *TailRunTreeRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *TailRunTreeRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+// Response of TailRunTree.
+type TailRunTreeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Position after this response, for `after`.
+	Cursor string `protobuf:"bytes,1,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// The next result. A response without one keeps the stream alive.
+	//
+	// Types that are valid to be assigned to Item:
+	//
+	//	*TailRunTreeResponse_Result
+	Item          isTailRunTreeResponse_Item `protobuf_oneof:"item"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TailRunTreeResponse) Reset() {
+	*x = TailRunTreeResponse{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TailRunTreeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TailRunTreeResponse) ProtoMessage() {}
+
+func (x *TailRunTreeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TailRunTreeResponse.ProtoReflect.Descriptor instead.
+func (*TailRunTreeResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TailRunTreeResponse) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *TailRunTreeResponse) GetItem() isTailRunTreeResponse_Item {
+	if x != nil {
+		return x.Item
+	}
+	return nil
+}
+
+func (x *TailRunTreeResponse) GetResult() *RunResult {
+	if x != nil {
+		if x, ok := x.Item.(*TailRunTreeResponse_Result); ok {
+			return x.Result
+		}
+	}
+	return nil
+}
+
+type isTailRunTreeResponse_Item interface {
+	isTailRunTreeResponse_Item()
+}
+
+type TailRunTreeResponse_Result struct {
+	// The result; `run_id` names its run.
+	Result *RunResult `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
+}
+
+func (*TailRunTreeResponse_Result) isTailRunTreeResponse_Item() {}
+
 // Request of ListRunResults.
 type ListRunResultsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -801,7 +935,7 @@ type ListRunResultsRequest struct {
 
 func (x *ListRunResultsRequest) Reset() {
 	*x = ListRunResultsRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +947,7 @@ func (x *ListRunResultsRequest) String() string {
 func (*ListRunResultsRequest) ProtoMessage() {}
 
 func (x *ListRunResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +960,7 @@ func (x *ListRunResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunResultsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunResultsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListRunResultsRequest) GetRunId() string {
@@ -863,7 +997,7 @@ type ListRunResultsResponse struct {
 
 func (x *ListRunResultsResponse) Reset() {
 	*x = ListRunResultsResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +1009,7 @@ func (x *ListRunResultsResponse) String() string {
 func (*ListRunResultsResponse) ProtoMessage() {}
 
 func (x *ListRunResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1022,7 @@ func (x *ListRunResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunResultsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunResultsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListRunResultsResponse) GetResults() []*RunResult {
@@ -916,7 +1050,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +1062,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1075,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -962,7 +1096,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -974,7 +1108,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -987,7 +1121,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1020,7 +1154,7 @@ type CancelRunsRequest struct {
 
 func (x *CancelRunsRequest) Reset() {
 	*x = CancelRunsRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +1166,7 @@ func (x *CancelRunsRequest) String() string {
 func (*CancelRunsRequest) ProtoMessage() {}
 
 func (x *CancelRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +1179,7 @@ func (x *CancelRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunsRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{14}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CancelRunsRequest) GetSessionId() string {
@@ -1108,7 +1242,7 @@ type CancelRunsResponse struct {
 
 func (x *CancelRunsResponse) Reset() {
 	*x = CancelRunsResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1120,7 +1254,7 @@ func (x *CancelRunsResponse) String() string {
 func (*CancelRunsResponse) ProtoMessage() {}
 
 func (x *CancelRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1133,7 +1267,7 @@ func (x *CancelRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunsResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelRunsResponse) GetCancelled() int32 {
@@ -1154,7 +1288,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1300,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1313,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1198,7 +1332,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1344,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1357,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 // TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
@@ -1238,7 +1372,7 @@ type TailRunBytes struct {
 
 func (x *TailRunBytes) Reset() {
 	*x = TailRunBytes{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1384,7 @@ func (x *TailRunBytes) String() string {
 func (*TailRunBytes) ProtoMessage() {}
 
 func (x *TailRunBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1397,7 @@ func (x *TailRunBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunBytes.ProtoReflect.Descriptor instead.
 func (*TailRunBytes) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TailRunBytes) GetResults() [][]byte {
@@ -1337,7 +1471,16 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x05after\x18\x02 \x01(\x03B \xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\xba\xd9\xf4\a\v\n" +
 	"\tafter_seqR\x05after\"A\n" +
 	"\x0fTailRunResponse\x12.\n" +
-	"\aresults\x18\x01 \x03(\v2\x14.runnel.v1.RunResultR\aresults\"\x8a\x01\n" +
+	"\aresults\x18\x01 \x03(\v2\x14.runnel.v1.RunResultR\aresults\"[\n" +
+	"\x12TailRunTreeRequest\x12\x1f\n" +
+	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\x12$\n" +
+	"\x05after\x18\x02 \x01(\tB\x0e\xbaH\x06r\x04(\x80\x80\x01\xba\xd9\xf4\a\x00R\x05after\"\x83\x01\n" +
+	"\x13TailRunTreeResponse\x12\x16\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12;\n" +
+	"\x06result\x18\x02 \x01(\v2\x14.runnel.v1.RunResultB\v\xb2\xd9\xf4\a\x06resultH\x00R\x06result:\x0f\x9a\xd9\xf4\a\n" +
+	"\n" +
+	"\x06cursor\x10\x01B\x06\n" +
+	"\x04item\"\x8a\x01\n" +
 	"\x15ListRunResultsRequest\x12\x1f\n" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
@@ -1368,7 +1511,7 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"\x13\n" +
 	"\x11DeleteRunResponse\"(\n" +
 	"\fTailRunBytes\x12\x18\n" +
-	"\aresults\x18\x01 \x03(\fR\aresults2\xde\a\n" +
+	"\aresults\x18\x01 \x03(\fR\aresults2\xd6\b\n" +
 	"\n" +
 	"RunService\x12`\n" +
 	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"!\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
@@ -1377,7 +1520,8 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x12\b/v1/runs\x90\x02\x01\x12d\n" +
 	"\tDeleteRun\x12\x1b.runnel.v1.DeleteRunRequest\x1a\x1c.runnel.v1.DeleteRunResponse\"\x1c\x82\xd3\xe4\x93\x02\x13*\x11/v1/runs/{run_id}\x90\x02\x02\x12c\n" +
 	"\tWatchRuns\x12\x1b.runnel.v1.WatchRunsRequest\x1a\x1c.runnel.v1.WatchRunsResponse\"\x19\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/runs:watch\x90\x02\x010\x01\x12r\n" +
-	"\aTailRun\x12\x19.runnel.v1.TailRunRequest\x1a\x1a.runnel.v1.TailRunResponse\".\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02 \x12\x1e/v1/runs/{run_id}/results:tail\x90\x02\x010\x01\x12{\n" +
+	"\aTailRun\x12\x19.runnel.v1.TailRunRequest\x1a\x1a.runnel.v1.TailRunResponse\".\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02 \x12\x1e/v1/runs/{run_id}/results:tail\x90\x02\x010\x01\x12v\n" +
+	"\vTailRunTree\x12\x1d.runnel.v1.TailRunTreeRequest\x1a\x1e.runnel.v1.TailRunTreeResponse\"&\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/runs/{run_id}/tree:tail\x90\x02\x010\x01\x12{\n" +
 	"\x0eListRunResults\x12 .runnel.v1.ListRunResultsRequest\x1a!.runnel.v1.ListRunResultsResponse\"$\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/runs/{run_id}/results\x90\x02\x01\x12s\n" +
 	"\tCancelRun\x12\x1b.runnel.v1.CancelRunRequest\x1a\x1c.runnel.v1.CancelRunResponse\"+\x82\xd3\xe4\x93\x02\":\x01*b\x03run\"\x18/v1/runs/{run_id}:cancel\x90\x02\x02\x12h\n" +
 	"\n" +
@@ -1398,7 +1542,7 @@ func file_runnel_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_runnel_v1_run_service_proto_goTypes = []any{
 	(ListRunsRequest_Order)(0),     // 0: runnel.v1.ListRunsRequest.Order
 	(*GetRunRequest)(nil),          // 1: runnel.v1.GetRunRequest
@@ -1411,61 +1555,66 @@ var file_runnel_v1_run_service_proto_goTypes = []any{
 	(*WatchRunsResponse)(nil),      // 8: runnel.v1.WatchRunsResponse
 	(*TailRunRequest)(nil),         // 9: runnel.v1.TailRunRequest
 	(*TailRunResponse)(nil),        // 10: runnel.v1.TailRunResponse
-	(*ListRunResultsRequest)(nil),  // 11: runnel.v1.ListRunResultsRequest
-	(*ListRunResultsResponse)(nil), // 12: runnel.v1.ListRunResultsResponse
-	(*CancelRunRequest)(nil),       // 13: runnel.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),      // 14: runnel.v1.CancelRunResponse
-	(*CancelRunsRequest)(nil),      // 15: runnel.v1.CancelRunsRequest
-	(*CancelRunsResponse)(nil),     // 16: runnel.v1.CancelRunsResponse
-	(*DeleteRunRequest)(nil),       // 17: runnel.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),      // 18: runnel.v1.DeleteRunResponse
-	(*TailRunBytes)(nil),           // 19: runnel.v1.TailRunBytes
-	(*Run)(nil),                    // 20: runnel.v1.Run
-	(*Message)(nil),                // 21: runnel.v1.Message
-	(*Agent)(nil),                  // 22: runnel.v1.Agent
-	(Run_State)(0),                 // 23: runnel.v1.Run.State
-	(*timestamppb.Timestamp)(nil),  // 24: google.protobuf.Timestamp
-	(*RunResult)(nil),              // 25: runnel.v1.RunResult
+	(*TailRunTreeRequest)(nil),     // 11: runnel.v1.TailRunTreeRequest
+	(*TailRunTreeResponse)(nil),    // 12: runnel.v1.TailRunTreeResponse
+	(*ListRunResultsRequest)(nil),  // 13: runnel.v1.ListRunResultsRequest
+	(*ListRunResultsResponse)(nil), // 14: runnel.v1.ListRunResultsResponse
+	(*CancelRunRequest)(nil),       // 15: runnel.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),      // 16: runnel.v1.CancelRunResponse
+	(*CancelRunsRequest)(nil),      // 17: runnel.v1.CancelRunsRequest
+	(*CancelRunsResponse)(nil),     // 18: runnel.v1.CancelRunsResponse
+	(*DeleteRunRequest)(nil),       // 19: runnel.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),      // 20: runnel.v1.DeleteRunResponse
+	(*TailRunBytes)(nil),           // 21: runnel.v1.TailRunBytes
+	(*Run)(nil),                    // 22: runnel.v1.Run
+	(*Message)(nil),                // 23: runnel.v1.Message
+	(*Agent)(nil),                  // 24: runnel.v1.Agent
+	(Run_State)(0),                 // 25: runnel.v1.Run.State
+	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
+	(*RunResult)(nil),              // 27: runnel.v1.RunResult
 }
 var file_runnel_v1_run_service_proto_depIdxs = []int32{
-	20, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
-	21, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
-	22, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
-	23, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
-	24, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	24, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	22, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
+	23, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
+	24, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
+	25, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
+	26, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	26, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
 	0,  // 6: runnel.v1.ListRunsRequest.order:type_name -> runnel.v1.ListRunsRequest.Order
-	24, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
-	20, // 8: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
-	20, // 9: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
-	25, // 10: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
-	25, // 11: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
-	20, // 12: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
-	24, // 13: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	24, // 14: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
-	1,  // 15: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
-	3,  // 16: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
-	5,  // 17: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
-	17, // 18: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
-	7,  // 19: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
-	9,  // 20: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
-	11, // 21: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
-	13, // 22: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
-	15, // 23: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
-	2,  // 24: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
-	4,  // 25: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
-	6,  // 26: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
-	18, // 27: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
-	8,  // 28: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
-	10, // 29: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
-	12, // 30: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
-	14, // 31: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
-	16, // 32: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
-	24, // [24:33] is the sub-list for method output_type
-	15, // [15:24] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	26, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
+	22, // 8: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
+	22, // 9: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
+	27, // 10: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
+	27, // 11: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
+	27, // 12: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
+	22, // 13: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
+	26, // 14: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	26, // 15: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	1,  // 16: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
+	3,  // 17: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
+	5,  // 18: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
+	19, // 19: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
+	7,  // 20: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
+	9,  // 21: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
+	11, // 22: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
+	13, // 23: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
+	15, // 24: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
+	17, // 25: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
+	2,  // 26: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
+	4,  // 27: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
+	6,  // 28: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
+	20, // 29: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
+	8,  // 30: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
+	10, // 31: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
+	12, // 32: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
+	14, // 33: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
+	16, // 34: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
+	18, // 35: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
+	26, // [26:36] is the sub-list for method output_type
+	16, // [16:26] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_run_service_proto_init() }
@@ -1481,13 +1630,16 @@ func file_runnel_v1_run_service_proto_init() {
 	file_runnel_v1_run_service_proto_msgTypes[7].OneofWrappers = []any{
 		(*WatchRunsResponse_Run)(nil),
 	}
+	file_runnel_v1_run_service_proto_msgTypes[11].OneofWrappers = []any{
+		(*TailRunTreeResponse_Result)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_run_service_proto_rawDesc), len(file_runnel_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

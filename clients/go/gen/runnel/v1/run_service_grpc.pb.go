@@ -25,6 +25,7 @@ const (
 	RunService_DeleteRun_FullMethodName      = "/runnel.v1.RunService/DeleteRun"
 	RunService_WatchRuns_FullMethodName      = "/runnel.v1.RunService/WatchRuns"
 	RunService_TailRun_FullMethodName        = "/runnel.v1.RunService/TailRun"
+	RunService_TailRunTree_FullMethodName    = "/runnel.v1.RunService/TailRunTree"
 	RunService_ListRunResults_FullMethodName = "/runnel.v1.RunService/ListRunResults"
 	RunService_CancelRun_FullMethodName      = "/runnel.v1.RunService/CancelRun"
 	RunService_CancelRuns_FullMethodName     = "/runnel.v1.RunService/CancelRuns"
@@ -72,6 +73,13 @@ type RunServiceClient interface {
 	// `after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run
 	// has ended. Reading changes nothing. May be retried.
 	TailRun(ctx context.Context, in *TailRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TailRunResponse], error)
+	// Streams the logs of a run and of all child runs below it, until all of them have ended: first the stored results, then each new one.
+	//
+	// The results of a run come in their order; those of a child run come after the `child.run.started` that names it. `cursor` of a
+	// response is the position of the whole tree: `after` with it continues with the next result of each run. Opening, keeping alive and
+	// breaking are those of TailRun. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. Results
+	// of child runs that are no longer kept are left out. Reading changes nothing. May be retried.
+	TailRunTree(ctx context.Context, in *TailRunTreeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TailRunTreeResponse], error)
 	// Lists the stored results of a run, oldest first, without waiting for more.
 	ListRunResults(ctx context.Context, in *ListRunResultsRequest, opts ...grpc.CallOption) (*ListRunResultsResponse, error)
 	// Requests the cancellation of a run and returns the run without waiting for its end.
@@ -172,6 +180,25 @@ func (c *runServiceClient) TailRun(ctx context.Context, in *TailRunRequest, opts
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type RunService_TailRunClient = grpc.ServerStreamingClient[TailRunResponse]
 
+func (c *runServiceClient) TailRunTree(ctx context.Context, in *TailRunTreeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TailRunTreeResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RunService_ServiceDesc.Streams[2], RunService_TailRunTree_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[TailRunTreeRequest, TailRunTreeResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_TailRunTreeClient = grpc.ServerStreamingClient[TailRunTreeResponse]
+
 func (c *runServiceClient) ListRunResults(ctx context.Context, in *ListRunResultsRequest, opts ...grpc.CallOption) (*ListRunResultsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRunResultsResponse)
@@ -244,6 +271,13 @@ type RunServiceServer interface {
 	// `after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run
 	// has ended. Reading changes nothing. May be retried.
 	TailRun(*TailRunRequest, grpc.ServerStreamingServer[TailRunResponse]) error
+	// Streams the logs of a run and of all child runs below it, until all of them have ended: first the stored results, then each new one.
+	//
+	// The results of a run come in their order; those of a child run come after the `child.run.started` that names it. `cursor` of a
+	// response is the position of the whole tree: `after` with it continues with the next result of each run. Opening, keeping alive and
+	// breaking are those of TailRun. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. Results
+	// of child runs that are no longer kept are left out. Reading changes nothing. May be retried.
+	TailRunTree(*TailRunTreeRequest, grpc.ServerStreamingServer[TailRunTreeResponse]) error
 	// Lists the stored results of a run, oldest first, without waiting for more.
 	ListRunResults(context.Context, *ListRunResultsRequest) (*ListRunResultsResponse, error)
 	// Requests the cancellation of a run and returns the run without waiting for its end.
@@ -283,6 +317,9 @@ func (UnimplementedRunServiceServer) WatchRuns(*WatchRunsRequest, grpc.ServerStr
 }
 func (UnimplementedRunServiceServer) TailRun(*TailRunRequest, grpc.ServerStreamingServer[TailRunResponse]) error {
 	return status.Error(codes.Unimplemented, "method TailRun not implemented")
+}
+func (UnimplementedRunServiceServer) TailRunTree(*TailRunTreeRequest, grpc.ServerStreamingServer[TailRunTreeResponse]) error {
+	return status.Error(codes.Unimplemented, "method TailRunTree not implemented")
 }
 func (UnimplementedRunServiceServer) ListRunResults(context.Context, *ListRunResultsRequest) (*ListRunResultsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRunResults not implemented")
@@ -408,6 +445,17 @@ func _RunService_TailRun_Handler(srv interface{}, stream grpc.ServerStream) erro
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type RunService_TailRunServer = grpc.ServerStreamingServer[TailRunResponse]
 
+func _RunService_TailRunTree_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(TailRunTreeRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(RunServiceServer).TailRunTree(m, &grpc.GenericServerStream[TailRunTreeRequest, TailRunTreeResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_TailRunTreeServer = grpc.ServerStreamingServer[TailRunTreeResponse]
+
 func _RunService_ListRunResults_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListRunResultsRequest)
 	if err := dec(in); err != nil {
@@ -507,6 +555,11 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "TailRun",
 			Handler:       _RunService_TailRun_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "TailRunTree",
+			Handler:       _RunService_TailRunTree_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -187,7 +187,6 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     ...opened.flatMap((protocol) => protocol.drivers ?? []),
   ];
   const runs: Runs = await openRuns(context, runlog, { lease, drivers, workDirs });
-  openCallbacks(context, runlog);
   const probe = new DatabaseProbe({ connections, clock, events });
   closers.defer(() => probe.close());
   probe.open();
@@ -196,9 +195,10 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     lease.whyNotHeld() ??
     opened.map((protocol) => protocol.whyUnfit?.() ?? null).find((why) => why !== null) ??
     null;
-  const { leave, ...address } = await openServer(context, {
+  const { leave, printPush, ...address } = await openServer(context, {
     ...{ core, runs, runners, resolveSubagent, protocols: opened, whyUnfit, plainStreams },
   });
+  openCallbacks(context, runlog, printPush);
   ownAddress.resolve(address);
   events.serverListening(address);
   events.directoriesListed({ paths: listedWorkDirs(config) });

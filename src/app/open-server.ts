@@ -1,6 +1,7 @@
 // Opens the ports and connects them: admission first, then the surfaces, then the handlers behind the router.
 
 import { sign } from "node:crypto";
+import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import { A2AService } from "#gen/lf/a2a/v1/a2a_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -14,10 +15,11 @@ import { createHandlers, routerLimits } from "../api/router.ts";
 import type { OfferedRunner } from "../api/runners.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
+import { createPushConfigs } from "../engine/callbacks/push-configs.ts";
 import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
-import { requireClient } from "../platform/auth/caller.ts";
+import { requireClient, setAdmission } from "../platform/auth/caller.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
 import { FairTurns } from "../platform/auth/fair-turns.ts";
 import { RateLimit } from "../platform/auth/rate-limit.ts";
@@ -25,10 +27,12 @@ import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { type Clock, dayMs } from "../platform/base/clock.ts";
 import { joined } from "../platform/base/joined.ts";
 import type { LocalMethods } from "../platform/base/local-methods.ts";
+import type { PrintPush } from "../platform/base/pushes.ts";
 import { version } from "../platform/base/version.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import type { Db } from "../platform/database/database.ts";
 import { createA2aMethods } from "../surfaces/a2a/grpc.ts";
+import { createPrintPush } from "../surfaces/a2a/push.ts";
 import { createA2aSurface } from "../surfaces/a2a/surface.ts";
 import { createAgUiSurface } from "../surfaces/ag-ui/surface.ts";
 import { createAnthropicSurface } from "../surfaces/anthropic/surface.ts";
@@ -50,6 +54,8 @@ import { errorForms, examples, files, reasons, retention, services } from "./pro
 
 /** The addresses of an open server, and its switch to draining. */
 export interface OpenServer extends Address {
+  /** Prints runs for the delivery of pushes. */
+  readonly printPush: PrintPush;
   /** The port of the metrics endpoint; undefined when it is off. */
   readonly metricsPort: number | undefined;
   /** Makes readiness probes answer "draining". */
@@ -123,6 +129,7 @@ export async function openServer(
     publicPath: config.serverPublicPath,
     grpcPort: config.serverH2Port,
     loadCardKey: cardKeys(db, clock),
+    pushConfigs: createPushConfigs({ db, wakeup: deps.wakeup, egress }),
   };
   // The methods of A2A call those of the contract, which are made with them.
   const a2aMethods = createA2aMethods(a2a, (): LocalMethods => methods);
@@ -237,7 +244,14 @@ export async function openServer(
     start?.();
   }
   void compileRules([SessionService, RunService]);
-  return { ...ports, metricsPort, leave: () => leaving.abort() };
+  return { ...ports, metricsPort, leave: () => leaving.abort(), printPush: createPrintPush(a2a, methods, valuesOf) };
+}
+
+/** Returns values that name a client, for work of the service on its behalf. */
+function valuesOf(client: string): ContextValues {
+  const values = createContextValues();
+  setAdmission(values, { caller: { kind: "client", client }, network: "" });
+  return values;
 }
 
 /** Returns the seals of the caller: tokens that open for no other client. */

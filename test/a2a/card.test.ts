@@ -27,7 +27,7 @@ test("the public card needs no key, is cached and names no agent", async () => {
   expect(text).not.toContain("secret");
   const url = `${service.url}/a2a`;
   expect(JSON.parse(text)).toMatchObject({
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     supportedInterfaces: [
       { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url, protocolBinding: "HTTP+JSON" },

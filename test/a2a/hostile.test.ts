@@ -127,11 +127,24 @@ const paths: readonly (readonly [string, string, string | undefined, Record<stri
   [
     "/a2a/message:send",
     "POST",
-    JSON.stringify({ message, configuration: { taskPushNotificationConfig: { url: "http://x" } } }),
+    JSON.stringify({ message, configuration: { taskPushNotificationConfig: { url: "file:///etc/passwd" } } }),
     {},
     400,
-    "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    "configuration.taskPushNotificationConfig.url",
   ],
-  [`/a2a/tasks/${id}/pushNotificationConfigs/1`, "DELETE", none, {}, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED"],
+  ...odd
+    .slice(1)
+    .map((url): (typeof paths)[number] => [
+      "/a2a/message:send",
+      "POST",
+      JSON.stringify({ message, configuration: { taskPushNotificationConfig: { url } } }),
+      {},
+      400,
+      "INVALID_ARGUMENT",
+    ]),
+  [`/a2a/tasks/${id}/pushNotificationConfigs`, "POST", '{"url":"https://a.example"}', {}, 404, "TASK_NOT_FOUND"],
+  [`/a2a/tasks/${id}/pushNotificationConfigs`, "GET", none, {}, 404, "TASK_NOT_FOUND"],
+  [`/a2a/tasks/${id}/pushNotificationConfigs/1`, "GET", none, {}, 404, "TASK_NOT_FOUND"],
+  [`/a2a/tasks/${id}/pushNotificationConfigs/1`, "DELETE", none, {}, 404, "TASK_NOT_FOUND"],
   ["/a2a/x/y/z", "GET", none, {}, 404, "RESOURCE_NOT_FOUND"],
 ];

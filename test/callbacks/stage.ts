@@ -40,6 +40,7 @@ export function openDelivery(databaseUrl: string, choice: Partial<DeliveryOption
     wakeup: new LocalWakeup(),
     egress,
     signRequest: createSignRequest({ keyRing: { findCallbackSecret: () => secret }, clock: systemClock }),
+    printPush: () => Promise.reject(new Error("no test here pushes")),
     random: () => 0.5,
     ...choice,
   });

@@ -1,4 +1,4 @@
-// Sends status callbacks: takes due callbacks from the outbox, posts them, and records the outcome. Every replica sends. The
+// Sends status callbacks and pushes of runs: takes due callbacks from the outbox, posts them, and records the outcome. Every replica sends. The
 // outbox makes callbacks of a session go out in order and one at a time.
 //
 // D1  A callback that was taken and has no recorded outcome is due again when its hold has passed.
@@ -10,6 +10,7 @@ import type { SignRequest } from "../../platform/auth/sign-request.ts";
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Loop } from "../../platform/base/loop.ts";
+import type { PrintPush } from "../../platform/base/pushes.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Egress, EgressPost } from "../../platform/egress/post.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
@@ -42,6 +43,8 @@ export interface DeliveryOptions {
   readonly wakeup: Wakeup;
   readonly egress: Pick<Egress, "post">;
   readonly signRequest: SignRequest;
+  /** Prints the run of a client as a push has it. */
+  readonly printPush: PrintPush;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
 }
@@ -151,8 +154,18 @@ export class Delivery {
   /** Returns why the host did not accept the callback; undefined when it did. */
   async #send(callback: DueCallback): Promise<Error | undefined> {
     try {
-      const { egress, signRequest } = this.#options;
-      const { status } = await egress.post(requestOf(callback, signRequest, this.#giveUp.signal));
+      const { egress, signRequest, printPush } = this.#options;
+      const { push, run_id: runId, client } = callback;
+      const request =
+        push === null || runId === null
+          ? statusRequest(callback, signRequest)
+          : pushRequest(callback, push, await printPush(client, runId));
+      const { status } = await egress.post({
+        ...request,
+        timeoutMs: attemptTimeoutMs,
+        responseBytesMax,
+        signal: this.#giveUp.signal,
+      });
       return status >= 200 && status <= 299 ? undefined : new Error(`answered with HTTP status ${status}`);
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
@@ -169,8 +182,11 @@ export class Delivery {
   }
 }
 
+/** What an attempt sends. */
+type Sent = Pick<EgressPost, "url" | "headers" | "body">;
+
 /** Each attempt has its own signature: receivers refuse a signature that they have seen. */
-function requestOf(callback: DueCallback, signRequest: SignRequest, signal: AbortSignal): EgressPost {
+function statusRequest(callback: DueCallback, signRequest: SignRequest): Sent {
   const body = statusBody(callback);
   return {
     url: statusUrl(callback),
@@ -180,9 +196,23 @@ function requestOf(callback: DueCallback, signRequest: SignRequest, signal: Abor
       ...signRequest(callback.client, body),
     },
     body,
-    timeoutMs: attemptTimeoutMs,
-    responseBytesMax,
-    signal,
+  };
+}
+
+function pushRequest(
+  { base_url: url }: DueCallback,
+  { token, scheme, credentials }: NonNullable<DueCallback["push"]>,
+  { body, type }: Awaited<ReturnType<PrintPush>>,
+): Sent {
+  return {
+    url,
+    headers: {
+      "content-type": type,
+      ...(scheme !== "" && { authorization: `${scheme} ${credentials}`.trim() }),
+      // The name that A2A's own libraries have for it.
+      ...(token !== "" && { "x-a2a-notification-token": token }),
+    },
+    body,
   };
 }
 

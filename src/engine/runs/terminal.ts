@@ -15,6 +15,7 @@ import { readStoredChain } from "../log/stored-chain.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import type { RunWriter } from "../log/writer.ts";
 import { insertCallback } from "../storage/callback.ts";
+import { insertPushes } from "../storage/push-config.ts";
 import { finishRun, isActive, type RunRow, type Spent } from "../storage/run.ts";
 import { completeOwnRun } from "../storage/run-end.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
@@ -176,6 +177,9 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
   if (baseUrl !== null && run.status !== "pending") {
     await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
   }
+  if (run.has_pushes) {
+    await insertPushes(trx, { runId: id, sequence, status });
+  }
   if (run.parent_run_id !== null) {
     await insertTreeCheck(trx, run.parent_run_id);
   }
@@ -183,8 +187,11 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
 }
 
 /** Announces the end of a run after its commit: its status callback is due, and the runs above and below it get a look. */
-export function announceEnd(wakeup: Wakeup, run: Pick<RunRow, "callback_url" | "parent_run_id">): void {
-  announceCallback(wakeup, run.callback_url);
+export function announceEnd(
+  wakeup: Wakeup,
+  run: Pick<RunRow, "callback_url" | "parent_run_id"> & Partial<Pick<RunRow, "has_pushes">>,
+): void {
+  announceCallback(wakeup, run.callback_url ?? (run.has_pushes === true ? "" : null));
   announceTree(wakeup, run.parent_run_id);
 }
 

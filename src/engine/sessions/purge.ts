@@ -19,6 +19,7 @@ import {
   listRunIdsOf,
   replaceResults,
 } from "../storage/purge.ts";
+import { deletePushConfigsOf } from "../storage/push-config.ts";
 import type { Retention } from "../storage/retention.ts";
 import { lockRun } from "../storage/run.ts";
 import { readResultPage } from "../storage/run-result.ts";
@@ -136,6 +137,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
   for (const { deleteOfSessions } of retention) {
     await deleteOfSessions?.(db, [session]);
   }
+  await deletePushConfigsOf(db, session);
   await emptySession(db, session);
   return results;
 }

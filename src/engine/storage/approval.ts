@@ -7,6 +7,7 @@ import { lowestUuid } from "../../platform/base/ids.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { untilFewer } from "../../platform/database/until-fewer.ts";
+import { insertPushes } from "./push-config.ts";
 import type { ApprovalTable } from "./schema.ts";
 
 /** A request for approval. */
@@ -55,6 +56,7 @@ export interface ApprovalDecision {
 /** Inserts an approval. It belongs to the client of its run. */
 export async function insertApproval(trx: Transaction, approval: NewApprovalRow): Promise<void> {
   await sql`update run set change_time = now() where id = ${approval.runId}::uuid`.execute(trx);
+  await insertPushes(trx, { runId: approval.runId, sequence: 0, status: "running" });
   await trx
     .insertInto("approval")
     .values({

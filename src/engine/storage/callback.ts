@@ -54,6 +54,8 @@ export interface DueCallback {
   readonly is_last: boolean;
   /** The run's terminal result; null for the transitions before it. */
   readonly terminal: Uint8Array | null;
+  /** What a push adds to its address; null for a status callback. */
+  readonly push: { readonly token: string; readonly scheme: string; readonly credentials: string } | null;
 }
 
 /** The minimum number of attempts, also for a callback that became due late because earlier ones took long. */
@@ -101,12 +103,15 @@ export async function takeDueCallbacks(db: Db, taking: Taking): Promise<DueCallb
       update callback set due_time = now() + ${holdMs} * interval '1 millisecond',
         attempts = attempts + (id in (select id from due))::int
       where session = any(array(select session from due)) and end_time is null
-      returning id, client, session, run_id, sequence, status, base_url, attempts, give_up_time
+      returning id, client, session, run_id, sequence, status, base_url, attempts, give_up_time, push_config
     )
     select held.id, held.client, session.name as session_name, held.run_id, held.sequence, held.status, held.base_url,
       held.attempts, held.give_up_time <= now() and held.attempts >= ${attemptsMin}::int as is_last,
-      case when held.status not in ('created', 'running') then run.terminal end as terminal
+      case when held.status not in ('created', 'running') then run.terminal end as terminal,
+      case when push_config.key is not null then json_build_object('token', push_config.token,
+        'scheme', push_config.scheme, 'credentials', push_config.credentials) end as push
     from held join session on session.id = held.session left join run on run.id = held.run_id
+      left join push_config on push_config.key = held.push_config
     where held.id in (select id from due)`.execute(db);
   return rows;
 }

@@ -119,7 +119,8 @@ type KeptColumn =
   | "parent_run_id"
   | "root_run_id"
   | "depth"
-  | "change_time";
+  | "change_time"
+  | "has_pushes";
 
 /** All others but the terminal result. A new column of the table compiles when it is among these or the kept ones. */
 const emptied = {

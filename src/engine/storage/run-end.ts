@@ -25,8 +25,8 @@ export interface OwnEnd {
 }
 
 /**
- * Completes a run if its replica still owns it, its log has all earlier results, and all its tool calls have results. Otherwise
- * returns false and writes nothing; also when another transaction holds the run while several ends share the statement. Concurrent ends share one statement and
+ * Completes a run if its replica still owns it, its log has all earlier results, all its tool calls have results, and it is not
+ * pushed. Otherwise returns false and writes nothing; also when another transaction holds the run while several ends share the statement. Concurrent ends share one statement and
  * one commit.
  */
 export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Promise<boolean[]> => {
@@ -60,7 +60,7 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
       select run.* from asked join held on held.id = asked.owner cross join lateral (
         select id, session from run
         where id = asked.id and owner = asked.owner and epoch = asked.epoch
-          and (select count(*) from tool_call where run_id = run.id and log_sequence is null) = 0
+          and not has_pushes and (select count(*) from tool_call where run_id = run.id and log_sequence is null) = 0
           and coalesce((select max(sequence) from run_result where run_id = run.id), 0) = asked.log_length
         for no key update${locked}
       ) as run

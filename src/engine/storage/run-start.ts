@@ -78,7 +78,8 @@ type LaterColumn =
   | "prompt_tokens"
   | "completion_tokens"
   | "cost_micro_usd"
-  | "change_time";
+  | "change_time"
+  | "has_pushes";
 
 /** Columns that say where a new run waits, and when its time is over. */
 type PlaceColumn = "status" | "wait_reason" | "owner" | "epoch" | "wake_at" | "start_time" | "deadline";

@@ -4,6 +4,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
+import { insertPushes } from "./push-config.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
@@ -45,6 +46,7 @@ const runColumns = [
   "run.root_run_id",
   "run.depth",
   "run.change_time",
+  "run.has_pushes",
 ] as const;
 type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
@@ -205,6 +207,7 @@ export async function parkRun(
     })
     .where("id", "=", args.id)
     .execute();
+  await insertPushes(trx, { runId: args.id, sequence: 0, status: "running" });
 }
 
 /**

@@ -15,6 +15,7 @@ declare module "../../platform/database/schema.ts" {
     tool_call: ToolCallTable;
     idempotency: IdempotencyTable;
     callback: CallbackTable;
+    push_config: PushConfigTable;
     receipt_key: ReceiptKeyTable;
     schedule: ScheduleTable;
     approval: ApprovalTable;
@@ -109,6 +110,8 @@ export interface RunTable {
   depth: Generated<number>;
   /** When the run last began or ended a wait, asked for an approval or had its decision; null before. */
   change_time: Date | null;
+  /** True for a run that has had an address to which it is pushed. */
+  has_pushes: Generated<boolean>;
 }
 
 /** One entry of a log. */
@@ -219,6 +222,21 @@ export interface CallbackTable {
   last_error: string | null;
   create_time: Generated<Date>;
   end_time: Date | null;
+  /** The address of a push; null for a status callback. */
+  push_config: string | null;
+}
+
+/** An address to which a run is pushed. */
+export interface PushConfigTable {
+  key: Generated<string>;
+  run_id: string;
+  session: string;
+  id: string;
+  url: string;
+  token: string;
+  scheme: string;
+  credentials: string;
+  create_time: Generated<Date>;
 }
 
 /** A message that is sent at times of a calendar. */

@@ -3,6 +3,7 @@
 import type { ContextValues } from "@connectrpc/connect";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { OfferedAgents } from "../../platform/base/offered-agents.ts";
+import type { PushConfigs } from "../../platform/base/pushes.ts";
 import type { TextQuestions } from "../../platform/base/text-questions.ts";
 import type { Calls } from "../in-process/calls.ts";
 
@@ -27,6 +28,7 @@ export interface Server {
   /** The port of gRPC; undefined when one port has all. */
   readonly grpcPort: number | undefined;
   readonly loadCardKey: () => Promise<CardKey>;
+  readonly pushConfigs: PushConfigs;
 }
 
 /** The call. */

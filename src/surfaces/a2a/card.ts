@@ -64,7 +64,7 @@ function cardOf(
     description: "Runs agents for other programs. Each task has a durable log, so its streams can be resumed.",
     version,
     supportedInterfaces: [...interfaces],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     securitySchemes: { bearer: { scheme: { case: "httpAuthSecurityScheme", value: { scheme: "Bearer" } } } },
     // A scheme without scopes would be an empty value.
     securityRequirements: [{ schemes: { bearer: { list: ["client"] } } }],

@@ -11,7 +11,6 @@ import { describeFailure, isReason, isUnexpected } from "../rest/failure.ts";
 const catalogue = {
   TASK_NOT_FOUND: [-32001, Code.NotFound, 404],
   TASK_NOT_CANCELABLE: [-32002, Code.FailedPrecondition, 400],
-  PUSH_NOTIFICATION_NOT_SUPPORTED: [-32003, Code.FailedPrecondition, 400],
   UNSUPPORTED_OPERATION: [-32004, Code.FailedPrecondition, 400],
   CONTENT_TYPE_NOT_SUPPORTED: [-32005, Code.InvalidArgument, 400],
   VERSION_NOT_SUPPORTED: [-32009, Code.FailedPrecondition, 400],

@@ -21,6 +21,7 @@ import { A2aError, InvalidField } from "./errors.ts";
 import { eventOf, isEnd, type TaskFold } from "./fold.ts";
 import { listTasks } from "./list.ts";
 import { assertMessage, requireText } from "./message.ts";
+import { createPush, deletePush, getPush, listPushes, putPush, readPush } from "./push.ts";
 import { startTask } from "./start.ts";
 import {
   assertHistoryLength,
@@ -44,10 +45,10 @@ const handlers = {
   cancelTask,
   subscribeToTask,
   getExtendedAgentCard: extendedCard,
-  createTaskPushNotificationConfig: refusePush,
-  getTaskPushNotificationConfig: refusePush,
-  listTaskPushNotificationConfigs: refusePush,
-  deleteTaskPushNotificationConfig: refusePush,
+  createTaskPushNotificationConfig: createPush,
+  getTaskPushNotificationConfig: getPush,
+  listTaskPushNotificationConfigs: listPushes,
+  deleteTaskPushNotificationConfig: deletePush,
 } satisfies Handlers;
 
 /** A method for callers that know it by its descriptor. */
@@ -150,10 +151,6 @@ async function cancelTask(call: A2aCall, { id }: CancelTaskRequest): Promise<Tas
 /** A runner has 10 s to end; some clients wait 5 s for an answer. */
 const cancelWaitMs = 4_000;
 
-async function refusePush(): Promise<never> {
-  throw new A2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "the service pushes nothing: subscribe to the task");
-}
-
 /** The task of a message. */
 interface Taken {
   readonly run: Run;
@@ -167,11 +164,13 @@ interface Taken {
 async function takeMessage(call: A2aCall, { tenant, message, configuration }: SendMessageRequest): Promise<Taken> {
   assertMessage(message);
   assertHistoryLength(configuration?.historyLength);
-  if (configuration?.taskPushNotificationConfig !== undefined) {
-    return await refusePush();
-  }
+  const wanted = configuration?.taskPushNotificationConfig;
+  const push = wanted && readPush(call, wanted, "configuration.taskPushNotificationConfig");
   if (message.taskId === "") {
-    return { run: await requireRun(call, await startTask(call, tenant, message)) };
+    const run = await requireRun(call, await startTask(call, tenant, message));
+    // The run may have ended by now.
+    await (push && putPush(call, run, push, { pushesNow: true }));
+    return { run };
   }
   const run = await requireRun(call, message.taskId);
   const fold = await readTask(call, run);
@@ -183,6 +182,7 @@ async function takeMessage(call: A2aCall, { tenant, message, configuration }: Se
   const questions = findQuestions(call, run);
   if (state === TaskState.INPUT_REQUIRED && questions !== undefined) {
     const text = requireText(message);
+    await (push && putPush(call, run, push, { pushesNow: false }));
     const ask: CallMethod = (method, request) => call.calls.call(method, request);
     return { run, fold, answer: () => questions.answer(ask, run.sessionId, text) };
   }

@@ -6594,6 +6594,10 @@ export const comments = new Map(
   "Tools of the caller, which the service calls over HTTP at the session's callback (Agent Runner document, \"Remote Tools\"). Checked when a message is sent."
  ],
  [
+  "runnel.v1.AgentTools.skills",
+  "Names of skills that the agent may use (agentskills.io/specification). Each is a folder with a SKILL.md in the directory of the setting `agents.skills_directory`, or else in `skills` of the work directory. The model sees names and descriptions, and reads the rest with `read_file` or `bash`, of which the agent needs one. A run finds its skills when it starts; one that is missing or invalid then fails the run."
+ ],
+ [
   "runnel.v1.AgentTools.unknown_calls_to_caller",
   "Whether calls of tools that the agent does not have go to the caller, as calls of `functions` do. Otherwise such a call gets an error that names the agent's tools."
  ],
@@ -9078,6 +9082,10 @@ export const comments = new Map(
   "Position in the log: 1, 2, 3 … without a gap, in the order in which the entries became durable."
  ],
  [
+  "runnel.v1.RunResult.skills_listed",
+  "The skills that the agent may use, or changes of them."
+ ],
+ [
   "runnel.v1.RunResult.state_updated",
   "The run changed a value of the host's state."
  ],
@@ -9508,6 +9516,38 @@ export const comments = new Map(
  [
   "runnel.v1.Setting.variables",
   "Environment variables that set it. The first one that is not empty counts."
+ ],
+ [
+  "runnel.v1.Skill",
+  "A skill: a folder with a SKILL.md and other files (agentskills.io/specification)."
+ ],
+ [
+  "runnel.v1.Skill.description",
+  "What the skill does and when to use it, in one line, as its SKILL.md said when the run began."
+ ],
+ [
+  "runnel.v1.Skill.name",
+  "Name of the skill, and of its folder."
+ ],
+ [
+  "runnel.v1.Skill.path",
+  "Path of its SKILL.md for the tools of the agent: absolute for a skill of the operator, else relative to the work directory."
+ ],
+ [
+  "runnel.v1.Skill.sha256",
+  "SHA-256 of the bytes of its SKILL.md, in hexadecimal digits; empty when it is gone."
+ ],
+ [
+  "runnel.v1.SkillsListed",
+  "`skills.listed`, in no other document: the skills of the agent, as the run found them when it began. The model sees this list to the end of the run. When the run goes on later, in another process or after it has waited, and a SKILL.md is no longer the same, there is another such entry."
+ ],
+ [
+  "runnel.v1.SkillsListed.changed",
+  "Names of the skills whose SKILL.md has changed since the entry before; empty in the first one."
+ ],
+ [
+  "runnel.v1.SkillsListed.skills",
+  "The skills, in the order of `AgentTools.skills`."
  ],
  [
   "runnel.v1.StateUpdated",

@@ -103,6 +103,11 @@ export const parts = {
     files: ["test/external/acp/agents.test.ts"],
     needs: ["bubblewrap"],
   },
+  skills: {
+    about: "Anthropic's public skills, unmodified, with a script of one in the jail",
+    files: ["test/external/skills.test.ts"],
+    needs: ["anthropic-skills", "bubblewrap"],
+  },
   openapi: {
     about: "validators and generators of OpenAPI",
     files: ["test/external/openapi.test.ts"],

@@ -1,5 +1,7 @@
 // Opens the tools of the service and the sandbox that confines them.
 
+import { readdir } from "node:fs/promises";
+import { resolve } from "node:path";
 import { createBash } from "../agent/tools/bash/bash.ts";
 import { type Commands, createCommands, refuseCommands } from "../agent/tools/bash/commands.ts";
 import { type Bubblewrap, findBubblewrap } from "../agent/tools/bash/find-bubblewrap.ts";
@@ -11,6 +13,7 @@ import { createSelectTools } from "../agent/tools/select-tools.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
 import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { Fault } from "../platform/base/fault.ts";
 import { random } from "../platform/base/random.ts";
 import type { AppContext } from "../platform/context.ts";
 
@@ -40,7 +43,23 @@ export async function openTools(context: AppContext, workDirs: WorkDirs): Promis
     callbackBaseUrl: config.callbackBaseUrl,
     callbackTimeoutMs: config.callbackTimeoutSec * 1_000,
   });
-  return { select, mcp, commands, bash: words };
+  return { select, mcp, commands, bash: words, skillsDirectory: await openSkills(config.skillsDirectory) };
+}
+
+/** Checks the operator's directory of skills. Throws Fault CONFIG_INVALID when it is no directory that the service can read. */
+async function openSkills(named: string): Promise<string> {
+  if (named === "") {
+    return "";
+  }
+  const directory = resolve(named);
+  try {
+    await readdir(directory);
+    return directory;
+  } catch (cause) {
+    throw new Fault("CONFIG_INVALID", `agents.skills_directory: cannot read ${directory}: name a readable directory`, {
+      cause,
+    });
+  }
 }
 
 interface OpenedBash {

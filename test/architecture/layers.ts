@@ -20,7 +20,7 @@ const layers: readonly (readonly string[])[] = [
   ["engine/runs"],
   ["engine/callbacks"],
   ["agent/models", "agent/tools"],
-  ["agent/budget"],
+  ["agent/budget", "agent/skills"],
   ["agent/response"],
   ["agent/loop"],
   ["agent/replay"],

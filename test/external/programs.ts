@@ -55,6 +55,10 @@ export const programs = {
     isHere: () => process.env.A2A_TCK_DIR !== undefined,
     bring: "name a checkout, as test/external/a2a/tck.test.ts says",
   },
+  "anthropic-skills": {
+    isHere: () => process.env.ANTHROPIC_SKILLS_DIR !== undefined,
+    bring: "name a checkout of github.com/anthropics/skills by ANTHROPIC_SKILLS_DIR",
+  },
   bubblewrap: packaged("bwrap", "bubblewrap"),
   chromium: {
     isHere: () => existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium"),

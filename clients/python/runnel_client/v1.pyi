@@ -944,12 +944,19 @@ class AgentTools(_Message):
     Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
     `child.run.started` names. Checked when a message is sent.
     """
+    skills: _Scalars[_str]
+    """
+    Names of skills that the agent may use (agentskills.io/specification). Each is a folder with a SKILL.md in the directory of the
+    setting `agents.skills_directory`, or else in `skills` of the work directory. The model sees names and descriptions, and reads the
+    rest with `read_file` or `bash`, of which the agent needs one. A run finds its skills when it starts; one that is missing or
+    invalid then fails the run.
+    """
     memory_scopes: _Scalars[MemoryScope]
     """
     Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user
     of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent.
     """
-    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ..., agents: _Iterable[Subagent | _Mapping[_str, _Any]] | None = ..., memory_scopes: _Iterable[MemoryScope | _str] | None = ...) -> None: ...
+    def __init__(self, *, builtin: _Iterable[_str] | None = ..., remote: _Iterable[RemoteTool | _Mapping[_str, _Any]] | None = ..., functions: _Iterable[FunctionTool | _Mapping[_str, _Any]] | None = ..., approve: _Iterable[_str] | None = ..., approval_seconds: _int | None = ..., unknown_calls_to_caller: _bool | None = ..., provider: _Iterable[ProviderTool | _Mapping[_str, _Any]] | None = ..., mcp: _Iterable[McpServer | _Mapping[_str, _Any]] | None = ..., agents: _Iterable[Subagent | _Mapping[_str, _Any]] | None = ..., skills: _Iterable[_str] | None = ..., memory_scopes: _Iterable[MemoryScope | _str] | None = ...) -> None: ...
 
 class Subagent(_Message):
     """
@@ -1826,11 +1833,13 @@ class RunResult(_Message):
     """The agent handed the conversation over."""
     plan_updated: PlanUpdated
     """The run changed its plan."""
+    skills_listed: SkillsListed
+    """The skills that the agent may use, or changes of them."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -2179,6 +2188,30 @@ class ApprovalRequested(_Message):
     """Number that the runner assigned to the `action.requested`; unset for a tool call."""
     def __init__(self, *, tool_call_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ..., reason: _str | None = ..., approval_id: _str | None = ..., action: _str | None = ..., digest: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., action_sequence: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class SkillsListed(_Message):
+    """
+    `skills.listed`, in no other document: the skills of the agent, as the run found them when it began. The model sees this list to the
+    end of the run. When the run goes on later, in another process or after it has waited, and a SKILL.md is no longer the same,
+    there is another such entry.
+    """
+    skills: _Messages[Skill]
+    """The skills, in the order of `AgentTools.skills`."""
+    changed: _Scalars[_str]
+    """Names of the skills whose SKILL.md has changed since the entry before; empty in the first one."""
+    def __init__(self, *, skills: _Iterable[Skill | _Mapping[_str, _Any]] | None = ..., changed: _Iterable[_str] | None = ...) -> None: ...
+
+class Skill(_Message):
+    """A skill: a folder with a SKILL.md and other files (agentskills.io/specification)."""
+    name: _str
+    """Name of the skill, and of its folder."""
+    description: _str
+    """What the skill does and when to use it, in one line, as its SKILL.md said when the run began."""
+    path: _str
+    """Path of its SKILL.md for the tools of the agent: absolute for a skill of the operator, else relative to the work directory."""
+    sha256: _str
+    """SHA-256 of the bytes of its SKILL.md, in hexadecimal digits; empty when it is gone."""
+    def __init__(self, *, name: _str | None = ..., description: _str | None = ..., path: _str | None = ..., sha256: _str | None = ...) -> None: ...
 
 class PlanUpdated(_Message):
     """

@@ -132,7 +132,8 @@ export class Transcript {
         this.plan = payload.value;
         break;
       case "toolCallProgress":
-        // The raw tab has it; the row of the call shows that it runs.
+      case "skillsListed":
+        // The raw tab has them; the row of the call shows that it runs.
         break;
       case undefined:
         // A type that is newer than this page: the raw tab has its bytes.

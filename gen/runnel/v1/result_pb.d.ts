@@ -229,6 +229,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "planUpdated";
   } | {
     /**
+     * The skills that the agent may use, or changes of them.
+     *
+     * @generated from field: runnel.v1.SkillsListed skills_listed = 41;
+     */
+    value: SkillsListed;
+    case: "skillsListed";
+  } | {
+    /**
      * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
@@ -1184,6 +1192,76 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
  * Use `create(ApprovalRequestedSchema)` to create a new message.
  */
 export declare const ApprovalRequestedSchema: GenMessage<ApprovalRequested>;
+
+/**
+ * `skills.listed`, in no other document: the skills of the agent, as the run found them when it began. The model sees this list to the
+ * end of the run. When the run goes on later, in another process or after it has waited, and a SKILL.md is no longer the same,
+ * there is another such entry.
+ *
+ * @generated from message runnel.v1.SkillsListed
+ */
+export declare type SkillsListed = Message<"runnel.v1.SkillsListed"> & {
+  /**
+   * The skills, in the order of `AgentTools.skills`.
+   *
+   * @generated from field: repeated runnel.v1.Skill skills = 1;
+   */
+  skills: Skill[];
+
+  /**
+   * Names of the skills whose SKILL.md has changed since the entry before; empty in the first one.
+   *
+   * @generated from field: repeated string changed = 2;
+   */
+  changed: string[];
+};
+
+/**
+ * Describes the message runnel.v1.SkillsListed.
+ * Use `create(SkillsListedSchema)` to create a new message.
+ */
+export declare const SkillsListedSchema: GenMessage<SkillsListed>;
+
+/**
+ * A skill: a folder with a SKILL.md and other files (agentskills.io/specification).
+ *
+ * @generated from message runnel.v1.Skill
+ */
+export declare type Skill = Message<"runnel.v1.Skill"> & {
+  /**
+   * Name of the skill, and of its folder.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What the skill does and when to use it, in one line, as its SKILL.md said when the run began.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * Path of its SKILL.md for the tools of the agent: absolute for a skill of the operator, else relative to the work directory.
+   *
+   * @generated from field: string path = 3;
+   */
+  path: string;
+
+  /**
+   * SHA-256 of the bytes of its SKILL.md, in hexadecimal digits; empty when it is gone.
+   *
+   * @generated from field: string sha256 = 4;
+   */
+  sha256: string;
+};
+
+/**
+ * Describes the message runnel.v1.Skill.
+ * Use `create(SkillSchema)` to create a new message.
+ */
+export declare const SkillSchema: GenMessage<Skill>;
 
 /**
  * `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one

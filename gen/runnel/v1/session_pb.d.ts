@@ -677,6 +677,16 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
   agents: Subagent[];
 
   /**
+   * Names of skills that the agent may use (agentskills.io/specification). Each is a folder with a SKILL.md in the directory of the
+   * setting `agents.skills_directory`, or else in `skills` of the work directory. The model sees names and descriptions, and reads the
+   * rest with `read_file` or `bash`, of which the agent needs one. A run finds its skills when it starts; one that is missing or
+   * invalid then fails the run.
+   *
+   * @generated from field: repeated string skills = 13;
+   */
+  skills: string[];
+
+  /**
    * Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user
    * of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent.
    *

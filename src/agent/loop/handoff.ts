@@ -91,6 +91,6 @@ function takeOver(subagent: Subagent, { client, agent: from, resolve }: Handing)
 }
 
 /** Returns the progress with which the other agent begins: what its predecessor could not do says nothing about its own tools. */
-export function progressAfterHandoff({ mcp: _, ...progress }: Progress): Progress {
+export function progressAfterHandoff({ mcp: _mcp, skills: _skills, ...progress }: Progress): Progress {
   return { ...progress, callCounts: {}, invalid: noInvalidCalls };
 }

@@ -54,6 +54,7 @@ import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
 import { requestOf } from "./model-request.ts";
 import { checkpointOf, nothingGranted, type PendingCall, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
+import { openSkills } from "./skills.ts";
 import { runToolBatch } from "./tool-batch.ts";
 import { fitMessages } from "./window.ts";
 
@@ -107,25 +108,31 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
     if (end.kind !== "handed-over") {
       return end;
     }
-    current = end.context;
+    const { agent, transcript, checkpoint } = end;
+    current = { ...context, agent, transcript, checkpoint, openToolCalls: [] };
   }
 }
 
 /** Another agent goes on, from a checkpoint. */
-interface HandedOver {
+interface HandedOver extends Pick<RunContext, "agent" | "transcript" | "checkpoint"> {
   readonly kind: "handed-over";
-  readonly context: RunContext;
 }
 
 async function* runAgent(
-  context: RunContext,
+  given: RunContext,
   options: LlmLoopOptions,
 ): AsyncGenerator<DriverStep, DriverEnd | HandedOver> {
+  const kept = readProgress(given);
+  const skilled = await openSkills(given, kept.skills, options.toolbox.skillsDirectory);
+  if ("kind" in skilled) {
+    return { ...skilled, usage: usageMessage(kept.usage) };
+  }
+  const { context, skills } = skilled;
+  const begun = { ...kept, ...(skills && { skills }) };
   const prepared = prepare(context, options);
   if ("kind" in prepared) {
     return prepared;
   }
-  const begun = readProgress(context);
   const opened = await openServers(prepared, begun);
   if (opened !== undefined && "kind" in opened) {
     return opened;
@@ -136,8 +143,8 @@ async function* runAgent(
     progress: servers === undefined ? begun : { ...begun, mcp: servers.kept },
     calls: context.openToolCalls,
   };
-  if (servers !== undefined && begun.mcp === undefined) {
-    yield { kind: "commit", results: [], effects: { checkpoint: checkpointOf(next.progress) } };
+  if ((servers !== undefined && begun.mcp === undefined) || skilled.results.length > 0) {
+    yield { kind: "commit", results: skilled.results, effects: { checkpoint: checkpointOf(next.progress) } };
   }
   for (let resumed = true; ; resumed = false) {
     if (next.progress.phase === "model") {
@@ -464,11 +471,7 @@ async function* answerCalls(
   if (handoff === undefined) {
     return reached;
   }
-  const { context, transcript } = loop;
-  return {
-    kind: "handed-over",
-    context: { ...context, agent: handoff.agent, transcript, checkpoint, openToolCalls: [] },
-  };
+  return { kind: "handed-over", agent: handoff.agent, transcript: loop.transcript, checkpoint };
 }
 
 /** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */

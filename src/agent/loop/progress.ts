@@ -4,6 +4,7 @@ import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { RunContext } from "../../engine/runs/driver.ts";
 import type { Amount } from "../budget/day-budget.ts";
 import type { UsageTotals } from "../budget/usage.ts";
+import type { KeptSkill } from "../skills/find-skills.ts";
 import type { KeptTool } from "../tools/mcp/catalogue.ts";
 import { type InvalidCalls, noInvalidCalls } from "./invalid-calls.ts";
 import type { CallCounts } from "./repetition.ts";
@@ -36,6 +37,8 @@ export interface Progress {
   readonly invalid: InvalidCalls;
   /** The tools of the agent's MCP servers, as they were at the start of the run; unset for an agent without servers. */
   readonly mcp?: readonly KeptTool[];
+  /** The agent's skills, as they were at the start of the run; unset for an agent without skills. */
+  readonly skills?: readonly KeptSkill[];
 }
 
 /** The state of a turn without child runs. */

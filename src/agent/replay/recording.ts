@@ -71,6 +71,7 @@ const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
   "planUpdated",
   "contextCompacted",
   "handoffCompleted",
+  "skillsListed",
 ]);
 
 /** Returns the entries that count: without those that a turn left behind when it began again. */

@@ -77,6 +77,7 @@ async function* run(recording: Recording, entries: readonly RecordedEntry[]): As
       mcp: unused(),
       commands: unused(),
       bash: "",
+      skillsDirectory: "",
     },
     clock,
     events,

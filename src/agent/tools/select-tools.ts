@@ -95,6 +95,7 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
       selected.set(agent.name, openSubagent(agent, leftMs));
     }
     assertApprovable(tools);
+    assertReadable(tools);
     options.mcp.check(tools?.mcp ?? [], session.client);
     return { tools: [...selected.values()], functions };
   };
@@ -107,6 +108,14 @@ function assertApprovable(tools: AgentTools | undefined): void {
   const unknown = tools?.approve.find((name) => !names.has(name));
   if (unknown !== undefined) {
     throw failed(`approve ${unknown}: name a tool of builtin, remote or agents`, "agent.tools.approve");
+  }
+}
+
+/** A model reads the files of a skill with a tool. */
+function assertReadable(tools: AgentTools | undefined): void {
+  const { builtin = [], skills: [skill] = [] } = tools ?? {};
+  if (skill !== undefined && !["read_file", "bash"].some((name) => builtin.includes(name))) {
+    throw failed(`skill ${skill}: add read_file or bash to builtin, which reads its files`, "agent.tools.skills");
   }
 }
 

@@ -11,6 +11,8 @@ export interface Toolbox {
   readonly mcp: McpServers;
   /** Runs commands in the same jail and with the same limits as the tool bash. */
   readonly commands: Commands;
+  /** The operator's directory of skills; empty without one. */
+  readonly skillsDirectory: string;
   /** How commands run here, in a few words for people. */
   readonly bash: string;
 }

@@ -8,6 +8,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, statfs } from "node:fs/promises";
 import { isAbsolute, join, resolve, sep } from "node:path";
+import { isWithin } from "../../engine/sessions/within.ts";
 import { findHidden, findRefusal, type Workspace } from "../../engine/sessions/workspace.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { giveToOwnerOf, isRoot } from "../../platform/base/owner.ts";
@@ -91,7 +92,14 @@ export async function openInside(
   path: string,
   kind: PathKind,
 ): Promise<OpenedPath | PathFailure> {
-  return await walkTo(workspace, path, (walk, joinedPath) => walk.open(kind, joinedPath));
+  return await walkTo(placeOf(workspace, path), path, (walk, joinedPath) => walk.open(kind, joinedPath));
+}
+
+/** Returns the work directory, or the readable directory elsewhere that contains the path. A link cannot lead from one to another. */
+function placeOf(workspace: Workspace, path: string): Workspace {
+  const { client, workDir, readable = [], refusal } = workspace;
+  const place = refusal === undefined ? readable.find((each) => isWithin(resolve(workDir, path), each)) : undefined;
+  return place === undefined ? workspace : { client, workDir: place, realPath: place, hidden: [] };
 }
 
 /**

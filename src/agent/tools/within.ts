@@ -30,6 +30,10 @@ export function findBeyond(tools: AgentTools | undefined, parent: AgentTools | u
   if (other !== undefined) {
     return `agents ${other.name}: a child run answers its caller, and hands nothing over; unset handoff`;
   }
+  const skill = tools?.skills.find((name) => parent?.skills.includes(name) !== true);
+  if (skill !== undefined) {
+    return beyond("skills", skill);
+  }
   const usesMemory = tools?.builtin.some((name) => memoryToolNames.some((each) => each === name)) === true;
   const scope = usesMemory ? scopesOf(tools).find((each) => !scopesOf(parent).includes(each)) : undefined;
   if (scope !== undefined) {

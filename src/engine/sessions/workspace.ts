@@ -12,6 +12,8 @@ export interface Workspace {
   readonly realPath: string;
   /** The service's own files and directories, with links resolved: no tool shows them. */
   readonly hidden: readonly string[];
+  /** Directories elsewhere, without links, that tools may read, but not change. */
+  readonly readable?: readonly string[];
   /** Why no tool may work here; unset when tools may. */
   readonly refusal?: string;
 }

@@ -39,7 +39,7 @@ export async function runConfined(
   { jail, growth, clock }: Confinement,
   options: CommandOptions,
 ): Promise<CommandEnd | NotRun> {
-  const { workDir, sessionId, hidden } = context;
+  const { workDir, sessionId, hidden, readable = [] } = context;
   const shownAs = resolve(workDir);
   // Opened once, so that everything below uses this same directory even if its path leads elsewhere later.
   const opened = await open(shownAs, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => error);
@@ -59,7 +59,7 @@ export async function runConfined(
     coversWithin(real, shownAs, hidden),
     Watchdog.open(path),
   ]);
-  const view = { command, shell, sessionId, workDir: shownAs, covered, served };
+  const view = { command, shell, sessionId, workDir: shownAs, covered, readable, served };
   const worker = workerOf(real, await directory.stat());
   const isOfRoot = isRoot() && worker === undefined;
   await using group = isOfRoot ? await openPidsGroup(processesMax + launchProcesses) : undefined;

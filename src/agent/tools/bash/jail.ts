@@ -40,6 +40,8 @@ export interface CommandView {
   readonly workDir: string;
   /** The service's own paths below the work directory. */
   readonly covered: readonly Cover[];
+  /** Directories elsewhere that it may read. */
+  readonly readable?: readonly string[] | undefined;
   /** What a program that serves sees and may do; undefined for a command. */
   readonly served?: ServedView | undefined;
 }
@@ -83,6 +85,7 @@ export function jailArguments(system: SystemView, view: CommandView): string[] {
     // Mounted by its descriptor, so that the jail shows the directory that was checked, even if its path leads elsewhere now.
     // `--bind` with a path in /proc/self/fd is not equivalent: bubblewrap resolves it to a name first.
     ...["--bind-fd", String(launchDescriptors.workDir), view.workDir],
+    ...(view.readable ?? []).flatMap((path) => ["--ro-bind-try", path, path]),
     ...(view.served?.folders ?? []).flatMap((path) => ["--ro-bind", path, path]),
     ...[...system.covered, ...view.covered].flatMap(coverArguments),
     ...["--remount-ro", "/", "--chdir", view.workDir, "--clearenv"],

@@ -1,7 +1,7 @@
 // Settings of the agents' tools: `tools` and `mcp`.
 
 import { Expected, type Key, makeKey } from "../key.ts";
-import { choice, integer } from "../kinds.ts";
+import { choice, integer, text } from "../kinds.ts";
 import { type McpServerSetting, readMcpServers } from "../mcp-servers.ts";
 
 /** The settings of tools. */
@@ -25,6 +25,12 @@ export const toolKeys = {
     min: 1,
     max: 1_048_576,
     about: "Maximum growth of a work directory by commands of bash, in mebibytes.",
+  }),
+  skillsDirectory: text({
+    path: "agents.skills_directory",
+    fallbackAbout: "none",
+    about:
+      "Directory with folders of skills that agents name in `tools.skills`. Tools may read them, and a run finds changes when it starts.",
   }),
   mcpServers: mcpServers(),
   mcpIdleSecs: integer({

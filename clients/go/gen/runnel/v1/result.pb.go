@@ -224,7 +224,7 @@ func (x PlanEntry_Status) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanEntry_Status.Descriptor instead.
 func (PlanEntry_Status) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24, 0}
 }
 
 // How important a step is.
@@ -281,7 +281,7 @@ func (x PlanEntry_Priority) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanEntry_Priority.Descriptor instead.
 func (PlanEntry_Priority) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22, 1}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24, 1}
 }
 
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
@@ -324,6 +324,7 @@ type RunResult struct {
 	//	*RunResult_ContextCompacted
 	//	*RunResult_HandoffCompleted
 	//	*RunResult_PlanUpdated
+	//	*RunResult_SkillsListed
 	//	*RunResult_Extension
 	Payload       isRunResult_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
@@ -589,6 +590,15 @@ func (x *RunResult) GetPlanUpdated() *PlanUpdated {
 	return nil
 }
 
+func (x *RunResult) GetSkillsListed() *SkillsListed {
+	if x != nil {
+		if x, ok := x.Payload.(*RunResult_SkillsListed); ok {
+			return x.SkillsListed
+		}
+	}
+	return nil
+}
+
 func (x *RunResult) GetExtension() *Extension {
 	if x != nil {
 		if x, ok := x.Payload.(*RunResult_Extension); ok {
@@ -702,6 +712,11 @@ type RunResult_PlanUpdated struct {
 	PlanUpdated *PlanUpdated `protobuf:"bytes,40,opt,name=plan_updated,json=planUpdated,proto3,oneof"`
 }
 
+type RunResult_SkillsListed struct {
+	// The skills that the agent may use, or changes of them.
+	SkillsListed *SkillsListed `protobuf:"bytes,41,opt,name=skills_listed,json=skillsListed,proto3,oneof"`
+}
+
 type RunResult_Extension struct {
 	// A result of a type that this version does not know, kept as it arrived.
 	Extension *Extension `protobuf:"bytes,50,opt,name=extension,proto3,oneof"`
@@ -746,6 +761,8 @@ func (*RunResult_ContextCompacted) isRunResult_Payload() {}
 func (*RunResult_HandoffCompleted) isRunResult_Payload() {}
 
 func (*RunResult_PlanUpdated) isRunResult_Payload() {}
+
+func (*RunResult_SkillsListed) isRunResult_Payload() {}
 
 func (*RunResult_Extension) isRunResult_Payload() {}
 
@@ -2184,6 +2201,136 @@ func (x *ApprovalRequested) GetActionSequence() int64 {
 	return 0
 }
 
+// `skills.listed`, in no other document: the skills of the agent, as the run found them when it began. The model sees this list to the
+// end of the run. When the run goes on later, in another process or after it has waited, and a SKILL.md is no longer the same,
+// there is another such entry.
+type SkillsListed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The skills, in the order of `AgentTools.skills`.
+	Skills []*Skill `protobuf:"bytes,1,rep,name=skills,proto3" json:"skills,omitempty"`
+	// Names of the skills whose SKILL.md has changed since the entry before; empty in the first one.
+	Changed       []string `protobuf:"bytes,2,rep,name=changed,proto3" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkillsListed) Reset() {
+	*x = SkillsListed{}
+	mi := &file_runnel_v1_result_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkillsListed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkillsListed) ProtoMessage() {}
+
+func (x *SkillsListed) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkillsListed.ProtoReflect.Descriptor instead.
+func (*SkillsListed) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SkillsListed) GetSkills() []*Skill {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+func (x *SkillsListed) GetChanged() []string {
+	if x != nil {
+		return x.Changed
+	}
+	return nil
+}
+
+// A skill: a folder with a SKILL.md and other files (agentskills.io/specification).
+type Skill struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the skill, and of its folder.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What the skill does and when to use it, in one line, as its SKILL.md said when the run began.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// Path of its SKILL.md for the tools of the agent: absolute for a skill of the operator, else relative to the work directory.
+	Path string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	// SHA-256 of the bytes of its SKILL.md, in hexadecimal digits; empty when it is gone.
+	Sha256        string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Skill) Reset() {
+	*x = Skill{}
+	mi := &file_runnel_v1_result_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Skill) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Skill) ProtoMessage() {}
+
+func (x *Skill) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Skill.ProtoReflect.Descriptor instead.
+func (*Skill) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Skill) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Skill) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Skill) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Skill) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
 // `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one
 // before.
 type PlanUpdated struct {
@@ -2196,7 +2343,7 @@ type PlanUpdated struct {
 
 func (x *PlanUpdated) Reset() {
 	*x = PlanUpdated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[21]
+	mi := &file_runnel_v1_result_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2208,7 +2355,7 @@ func (x *PlanUpdated) String() string {
 func (*PlanUpdated) ProtoMessage() {}
 
 func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[21]
+	mi := &file_runnel_v1_result_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2221,7 +2368,7 @@ func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanUpdated.ProtoReflect.Descriptor instead.
 func (*PlanUpdated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{21}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PlanUpdated) GetEntries() []*PlanEntry {
@@ -2246,7 +2393,7 @@ type PlanEntry struct {
 
 func (x *PlanEntry) Reset() {
 	*x = PlanEntry{}
-	mi := &file_runnel_v1_result_proto_msgTypes[22]
+	mi := &file_runnel_v1_result_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +2405,7 @@ func (x *PlanEntry) String() string {
 func (*PlanEntry) ProtoMessage() {}
 
 func (x *PlanEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[22]
+	mi := &file_runnel_v1_result_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +2418,7 @@ func (x *PlanEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanEntry.ProtoReflect.Descriptor instead.
 func (*PlanEntry) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{22}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PlanEntry) GetText() string {
@@ -2308,7 +2455,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[23]
+	mi := &file_runnel_v1_result_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2467,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[23]
+	mi := &file_runnel_v1_result_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2480,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{23}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Extension) GetType() string {
@@ -2354,7 +2501,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xc3\x11\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\x9b\x12\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -2407,7 +2554,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x11handoff_completed\x18' \x01(\v2\x1b.runnel.v1.HandoffCompletedB\x1a\xaa\xd9\xf4\a\x15\n" +
 	"\x11handoff.completed\x10\x02H\x00R\x10handoffCompleted\x12R\n" +
 	"\fplan_updated\x18( \x01(\v2\x16.runnel.v1.PlanUpdatedB\x15\xaa\xd9\xf4\a\x10\n" +
-	"\fplan.updated\x10\x02H\x00R\vplanUpdated\x12H\n" +
+	"\fplan.updated\x10\x02H\x00R\vplanUpdated\x12V\n" +
+	"\rskills_listed\x18) \x01(\v2\x17.runnel.v1.SkillsListedB\x16\xaa\xd9\xf4\a\x11\n" +
+	"\rskills.listed\x10\x02H\x00R\fskillsListed\x12H\n" +
 	"\textension\x182 \x01(\v2\x14.runnel.v1.ExtensionB\x12\xaa\xd9\xf4\a\r\n" +
 	"\textension\x10\x02H\x00R\textension:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
@@ -2567,7 +2716,15 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x06digest\x18\a \x01(\tR\x06digest\x12;\n" +
 	"\vexpire_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12'\n" +
-	"\x0faction_sequence\x18\t \x01(\x03R\x0eactionSequence\"=\n" +
+	"\x0faction_sequence\x18\t \x01(\x03R\x0eactionSequence\"R\n" +
+	"\fSkillsListed\x12(\n" +
+	"\x06skills\x18\x01 \x03(\v2\x10.runnel.v1.SkillR\x06skills\x12\x18\n" +
+	"\achanged\x18\x02 \x03(\tR\achanged\"i\n" +
+	"\x05Skill\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x12\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\x12\x16\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"=\n" +
 	"\vPlanUpdated\x12.\n" +
 	"\aentries\x18\x01 \x03(\v2\x14.runnel.v1.PlanEntryR\aentries\"\xa7\x03\n" +
 	"\tPlanEntry\x12\x12\n" +
@@ -2603,7 +2760,7 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
 	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
@@ -2630,18 +2787,20 @@ var file_runnel_v1_result_proto_goTypes = []any{
 	(*ResultLost)(nil),            // 22: runnel.v1.ResultLost
 	(*RunWaiting)(nil),            // 23: runnel.v1.RunWaiting
 	(*ApprovalRequested)(nil),     // 24: runnel.v1.ApprovalRequested
-	(*PlanUpdated)(nil),           // 25: runnel.v1.PlanUpdated
-	(*PlanEntry)(nil),             // 26: runnel.v1.PlanEntry
-	(*Extension)(nil),             // 27: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 29: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 30: runnel.v1.MessageChunk
-	(*Message)(nil),               // 31: runnel.v1.Message
-	(*ToolCall)(nil),              // 32: runnel.v1.ToolCall
+	(*SkillsListed)(nil),          // 25: runnel.v1.SkillsListed
+	(*Skill)(nil),                 // 26: runnel.v1.Skill
+	(*PlanUpdated)(nil),           // 27: runnel.v1.PlanUpdated
+	(*PlanEntry)(nil),             // 28: runnel.v1.PlanEntry
+	(*Extension)(nil),             // 29: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 31: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 32: runnel.v1.MessageChunk
+	(*Message)(nil),               // 33: runnel.v1.Message
+	(*ToolCall)(nil),              // 34: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	28, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	29, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	30, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	31, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
 	5,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
 	6,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
 	7,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
@@ -2661,25 +2820,27 @@ var file_runnel_v1_result_proto_depIdxs = []int32{
 	10, // 18: runnel.v1.RunResult.child_run_started:type_name -> runnel.v1.ChildRunStarted
 	11, // 19: runnel.v1.RunResult.context_compacted:type_name -> runnel.v1.ContextCompacted
 	12, // 20: runnel.v1.RunResult.handoff_completed:type_name -> runnel.v1.HandoffCompleted
-	25, // 21: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
-	27, // 22: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	30, // 23: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	31, // 24: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
-	0,  // 25: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	31, // 26: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	32, // 27: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	18, // 28: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
-	1,  // 29: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
-	28, // 30: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	28, // 31: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	26, // 32: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
-	2,  // 33: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
-	3,  // 34: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	27, // 21: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
+	25, // 22: runnel.v1.RunResult.skills_listed:type_name -> runnel.v1.SkillsListed
+	29, // 23: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	32, // 24: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	33, // 25: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	0,  // 26: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
+	33, // 27: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	34, // 28: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	18, // 29: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 30: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	30, // 31: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	30, // 32: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	26, // 33: runnel.v1.SkillsListed.skills:type_name -> runnel.v1.Skill
+	28, // 34: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
+	2,  // 35: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
+	3,  // 36: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -2710,6 +2871,7 @@ func file_runnel_v1_result_proto_init() {
 		(*RunResult_ContextCompacted)(nil),
 		(*RunResult_HandoffCompleted)(nil),
 		(*RunResult_PlanUpdated)(nil),
+		(*RunResult_SkillsListed)(nil),
 		(*RunResult_Extension)(nil),
 	}
 	file_runnel_v1_result_proto_msgTypes[4].OneofWrappers = []any{}
@@ -2723,7 +2885,7 @@ func file_runnel_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

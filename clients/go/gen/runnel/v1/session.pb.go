@@ -1115,6 +1115,11 @@ type AgentTools struct {
 	// Agents that the model may call as tools, at most 256 with those that they call. A call starts a child run, which the result
 	// `child.run.started` names. Checked when a message is sent.
 	Agents []*Subagent `protobuf:"bytes,9,rep,name=agents,proto3" json:"agents,omitempty"`
+	// Names of skills that the agent may use (agentskills.io/specification). Each is a folder with a SKILL.md in the directory of the
+	// setting `agents.skills_directory`, or else in `skills` of the work directory. The model sees names and descriptions, and reads the
+	// rest with `read_file` or `bash`, of which the agent needs one. A run finds its skills when it starts; one that is missing or
+	// invalid then fails the run.
+	Skills []string `protobuf:"bytes,13,rep,name=skills,proto3" json:"skills,omitempty"`
 	// Memories that the tools `memory_read`, `memory_write` and `memory_search` reach; unset means that of the session alone. What one user
 	// of your application says can come up in the sessions of others through `agent` and `client`. Checked when a message is sent.
 	MemoryScopes  []MemoryScope `protobuf:"varint,12,rep,packed,name=memory_scopes,json=memoryScopes,proto3,enum=runnel.v1.MemoryScope" json:"memory_scopes,omitempty"`
@@ -1211,6 +1216,13 @@ func (x *AgentTools) GetMcp() []*McpServer {
 func (x *AgentTools) GetAgents() []*Subagent {
 	if x != nil {
 		return x.Agents
+	}
+	return nil
+}
+
+func (x *AgentTools) GetSkills() []string {
+	if x != nil {
+		return x.Skills
 	}
 	return nil
 }
@@ -1866,7 +1878,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06strict\x18\x04 \x01(\bR\x06strict\"X\n" +
 	"\x06Budget\x12\x1f\n" +
 	"\x06tokens\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06tokens\x12-\n" +
-	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xc8\x04\n" +
+	"\x0ecost_micro_usd\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\fcostMicroUsd\"\xaa\x06\n" +
 	"\n" +
 	"AgentTools\x12)\n" +
 	"\abuiltin\x18\x01 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10@\"\x05r\x03(\x80\x01R\abuiltin\x128\n" +
@@ -1878,7 +1890,9 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x17unknown_calls_to_caller\x18\x06 \x01(\bR\x14unknownCallsToCaller\x12=\n" +
 	"\bprovider\x18\a \x03(\v2\x17.runnel.v1.ProviderToolB\b\xbaH\x05\x92\x01\x02\x10 R\bprovider\x120\n" +
 	"\x03mcp\x18\b \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\x03mcp\x125\n" +
-	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\x12P\n" +
+	"\x06agents\x18\t \x03(\v2\x13.runnel.v1.SubagentB\b\xbaH\x05\x92\x01\x02\x10 R\x06agents\x12\xdf\x01\n" +
+	"\x06skills\x18\r \x03(\tB\xc6\x01\xbaH\xc2\x01\x92\x01\xbe\x01\x10 \x18\x01\"\xb7\x01\xba\x01\xb3\x01\n" +
+	"\x12skill.name.pattern\x12_invalid name of a skill: must be 1-64 lowercase letters, digits and single hyphens between them\x1a<this.matches('^[a-z0-9]+(-[a-z0-9]+)*$') && size(this) <= 64R\x06skills\x12P\n" +
 	"\rmemory_scopes\x18\f \x03(\x0e2\x16.runnel.v1.MemoryScopeB\x13\xbaH\x10\x92\x01\r\x10\x03\x18\x01\"\a\x82\x01\x04\x10\x01 \x00R\fmemoryScopes\"\xb3\x03\n" +
 	"\bSubagent\x12\xb2\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\x9d\x01\xbaH\x92\x01\xba\x01\x8e\x01\n" +

@@ -1,6 +1,6 @@
 // A server of 2026-07-28 by hand: it answers the opening and its list, and the other requests as a test says.
 
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type FakeMcpServer, openHttpServer } from "../fakes/mcp-server.ts";
 
 /** Answers a request with a result, or with an error when it has a code. */
@@ -9,11 +9,12 @@ export type AnswerByHand = (params: Readonly<Record<string, unknown>>) => object
 /** What servers say of each list. */
 const fresh = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
 
-/** Opens the server, which is closed with the test. Its tools take any arguments. */
+/** Opens the server, which is closed with the test. Its tools take any arguments. `refuse` may return the status of a refusal. */
 export async function openModernByHand(
   tools: readonly string[],
   answers: Readonly<Record<string, AnswerByHand>>,
   list: object = {},
+  refuse: (request: IncomingMessage) => number | undefined = () => undefined,
 ): Promise<FakeMcpServer> {
   const known: Readonly<Record<string, AnswerByHand>> = {
     "server/discover": () => ({
@@ -29,7 +30,12 @@ export async function openModernByHand(
     }),
     ...answers,
   };
-  return await openHttpServer(async (_, response, text) => {
+  return await openHttpServer(async (request, response, text) => {
+    const status = refuse(request);
+    if (status !== undefined) {
+      response.writeHead(status).end();
+      return;
+    }
     const { id, method, params = {} } = JSON.parse(text || "{}");
     const answer = await known[method]?.(params);
     const isError = answer !== undefined && "code" in answer;

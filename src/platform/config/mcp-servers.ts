@@ -1,6 +1,7 @@
 // Reads the MCP servers that the operator names: `name={"command": "node", "args": ["server.js"]}` or `name={"url": "https://…"}`, one a
 // line. They may hold secrets, so messages never quote them.
 
+import { isObject } from "../base/json/parse-object.ts";
 import {
   type Fields,
   isEmpty,
@@ -19,6 +20,18 @@ export interface HttpAddress {
   readonly url: string;
   /** Names in lower case. The values are secret. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Where access tokens for it come from; undefined for a server without them. */
+  readonly oauth?: ClientCredentials;
+}
+
+/** Credentials of the service at a token endpoint. */
+export interface ClientCredentials {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  /** Secret. */
+  readonly clientSecret: string;
+  /** Empty means that of the endpoint. */
+  readonly scope: string;
 }
 
 /** Where a server is. */
@@ -47,17 +60,41 @@ function readServer(name: string, { clients, ...fields }: Fields): McpServerSett
   return { name, address, clients, secrets: secretsOfAddress(address) };
 }
 
-function readHttp({ url, transport = "http", headers = {}, ...others }: Fields): HttpAddress | undefined {
+function readHttp({ url, transport = "http", headers = {}, oauth, ...others }: Fields): HttpAddress | undefined {
   const isKnown = transport === "http" || transport === "sse";
   if (!isText(url) || !URL.canParse(url) || !isKnown || !isTextMap(headers) || !isEmpty(others)) {
     return undefined;
   }
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return { kind: transport, url, headers: Object.fromEntries(named) };
+  const address: HttpAddress = { kind: transport, url, headers: Object.fromEntries(named) };
+  if (oauth === undefined) {
+    return address;
+  }
+  const credentials = isObject(oauth) && !("authorization" in address.headers) ? readCredentials(oauth) : undefined;
+  return credentials && { ...address, oauth: credentials };
 }
 
-/** Returns what no text may show: the values of headers and of the environment, and their words, such as a token after `Bearer`. */
+function readCredentials({
+  token_url: tokenUrl,
+  client_id: clientId,
+  client_secret: clientSecret,
+  scope = "",
+  ...others
+}: Fields): ClientCredentials | undefined {
+  const isRight = isText(tokenUrl) && URL.canParse(tokenUrl) && isText(clientId) && isText(clientSecret);
+  return isRight && (scope === "" || isText(scope)) && isEmpty(others)
+    ? { tokenUrl, clientId, clientSecret, scope }
+    : undefined;
+}
+
+/**
+ * Returns what no text may show: the values of headers and of the environment, and their words, such as a token after `Bearer`, and the
+ * secret of a client.
+ */
 export function secretsOfAddress(address: McpAddress): readonly string[] {
-  const values = Object.values(address.kind === "program" ? address.environment : address.headers);
-  return secretWords(values);
+  if (address.kind === "program") {
+    return secretWords(Object.values(address.environment));
+  }
+  const { headers, oauth } = address;
+  return secretWords([...Object.values(headers), ...(oauth === undefined ? [] : [oauth.clientSecret])]);
 }

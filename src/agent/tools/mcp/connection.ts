@@ -84,10 +84,18 @@ export interface BreakableTransport {
   readonly broken: AbortSignal;
 }
 
+/** How a connection over HTTP is made. */
+export interface HttpConnectionOptions {
+  readonly egress: Pick<Egress, "open">;
+  readonly signal: AbortSignal;
+  /** Returns an access token, but not the one that the server has refused. Unset for a server without them. */
+  readonly tokenOf?: ((refused: string | undefined) => Promise<string>) | undefined;
+}
+
 /** Opens a connection over HTTP. Throws when the server does not answer as one. */
 export async function connectHttp(
   address: HttpAddress,
-  { egress, signal }: { readonly egress: Pick<Egress, "open">; readonly signal: AbortSignal },
+  { egress, signal, tokenOf }: HttpConnectionOptions,
 ): Promise<McpConnection> {
   const broken = new AbortController();
   let headTimeoutMs: number = connectTimeoutMs;
@@ -97,7 +105,8 @@ export async function connectHttp(
     answerBytesMax: address.kind === "http" ? answerBytesMax : streamBytesMax,
     onBroken: (failure) => broken.abort(failure),
   });
-  const options = { fetch: address.kind === "http" ? withoutOwnTalk(guarded) : guarded };
+  const authorized = tokenOf === undefined ? guarded : withToken(guarded, tokenOf);
+  const options = { fetch: address.kind === "http" ? withoutOwnTalk(authorized) : authorized };
   const url = new URL(address.url);
   const streamable = address.kind === "http" ? new StreamableHTTPClientTransport(url, options) : undefined;
   const transport = streamable ?? new SSEClientTransport(url, options);
@@ -112,6 +121,24 @@ export async function connectHttp(
       }
       await connection.close();
     },
+  };
+}
+
+/** Adds an access token to each request. A request whose token the server refuses is made once more, with a new one. */
+function withToken(guarded: Fetch, tokenOf: (refused: string | undefined) => Promise<string>): Fetch {
+  return async (to, init = {}) => {
+    const send = async (token: string): Promise<Response> => {
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `Bearer ${token}`);
+      return await guarded(to, { ...init, headers });
+    };
+    const token = await tokenOf(undefined);
+    const answer = await send(token);
+    if (answer.status !== 401) {
+      return answer;
+    }
+    await answer.body?.cancel();
+    return await send(await tokenOf(token));
   };
 }
 

@@ -12,6 +12,7 @@ import { secretsOfAddress } from "../../../platform/config/mcp-servers.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
 import { createHider } from "../../../platform/telemetry/scrub.ts";
 import type { Tool, ToolContext } from "../tool.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import { failed, findAddress } from "./address.ts";
 import { type KeptTool, listTools } from "./catalogue.ts";
 import { connectHttp, type McpConnection, timesOf } from "./connection.ts";
@@ -26,6 +27,11 @@ export interface McpOptions {
   readonly clock: Clock;
   readonly programs: McpPrograms;
   readonly settings: readonly McpServerSetting[];
+}
+
+/** What the servers of a run need, too. */
+export interface RunServersOptions extends McpOptions {
+  readonly tokens: AccessTokens;
 }
 
 /** A run that uses servers. */
@@ -49,7 +55,11 @@ export interface McpTools extends AsyncDisposable {
 }
 
 /** Returns the tools of an agent's servers. Throws a Fault when a server gives no list. */
-export async function openServers(servers: readonly McpServer[], run: McpRun, options: McpOptions): Promise<McpTools> {
+export async function openServers(
+  servers: readonly McpServer[],
+  run: McpRun,
+  options: RunServersOptions,
+): Promise<McpTools> {
   const opened = servers.map((server) => new ServerOfRun(server, run, options));
   const close = async (): Promise<void> => void (await Promise.all(opened.map((each) => each.close())));
   try {
@@ -91,16 +101,32 @@ function assertDistinct(kept: readonly KeptTool[], taken: readonly string[]): vo
 const retryDelaysMs = [500, 1_500];
 const programStartsMax = 2;
 
+/** Returns a function that hides the secrets of a server, and the access tokens that it has got. */
+function createAddressHider(address: McpAddress, tokens: AccessTokens): (text: string) => string {
+  const secrets = secretsOfAddress(address);
+  const oauth = address.kind === "program" ? undefined : address.oauth;
+  let known: readonly string[] | undefined;
+  let hide = createHider(secrets);
+  return (text) => {
+    const values = oauth && tokens.valuesOf(oauth);
+    if (values !== undefined && values !== known) {
+      known = values;
+      hide = createHider([...secrets, ...values]);
+    }
+    return hide(text);
+  };
+}
+
 class ServerOfRun {
   readonly #server: McpServer;
   readonly #run: McpRun;
-  readonly #options: McpOptions;
+  readonly #options: RunServersOptions;
   readonly #address: McpAddress;
   readonly #hide: (text: string) => string;
   #connecting: Promise<McpConnection> | undefined;
   #starts = 0;
 
-  constructor(server: McpServer, run: McpRun, options: McpOptions) {
+  constructor(server: McpServer, run: McpRun, options: RunServersOptions) {
     const address = findAddress(server, run.client, options.settings);
     if (address === undefined) {
       throw failed(server.name, "it is no longer in the settings");
@@ -109,7 +135,7 @@ class ServerOfRun {
     this.#run = run;
     this.#options = options;
     this.#address = address;
-    this.#hide = createHider(secretsOfAddress(address));
+    this.#hide = createAddressHider(address, options.tokens);
   }
 
   get name(): string {
@@ -185,11 +211,13 @@ class ServerOfRun {
   }
 
   async #start(): Promise<McpConnection> {
-    const { egress, programs } = this.#options;
+    const { egress, programs, tokens } = this.#options;
     const { signal, openContext } = this.#run;
     const address = this.#address;
     if (address.kind !== "program") {
-      return await connectHttp(address, { egress, signal });
+      const { oauth, url } = address;
+      const tokenOf = oauth && ((refused: string | undefined) => tokens.get(oauth, url, refused));
+      return await connectHttp(address, { egress, signal, tokenOf });
     }
     this.#starts += 1;
     if (this.#starts > programStartsMax) {

@@ -2,6 +2,7 @@
 // takes 180 ms of CPU and 30 MB.
 
 import type { McpServer } from "#gen/runnel/v1/session_pb.js";
+import { AccessTokens } from "./access-tokens.ts";
 import { failed, findAddress, findOwnHeader, settingsOf } from "./address.ts";
 import type { McpOptions, McpRun, McpTools } from "./run-servers.ts";
 
@@ -15,12 +16,13 @@ export interface McpServers {
 
 /** Creates them. */
 export function createMcpServers(options: McpOptions): McpServers {
+  const tokens = new AccessTokens(options);
   return {
     check: (servers, client) => check(servers, client, options),
     open: async (servers, run) => {
       check(servers, run.client, options);
       const { openServers } = await import("./run-servers.ts");
-      return await openServers(servers, run, options);
+      return await openServers(servers, run, { ...options, tokens });
     },
   };
 }

@@ -51,6 +51,7 @@ func TestCallsThatMayBeRepeated(t *testing.T) {
 		"/runnel.v1.RunService/CancelRun":              true,
 		"/runnel.v1.AuthService/CreateStreamTicket":    false,
 		"/runnel.v1.ScheduleService/CreateSchedule":    false,
+		"/runnel.v1.MemoryService/WriteMemory":         false,
 		"/runnel.host.v1.HostModelService/InvokeModel": false,
 	} {
 		found, err := protoregistry.GlobalFiles.FindDescriptorByName(nameOfMethod(path))

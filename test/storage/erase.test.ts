@@ -24,7 +24,7 @@ interface Past {
   readonly endedDays?: number;
 }
 
-/** A session with a run, three tool calls, a checkpoint and a message; deleted and ended so many days ago, if at all. */
+/** A session with a run, three tool calls, a checkpoint, a message and a memory; deleted and ended so many days ago, if at all. */
 async function addPast(db: Db, past: Past): Promise<{ session: string; run: string }> {
   const { id: run, session } = await addRun(db);
   await db.transaction().execute(async (trx) => {
@@ -36,6 +36,9 @@ async function addPast(db: Db, past: Past): Promise<{ session: string; run: stri
       block: { sequence: 0, head: new Uint8Array(32) },
     });
   });
+  await sql`insert into state_value (owner, key, client, value, session)
+    select sha256(${session}::text::bytea), 'key ' || n, 'shared/test', 'null', ${session}
+    from generate_series(1, 501) as n`.execute(db);
   await sql`update session set delete_time = now() - ${past.deletedDays ?? null} * interval '1 day'
     where id = ${session}`.execute(db);
   if (past.endedDays !== undefined) {
@@ -48,7 +51,8 @@ async function addPast(db: Db, past: Past): Promise<{ session: string; run: stri
 async function countRows(db: Db): Promise<Record<string, number>> {
   const { rows } = await sql<Record<string, number>>`select (select count(*) from session) as session,
     (select count(*) from run) as run, (select count(*) from tool_call) as tool_call,
-    (select count(*) from checkpoint) as checkpoint, (select count(*) from transcript) as transcript`.execute(db);
+    (select count(*) from checkpoint) as checkpoint, (select count(*) from transcript) as transcript,
+    (select count(*) from state_value) as state_value`.execute(db);
   return rows[0] ?? {};
 }
 
@@ -85,7 +89,14 @@ test("a session is erased with all its rows, and no other session is touched", a
   expect(await listErasableSessions(db, { keptMs: 7 * dayMs, limit: 10 })).toHaveLength(1);
   expect(await eraseContents(db, [gone.session], retention)).toBe(0);
   await eraseSessions(db, [gone.session]);
-  expect(await countRows(db)).toEqual({ session: 1, run: 1, tool_call: 3, checkpoint: 1, transcript: 1 });
+  expect(await countRows(db)).toEqual({
+    session: 1,
+    run: 1,
+    tool_call: 3,
+    checkpoint: 1,
+    transcript: 1,
+    state_value: 501,
+  });
 });
 
 test("tool calls are deleted in portions, and those of other runs stay", async () => {
@@ -110,7 +121,14 @@ test("tool calls and checkpoints are deleted an hour after the run's end, also i
   expect(await deleteIdleCheckpoints(db, args)).toBe(0);
   const left = await db.selectFrom("tool_call").select("run_id").where("run_id", "=", ended.run).execute();
   expect(left).toEqual([]);
-  expect(await countRows(db)).toEqual({ session: 3, run: 3, tool_call: 6, checkpoint: 2, transcript: 3 });
+  expect(await countRows(db)).toEqual({
+    session: 3,
+    run: 3,
+    tool_call: 6,
+    checkpoint: 2,
+    transcript: 3,
+    state_value: 1503,
+  });
 });
 
 test("results in the default partition are deleted when their day is", async () => {

@@ -1364,7 +1364,8 @@ class MemoryService(_Service):
         """
         Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
         entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
-        memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+        memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version; a retry with
+        `if_version` gives MEMORY_CHANGED when the first attempt has written.
         """
         ...
     def delete_memory(self, request: DeleteMemoryRequest, *, timeout: _float | None = ...) -> DeleteMemoryResponse:
@@ -1396,7 +1397,8 @@ class AsyncMemoryService(_AsyncService):
         """
         Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
         entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
-        memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+        memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version; a retry with
+        `if_version` gives MEMORY_CHANGED when the first attempt has written.
         """
         ...
     async def delete_memory(self, request: DeleteMemoryRequest, *, timeout: _float | None = ...) -> DeleteMemoryResponse:

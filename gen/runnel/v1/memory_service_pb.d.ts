@@ -393,7 +393,8 @@ export declare const MemoryService: GenService<{
   /**
    * Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
    * entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
-   * memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+   * memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version; a retry with
+   * `if_version` gives MEMORY_CHANGED when the first attempt has written.
    *
    * @generated from rpc runnel.v1.MemoryService.WriteMemory
    */

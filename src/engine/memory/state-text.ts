@@ -4,7 +4,7 @@ import { parseFreeJson } from "../../platform/base/json/free.ts";
 import { JsonTextError } from "../../platform/base/json/text.ts";
 
 /** The maximum characters of a key: the same as in the host of the LangBot protocol. */
-export const keyCharsMax = 255;
+const keyCharsMax = 255;
 
 /** Returns the problem of a key, to be put behind its name in a message. Undefined when the key is valid. */
 export function findKeyProblem(key: string): string | undefined {

@@ -17,7 +17,7 @@ export const memoryValueBytesMax = 65_536;
 /** The maximum number of entries of a memory. */
 export const memoryKeysMax = 1_000;
 /** The maximum bytes of all values of a memory. It bounds what a search reads. */
-export const memoryBytesMax = 2 * 1_048_576;
+const memoryBytesMax = 2 * 1_048_576;
 
 /** A write of one entry. */
 export interface MemoryWrite {

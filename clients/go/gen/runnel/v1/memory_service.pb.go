@@ -743,14 +743,14 @@ const file_runnel_v1_memory_service_proto_rawDesc = "" +
 	"if_version\x18\x04 \x01(\x03B\a\xbaH\x04\"\x02(\x01H\x00R\tifVersion\x88\x01\x01:t\xbaHq\x1ao\n" +
 	"\x10memory.one_owner\x120invalid agent: set session_id or agent, not both\x1a)this.session_id == '' || this.agent == ''B\r\n" +
 	"\v_if_version\"\x16\n" +
-	"\x14DeleteMemoryResponse2\xb8\x04\n" +
+	"\x14DeleteMemoryResponse2\xb5\x04\n" +
 	"\rMemoryService\x12j\n" +
 	"\tGetMemory\x12\x1b.runnel.v1.GetMemoryRequest\x1a\x1c.runnel.v1.GetMemoryResponse\"\"\x82\xd3\xe4\x93\x02\x19b\x05entry\x12\x10/v1/memory/{key}\x90\x02\x01\x12`\n" +
 	"\n" +
 	"ListMemory\x12\x1c.runnel.v1.ListMemoryRequest\x1a\x1d.runnel.v1.ListMemoryResponse\"\x15\x82\xd3\xe4\x93\x02\f\x12\n" +
 	"/v1/memory\x90\x02\x01\x12m\n" +
-	"\fSearchMemory\x12\x1e.runnel.v1.SearchMemoryRequest\x1a\x1f.runnel.v1.SearchMemoryResponse\"\x1c\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/memory:search\x90\x02\x01\x12s\n" +
-	"\vWriteMemory\x12\x1d.runnel.v1.WriteMemoryRequest\x1a\x1e.runnel.v1.WriteMemoryResponse\"%\x82\xd3\xe4\x93\x02\x1c:\x01*b\x05entry\x1a\x10/v1/memory/{key}\x90\x02\x02\x12l\n" +
+	"\fSearchMemory\x12\x1e.runnel.v1.SearchMemoryRequest\x1a\x1f.runnel.v1.SearchMemoryResponse\"\x1c\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/memory:search\x90\x02\x01\x12p\n" +
+	"\vWriteMemory\x12\x1d.runnel.v1.WriteMemoryRequest\x1a\x1e.runnel.v1.WriteMemoryResponse\"\"\x82\xd3\xe4\x93\x02\x1c:\x01*b\x05entry\x1a\x10/v1/memory/{key}\x12l\n" +
 	"\fDeleteMemory\x12\x1e.runnel.v1.DeleteMemoryRequest\x1a\x1f.runnel.v1.DeleteMemoryResponse\"\x1b\x82\xd3\xe4\x93\x02\x12*\x10/v1/memory/{key}\x90\x02\x02\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa4\x01\n" +
 	"\rcom.runnel.v1B\x12MemoryServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"

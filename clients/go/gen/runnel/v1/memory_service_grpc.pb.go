@@ -43,7 +43,8 @@ type MemoryServiceClient interface {
 	SearchMemory(ctx context.Context, in *SearchMemoryRequest, opts ...grpc.CallOption) (*SearchMemoryResponse, error)
 	// Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
 	// entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
-	// memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+	// memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version; a retry with
+	// `if_version` gives MEMORY_CHANGED when the first attempt has written.
 	WriteMemory(ctx context.Context, in *WriteMemoryRequest, opts ...grpc.CallOption) (*WriteMemoryResponse, error)
 	// Deletes an entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key; ABORTED (MEMORY_CHANGED) as in
 	// WriteMemory.
@@ -125,7 +126,8 @@ type MemoryServiceServer interface {
 	SearchMemory(context.Context, *SearchMemoryRequest) (*SearchMemoryResponse, error)
 	// Writes an entry: creates it, or replaces its value. ABORTED (MEMORY_CHANGED) when `if_version` is set and is not the version of the
 	// entry; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for a value of more than 65,536 bytes; FAILED_PRECONDITION (MEMORY_FULL) when the
-	// memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version.
+	// memory has no room. A refused call changes nothing. A retry writes the same value again, with a new version; a retry with
+	// `if_version` gives MEMORY_CHANGED when the first attempt has written.
 	WriteMemory(context.Context, *WriteMemoryRequest) (*WriteMemoryResponse, error)
 	// Deletes an entry. NOT_FOUND (MEMORY_NOT_FOUND) when the memory has no entry with that key; ABORTED (MEMORY_CHANGED) as in
 	// WriteMemory.

@@ -75,8 +75,13 @@ export const parts = {
   },
   a2a: {
     about: "A2A's compatibility kit, over three bindings",
-    files: ["test/external/a2a/*.test.ts"],
+    files: ["test/external/a2a/tck.test.ts"],
     needs: ["a2a-tck"],
+  },
+  "a2a-python": {
+    about: "A2A's official client for Python does the acceptance list, over three bindings",
+    files: ["test/external/a2a/python.test.ts"],
+    needs: ["python"],
   },
   "mcp-servers": {
     about: "MCP servers of others as tools of an agent, in the jail",

@@ -27,7 +27,7 @@ import { Fold, settleCall } from "./fold.ts";
 import { Happenings, type PromptEnd } from "./happenings.ts";
 import { busyRetryMs, cancelGraceMs, errorCharsMax, loggedCharsMax, stopGraceMs } from "./limits.ts";
 import { Permissions, permit } from "./permissions.ts";
-import { type Beginning, promptOf } from "./prompt.ts";
+import { type Beginning, isSeen, promptOf, type SeenHistory } from "./prompt.ts";
 import { findAcpSession, saveAcpSession } from "./storage/acp-session.ts";
 import { usageOf } from "./usage.ts";
 
@@ -217,10 +217,10 @@ async function openSession({
       const history = readHistory(happenings);
       try {
         await connection.openSession(workDir, known);
-        const isSeen = (await history.close()).includes(messageText(input));
+        const seen = isSeen(input, await history.close(), connection.takesImages);
         return {
           acpSession: known,
-          beginning: mustContinue ? (isSeen ? "interrupted" : "interrupted-unseen") : "continued",
+          beginning: mustContinue ? (seen ? "interrupted" : "interrupted-unseen") : "continued",
         };
       } catch (error) {
         await history.close();
@@ -244,20 +244,24 @@ async function openSession({
 }
 
 /** Reads the history that an agent repeats while it loads a session. */
-function readHistory(happenings: Happenings): { close(): Promise<string> } {
+function readHistory(happenings: Happenings): { close(): Promise<SeenHistory> } {
   let text = "";
+  let imageChars = 0;
+  const images = new Set<string>();
   let isOpen = true;
   const reading = (async () => {
     while (isOpen) {
       for (const happening of await happenings.next()) {
         const update =
           happening.kind === "update"
-            ? (happening.update as { sessionUpdate?: unknown; content?: { text?: unknown } })
+            ? (happening.update as { sessionUpdate?: unknown; content?: { text?: unknown; data?: unknown } })
             : {};
-        text +=
-          update.sessionUpdate === "user_message_chunk" && text.length < loggedCharsMax
-            ? String(update.content?.text ?? "")
-            : "";
+        const { text: said, data } = update.sessionUpdate === "user_message_chunk" ? (update.content ?? {}) : {};
+        text += text.length < loggedCharsMax ? String(said ?? "") : "";
+        if (typeof data === "string" && imageChars < loggedCharsMax) {
+          imageChars += data.length;
+          images.add(data);
+        }
       }
     }
   })();
@@ -266,7 +270,7 @@ function readHistory(happenings: Happenings): { close(): Promise<string> } {
       isOpen = false;
       happenings.push({ kind: "look" });
       await reading;
-      return text;
+      return { text, images };
     },
   };
 }

@@ -34,6 +34,19 @@ export function promptOf(
   }
 }
 
+/** What an agent repeats of the user's messages while it loads a session. */
+export interface SeenHistory {
+  readonly text: string;
+  /** The data of images, in base64. */
+  readonly images: ReadonlySet<string>;
+}
+
+/** Returns whether an agent has the whole input: its text, and its images where it takes them. */
+export function isSeen(input: Message, { text, images }: SeenHistory, takesImages: boolean): boolean {
+  const wanted = takesImages ? imagesOf(input) : [];
+  return text.includes(messageText(input)) && wanted.every((block) => block.type !== "image" || images.has(block.data));
+}
+
 function textBlocks(text: string): ContentBlock[] {
   return text === "" ? [] : [{ type: "text", text: text.toWellFormed() }];
 }

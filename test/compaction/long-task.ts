@@ -11,7 +11,7 @@ interface WireMessage extends SentMessage {
 }
 
 /** Returns the facts in a text, in their order, each once. */
-export function factsIn(text: string): string[] {
+function factsIn(text: string): string[] {
   return [...new Set(text.match(/FACT-\d+/g) ?? [])];
 }
 

@@ -8,7 +8,7 @@ import { runCall } from "../../src/agent/tools/call.ts";
 import type { KeptTool } from "../../src/agent/tools/mcp/catalogue.ts";
 import { McpPrograms } from "../../src/agent/tools/mcp/programs.ts";
 import type { McpTools } from "../../src/agent/tools/mcp/run-servers.ts";
-import { createMcpServers } from "../../src/agent/tools/mcp/servers.ts";
+import { createMcpServers, type McpServers } from "../../src/agent/tools/mcp/servers.ts";
 import type { ToolContext, ToolOutcome, ToolProgress } from "../../src/agent/tools/tool.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { McpServerSetting } from "../../src/platform/config/mcp-servers.ts";
@@ -25,6 +25,9 @@ export interface RunOptions {
   /** The programs of the replica; the run has its own if unset. */
   readonly programs?: McpPrograms;
   readonly sessionId?: string;
+  /** The servers of the replica; the run has its own if unset. */
+  readonly host?: McpServers;
+  readonly client?: string;
   /** Whether another replica continues the run. */
   readonly isHandedOn?: () => boolean;
 }
@@ -50,14 +53,19 @@ export function openPrograms({ commands, idleMs = 60_000 }: Pick<RunOptions, "co
   return programs;
 }
 
+/** Opens the servers of a replica. */
+export function openHost(options: RunOptions = {}): McpServers {
+  const { settings = [], egress } = options;
+  return createMcpServers({
+    egress: openEgress(egress ?? { exceptions: ["127.0.0.1@127.0.0.1/32"] }),
+    ...{ clock: systemClock, programs: options.programs ?? openPrograms(options), settings },
+  });
+}
+
 /** Opens the servers of a run, which ends with the test. */
 export async function openRun(servers: readonly ServerFields[], options: RunOptions = {}): Promise<Run> {
-  const { settings = [], egress, place, kept, sessionId = "s1", isHandedOn } = options;
-  const programs = options.programs ?? openPrograms(options);
-  const host = createMcpServers({
-    egress: openEgress(egress ?? { exceptions: ["127.0.0.1@127.0.0.1/32"] }),
-    ...{ clock: systemClock, programs, settings },
-  });
+  const { place, kept, sessionId = "s1", isHandedOn } = options;
+  const { client = "key:app", host = openHost(options) } = options;
   const { signal } = new AbortController();
   const context: ToolContext = {
     ...{ client: "key:app", workDir: "/", realPath: "/", hidden: [], sessionId, signal },
@@ -69,7 +77,7 @@ export async function openRun(servers: readonly ServerFields[], options: RunOpti
   const opened = await host.open(
     servers.map((fields) => create(McpServerSchema, { name: "srv", ...fields })),
     {
-      ...{ client: "key:app", signal, kept, taken: [] },
+      ...{ client, signal, kept, taken: [] },
       openContext: async () => context,
       tell: (problem) => problems.push(problem),
     },

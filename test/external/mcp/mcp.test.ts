@@ -64,7 +64,8 @@ test.each(revisions)(
     const flags = { ...modelFlags(provider), authApiKeys: [], rateLimitRps: 0, ...mayDial };
     const { url } = await startService(flags, { own: true });
     const program = join(import.meta.dirname, "suite-client.ts");
-    await runSuite("client", revision, ["--command", `${process.execPath} ${program} ${url}`]);
+    // The suite starts some forty clients at once.
+    await runSuite("client", revision, ["--timeout", "120000", "--command", `${process.execPath} ${program} ${url}`]);
   },
 );
 

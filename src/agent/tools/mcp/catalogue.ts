@@ -34,22 +34,31 @@ export interface ListOptions {
   readonly hide: (text: string) => string;
 }
 
+/** The tools of a server. */
+export interface ListedTools {
+  readonly tools: KeptTool[];
+  /** How long the list may be kept, in milliseconds. */
+  readonly ttlMs: number;
+}
+
 /** Returns the tools. Throws a Fault when there are too many, or when one that the agent names is missing. */
-export async function listTools(connection: McpConnection, options: ListOptions): Promise<KeptTool[]> {
+export async function listTools(connection: McpConnection, options: ListOptions): Promise<ListedTools> {
   const { server, allowedTools } = options;
   const allowed = new Set(allowedTools);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(listTimeoutMs)]);
   const listed = new Map<string, ListedTool>();
   let cursor: string | undefined;
-  for (let page = 0; page < pagesMax; page++) {
-    const { tools, nextCursor } = await connection.listTools(cursor, signal);
-    for (const tool of tools.filter(({ name }) => allowed.size === 0 || allowed.has(name))) {
+  let ttlMs = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < pagesMax; count++) {
+    const page = await connection.listTools(cursor, signal);
+    ttlMs = Math.min(ttlMs, page.ttlMs);
+    for (const tool of page.tools.filter(({ name }) => allowed.size === 0 || allowed.has(name))) {
       listed.set(tool.name, tool);
     }
     if (listed.size > toolsMax) {
       throw refuse(`it lists more than ${toolsMax} tools: name those that the agent needs in allowed_tools`);
     }
-    cursor = nextCursor;
+    cursor = page.nextCursor;
     if (cursor === undefined || (allowed.size > 0 && listed.size === allowed.size)) {
       break;
     }
@@ -58,7 +67,7 @@ export async function listTools(connection: McpConnection, options: ListOptions)
   if (missing.length > 0) {
     throw refuse(`it has no tool ${missing.map((name) => JSON.stringify(name)).join(", ")}`);
   }
-  return [...listed.values()].flatMap((tool) => {
+  const tools = [...listed.values()].flatMap((tool) => {
     const kept = keep(tool, options);
     if (typeof kept === "string") {
       options.tell(`${server}: ${tool.name.slice(0, nameShownMax).toWellFormed()}: the tool was left out: ${kept}`);
@@ -66,6 +75,7 @@ export async function listTools(connection: McpConnection, options: ListOptions)
     }
     return [kept];
   });
+  return { tools, ttlMs };
 }
 
 const nameShownMax = 128;

@@ -37,6 +37,8 @@ export type { CallToolResult, InputRequiredResult, ListedTool, Progress };
 export interface ToolPage {
   readonly tools: readonly ListedTool[];
   readonly nextCursor: string | undefined;
+  /** How long the page may be kept, in milliseconds; 0 for an old server. */
+  readonly ttlMs: number;
 }
 
 /** The time of a call, and who follows it. */
@@ -191,8 +193,8 @@ export async function connect(
       const params = cursor === undefined ? {} : { params: { cursor } };
       // Not the method of the client that lists all pages: it has no limit of size.
       const list = (options: RequestOptions) => client.request({ method: "tools/list", ...params }, options);
-      const { tools, nextCursor } = await run(outer, list, { timeout: listTimeoutMs });
-      return { tools, nextCursor };
+      const { tools, nextCursor, ttlMs } = await run(outer, list, { timeout: listTimeoutMs });
+      return { tools, nextCursor, ttlMs: typeof ttlMs === "number" ? ttlMs : 0 };
     },
     callTool: async ({ tool, args, signal: outer, onProgress, totalMs, idleMs }) => {
       const times = { timeout: Math.min(idleMs, totalMs), maxTotalTimeout: totalMs, resetTimeoutOnProgress: true };

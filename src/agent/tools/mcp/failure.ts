@@ -19,6 +19,11 @@ export function isPassing(error: unknown): boolean {
   return status === 429 || status >= 500;
 }
 
+/** Returns whether the server has refused the request itself, as it does with an unknown tool. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ProtocolError;
+}
+
 function wordsOf(error: unknown): string {
   const egress = findCause(error, EgressFailure);
   if (egress !== undefined) {

@@ -10,6 +10,10 @@ export const schemaBytesMax = 262_144;
 export const descriptionCharsMax = 16_384;
 /** The maximum size of all lists of a run: its checkpoint holds them. */
 export const listsBytesMax = 1_048_576;
+/** The maximum number of lists that a replica keeps for later runs. */
+export const listsKeptMax = 128;
+/** The maximum time that a list is kept. */
+export const listKeptMsMax = 3_600_000;
 /** The maximum size of one answer on the wire, such as a result with images. */
 export const answerBytesMax = 10 * 1_048_576;
 /** The maximum size of the one stream of an old server, which lasts as long as the run. */

@@ -5,7 +5,7 @@ import { readSchema } from "../schema.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
 import type { KeptTool } from "./catalogue.ts";
 import type { CallTimes, McpConnection, Progress } from "./connection.ts";
-import { describeFailure } from "./failure.ts";
+import { describeFailure, isRefusal } from "./failure.ts";
 import { followTask } from "./follow-task.ts";
 import { progressCharsMax, progressIntervalMs } from "./limits.ts";
 import { readResult } from "./outcome.ts";
@@ -17,6 +17,8 @@ export interface ServerOfTool extends CallTimes {
   readonly afterCrash: Tool["afterCrash"];
   /** Returns a connection that is open. */
   readonly connect: (context: ToolContext) => Promise<McpConnection>;
+  /** Called when the server refuses a call: its list may have changed. */
+  readonly refused: () => void;
   /** Hides the secrets of the server. */
   readonly hide: (text: string) => string;
 }
@@ -79,6 +81,9 @@ async function call(
   } catch (error) {
     if (context.signal.aborted) {
       throw error;
+    }
+    if (isRefusal(error)) {
+      server.refused();
     }
     return { error: hide(describeFailure(error)) };
   }

@@ -20,6 +20,7 @@ import { describeFailure, isPassing } from "./failure.ts";
 import { listsBytesMax } from "./limits.ts";
 import { createMcpTool } from "./mcp-tool.ts";
 import type { McpPrograms } from "./programs.ts";
+import { listKeyOf, type ToolLists } from "./tool-lists.ts";
 
 /** What the servers need. */
 export interface McpOptions {
@@ -32,6 +33,7 @@ export interface McpOptions {
 /** What the servers of a run need, too. */
 export interface RunServersOptions extends McpOptions {
   readonly tokens: AccessTokens;
+  readonly lists: ToolLists;
 }
 
 /** A run that uses servers. */
@@ -123,6 +125,8 @@ class ServerOfRun {
   readonly #options: RunServersOptions;
   readonly #address: McpAddress;
   readonly #hide: (text: string) => string;
+  /** Equal for runs of a client that see the same list. */
+  readonly #listKey: string;
   #connecting: Promise<McpConnection> | undefined;
   #starts = 0;
 
@@ -136,6 +140,8 @@ class ServerOfRun {
     this.#options = options;
     this.#address = address;
     this.#hide = createAddressHider(address, options.tokens);
+    const { name, prefix, allowedTools } = server;
+    this.#listKey = listKeyOf([run.client, address, name, prefix, allowedTools]);
   }
 
   get name(): string {
@@ -144,8 +150,13 @@ class ServerOfRun {
 
   /** Returns the tools that the server has now. */
   async list(): Promise<readonly KeptTool[]> {
-    const { clock } = this.#options;
-    const { signal } = this.#run;
+    const { clock, lists } = this.#options;
+    const { signal, tell } = this.#run;
+    const known = lists.find(this.#listKey);
+    if (known !== undefined) {
+      known.problems.forEach(tell);
+      return known.tools;
+    }
     for (const delayMs of [...retryDelaysMs, undefined]) {
       try {
         return await this.#listOnce();
@@ -174,6 +185,7 @@ class ServerOfRun {
         needsApproval: has(approve),
         afterCrash: has(repeatable) ? "again" : "report",
         connect: () => this.#connect(),
+        refused: () => this.#options.lists.forget(this.#listKey),
         hide: this.#hide,
       },
       this.#run.tell,
@@ -189,10 +201,15 @@ class ServerOfRun {
   async #listOnce(): Promise<readonly KeptTool[]> {
     const { prefix = `${this.name}_`, allowedTools } = this.#server;
     const { signal, tell } = this.#run;
-    return await listTools(await this.#connect(), {
+    const problems: string[] = [];
+    const { tools, ttlMs } = await listTools(await this.#connect(), {
       ...{ server: this.name, prefix, allowedTools, signal, hide: this.#hide },
-      tell: (problem) => tell(this.#hide(problem)),
+      tell: (problem) => problems.push(this.#hide(problem)),
     });
+    problems.forEach(tell);
+    // A program starts with the session, and its list costs little.
+    this.#options.lists.keep(this.#listKey, { tools, problems }, this.#address.kind === "program" ? 0 : ttlMs);
+    return tools;
   }
 
   /** All calls share one connection. */

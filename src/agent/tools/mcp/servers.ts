@@ -5,6 +5,7 @@ import type { McpServer } from "#gen/runnel/v1/session_pb.js";
 import { AccessTokens } from "./access-tokens.ts";
 import { failed, findAddress, findOwnHeader, settingsOf } from "./address.ts";
 import type { McpOptions, McpRun, McpTools } from "./run-servers.ts";
+import { ToolLists } from "./tool-lists.ts";
 
 /** The servers of a service. */
 export interface McpServers {
@@ -17,12 +18,13 @@ export interface McpServers {
 /** Creates them. */
 export function createMcpServers(options: McpOptions): McpServers {
   const tokens = new AccessTokens(options);
+  const lists = new ToolLists(options.clock);
   return {
     check: (servers, client) => check(servers, client, options),
     open: async (servers, run) => {
       check(servers, run.client, options);
       const { openServers } = await import("./run-servers.ts");
-      return await openServers(servers, run, { ...options, tokens });
+      return await openServers(servers, run, { ...options, tokens, lists });
     },
   };
 }

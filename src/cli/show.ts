@@ -9,6 +9,8 @@ import {
   type RunResult,
   type TurnRestarted,
 } from "#gen/runnel/v1/result_pb.js";
+import { isObject, parseObject } from "../platform/base/json/parse-object.ts";
+import { type FileChange, printDiff } from "./diff.ts";
 import { cut, shorten } from "./shorten.ts";
 
 /** The length of a void text's opening that is shown, enough to find it. */
@@ -64,7 +66,7 @@ function showPayload(payload: RunResult["payload"]): string {
     }
     case "toolCallCompleted":
       return payload.value.error === undefined
-        ? `← ${shorten(payload.value.result ?? "")}\n`
+        ? showResult(payload.value.result ?? "")
         : `← failed: ${shorten(payload.value.error)}\n`;
     case "actionRequested":
       return `\n→ asks for ${shorten(`${payload.value.action} ${payload.value.target ?? ""}`)}\n`;
@@ -85,6 +87,23 @@ function showPayload(payload: RunResult["payload"]): string {
     default:
       return "";
   }
+}
+
+/** Prints a result on one line. Changed files, as coding agents report them, follow as diffs. */
+function showResult(json: string): string {
+  const result = parseObject(json);
+  const changes = Array.isArray(result?.diffs) ? result.diffs.flatMap(changeOf) : [];
+  const { title } = result ?? {};
+  return changes.length === 0
+    ? `← ${shorten(json)}\n`
+    : `← ${shorten(typeof title === "string" ? title : "")}\n${changes.map(printDiff).join("")}`;
+}
+
+function changeOf(value: unknown): readonly FileChange[] {
+  const { path, old_text: oldText, new_text: newText } = isObject(value) ? value : {};
+  return typeof path === "string" && typeof newText === "string"
+    ? [{ path, oldText: typeof oldText === "string" ? oldText : undefined, newText }]
+    : [];
 }
 
 /** Prints a line for each step. */

@@ -32,6 +32,32 @@ const search: readonly Payload[] = [
 ];
 const shownSearch = '\n→ web_search (run by the provider) {"query":"Rome"}\n← {"content":[]}\n';
 
+const numbers = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+const changes = [
+  { path: "a.txt", old_text: numbers.join("\n"), new_text: numbers.join("\n").replace("5", "five\nfive") },
+  { path: "new.txt", new_text: "x\n" },
+  { path: "same.txt", old_text: "x", new_text: "x" },
+  { path: "long.txt", old_text: "", new_text: "x\n".repeat(100) },
+];
+const shownChanges = `← Edit two
+  a.txt +2 -1
+    2
+    3
+    4
+  - 5
+  + five
+  + five
+    6
+    7
+    8
+  new.txt (new) +1 -0
+  + x
+  same.txt +0 -0
+    x
+  long.txt +100 -0
+${"  + x\n".repeat(60)}  … 40 more lines
+`;
+
 const end = "\n✓ completed in 1 turn, 2 ms\n";
 const differs = "\n(the whole message differs from its chunks)\n";
 
@@ -63,6 +89,21 @@ describe("all text is shown exactly once", () => {
       "a plan",
       [{ case: "planUpdated", value: { entries: [step("Read", 3), step("Write\nit", 2), step("Test", 1)] } }],
       "\nplan: 1 of 3 done\n  ✓ Read\n  → Write it\n  · Test\n",
+    ],
+    [
+      "the changes of a coding agent, as diffs",
+      [
+        {
+          case: "toolCallCompleted",
+          value: { ...ofProvider, result: JSON.stringify({ title: "Edit two", diffs: changes }) },
+        },
+      ],
+      shownChanges,
+    ],
+    [
+      "diffs without texts",
+      [{ case: "toolCallCompleted", value: { ...ofProvider, result: '{"diffs":[1,{"path":"a"}]}' } }],
+      '← {"diffs":[1,{"path":"a"}]}\n',
     ],
     [
       "a text that starts over",

@@ -2,6 +2,8 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { memoryOfSession } from "../../src/engine/memory/owner.ts";
+import { writeMemory } from "../../src/engine/memory/write.ts";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
 import {
   countClientRuns,
@@ -17,6 +19,12 @@ import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
 import { insertRun, queueHiddenRuns } from "../../src/engine/storage/run-start.ts";
 import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
+import {
+  deleteStateOfSessions,
+  findStateValue,
+  listStateEntries,
+  searchStateValues,
+} from "../../src/engine/storage/state-value.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { listForumComments } from "../../src/protocols/community/storage/forum-comment.ts";
@@ -81,6 +89,32 @@ test("a page of a client's sessions reads no more rows than the page", async () 
   await repeat(ask);
   await addSessions(db);
   const { read, full } = await countReads(db, "session", ask);
+  expect(full).toBe(0);
+  expect(read).toBeLessThan(20);
+});
+
+test("a memory is read, searched, written and deleted without the rows of others", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const session = newUuid(0);
+  const memory = memoryOfSession(client, session);
+  const { owner } = memory;
+  const ask = async (): Promise<void> => {
+    await db.transaction().execute(async (trx) => {
+      const written = await writeMemory(trx, { memory, key: "k", value: '"one"', ifVersion: undefined });
+      expect(written.kind).toBe("written");
+    });
+    expect(await findStateValue(db, { owner, key: "k" })).toBeDefined();
+    expect(await listStateEntries(db, { owner, prefix: "k", after: "", limit: 5 })).toHaveLength(1);
+    expect(await searchStateValues(db, { owner, words: ["one"], limit: 5 })).toHaveLength(1);
+    await deleteStateOfSessions(db, { sessions: [session], rowsMax: 500 });
+  };
+  await repeat(ask);
+  await sql`insert into state_value (owner, key, client, value, session)
+    select sha256(n::text::bytea), 'k', ${client}, '"one"', gen_random_uuid() from generate_series(1, ${sessions}) as n`.execute(
+    db,
+  );
+  await sql`analyze state_value`.execute(db);
+  const { read, full } = await countReads(db, "state_value", ask);
   expect(full).toBe(0);
   expect(read).toBeLessThan(20);
 });

@@ -3,7 +3,7 @@
 import { parseFreeJson } from "../../platform/base/json/free.ts";
 import { JsonTextError } from "../../platform/base/json/text.ts";
 
-/** The maximum characters of a key: the same as in the host of the LangBot protocol. */
+/** The maximum characters of a key. */
 const keyCharsMax = 255;
 
 /** Returns the problem of a key, to be put behind its name in a message. Undefined when the key is valid. */

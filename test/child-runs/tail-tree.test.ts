@@ -8,6 +8,7 @@ import { connectHttp2Transport } from "../conformance/transports.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { test } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
+import { readSse, type SseEvent } from "../harness/sse.ts";
 import { ask, boss, callOf, echo, openStage, type Part } from "./team.ts";
 
 const worker = { name: "worker", agent: { systemPrompt: "worker" } };
@@ -108,6 +109,32 @@ test("a reader that leaves in the middle of a live tree continues where it was",
   release?.();
   const second = await read(stage, runId, { after: first.at(-1)?.cursor ?? "" });
   expectWhole([...first, ...second], runId, 2);
+});
+
+test("over SSE each result is an event whose id continues the stream", async () => {
+  const stage = await openStage(threeLevels);
+  const { runId } = await ask(stage.client, bossOf(middle));
+  const url = `${stage.service.url}/v1/runs/${runId}/tree:tail`;
+  const readAll = async (headers = {}) => {
+    const seen: SseEvent[] = [];
+    for await (const event of readSse(url, headers)) {
+      seen.push(event);
+    }
+    return seen.filter(({ event }) => event === "result");
+  };
+  const whole = await readAll();
+  const placeOf = ({ data }: SseEvent): string => {
+    const { run_id: id, sequence } = JSON.parse(data);
+    return `${id}:${sequence}`;
+  };
+  expect(whole.map(placeOf).toSorted()).toEqual(placesOf(await read(stage, runId)).toSorted());
+  const rest = await readAll({ "last-event-id": whole[9]?.id });
+  expect(rest.map(({ data }) => data).toSorted()).toEqual(
+    whole
+      .slice(10)
+      .map(({ data }) => data)
+      .toSorted(),
+  );
 });
 
 test("a tree of more runs than are followed at a time is whole", async () => {

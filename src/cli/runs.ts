@@ -1,4 +1,4 @@
-// `runnel runs`: lists the runs of a client, prints the tree of one, and cancels.
+// `runnel runs`: lists the runs of a client, prints the tree of one, follows it, and cancels.
 
 import { type Command, Option } from "commander";
 import { type Run, type Run_State, Run_StateSchema, RunSchema } from "#gen/runnel/v1/run_pb.js";
@@ -12,6 +12,7 @@ import { outputOf, type Paint } from "./output.ts";
 import { readTree, showTree, stateOf } from "./run-tree.ts";
 import { sheet, timeOf } from "./sheet.ts";
 import { cut } from "./shorten.ts";
+import { watchTree } from "./watch-tree.ts";
 
 interface RunListFlags extends ListFlags {
   readonly session: string;
@@ -29,6 +30,7 @@ const runId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 export function defineRuns(runs: Command): void {
   addRunList(runs);
   addTree(runs);
+  addWatch(runs);
   addCancel(runs);
 }
 
@@ -66,6 +68,15 @@ function addTree(runs: Command): void {
           showTree(tree, paint),
         );
       }),
+    );
+}
+
+function addWatch(runs: Command): void {
+  addUrlFlag(runs.command("watch <id>"))
+    .description("follow a run and all runs that its agents call, to the end of all")
+    .addHelpText("after", example(`runnel runs watch ${runId}`))
+    .action((id: string, { url }: UrlFlag, command: Command) =>
+      withService(url, (service) => watchTree(service, id, outputOf(command))),
     );
 }
 

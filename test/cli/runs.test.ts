@@ -26,6 +26,18 @@ test("the tree of a run is the same from each of its runs, and a list has what e
   const { runs: json } = JSON.parse(await runs("tree", children[0] ?? "", "--json"));
   expect(json.map((run: { runId: string }) => run.runId)).toEqual([runId, ...children]);
 
+  const watched = (await runs("watch", runId)).split("\n");
+  expect(watched).toEqual(
+    expect.arrayContaining([
+      'boss → worker {"message":"a"}',
+      "  worker echo a",
+      expect.stringMatching(/^ {2}worker ✓ completed in 1 turn/),
+      "boss they said: echo a | echo b",
+      expect.stringMatching(/^boss ✓ completed in 2 turns/),
+    ]),
+  );
+  expect(await runs("watch", runId, "--json")).toMatch(/^(\{.*\}\n)+$/);
+
   expect(await runs("list", "--agent", "worker")).toMatch(/completed +worker +\S+ +\S+ +echo b\n.*echo a/);
   expect(await runs("list", "--session", sessionId)).toContain("they said: echo a | echo b");
   expect(await runs("cancel", runId)).toContain(`run ${runId}  completed`);

@@ -84,9 +84,9 @@ export const parts = {
     needs: ["python"],
   },
   "mcp-servers": {
-    about: "MCP servers of others as tools of an agent, in the jail",
-    files: ["test/external/mcp-servers/servers.test.ts"],
-    needs: ["bubblewrap"],
+    about: "MCP servers of others as tools of an agent, in the jail, also as the page says",
+    files: ["test/external/mcp-servers/{page,servers}.test.ts"],
+    needs: ["bubblewrap", "curl"],
   },
   "mcp-python": {
     about: "the Python client of MCP in its three modes, and a server in Python as a tool of an agent, in the jail",

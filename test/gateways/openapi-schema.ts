@@ -80,6 +80,10 @@ const checks: Readonly<Record<string, (check: Check) => string | undefined>> = {
     String(value).length >= Number(expected) ? undefined : `is shorter than ${expected}`,
   maxItems: ({ expected, value }) =>
     (value as unknown[]).length <= Number(expected) ? undefined : `has more than ${expected} items`,
+  uniqueItems: ({ value }) => {
+    const items = (value as unknown[]).map((item) => JSON.stringify(item));
+    return new Set(items).size === items.length ? undefined : "has an item twice";
+  },
   // The samples hold one text in every field.
   pattern: () => undefined,
   description: () => undefined,

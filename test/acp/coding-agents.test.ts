@@ -21,6 +21,7 @@ import { endOf, lineOf, openSession, send, short } from "./stage.ts";
 const lines = [
   lineOf("coder"),
   lineOf("loader", ["load"]),
+  lineOf("resumer", ["resume"]),
   lineOf("trusted", [], { permissions: "allow" }),
   lineOf("private", [], { clients: ["key/stranger"] }),
   lineOf("old", ["old"]),
@@ -163,6 +164,7 @@ describe.skipIf(!hasJail)("a coding agent", () => {
   test.for([
     ["coder", "The conversation so far:\n\nuser: talk\n\nassistant: Hello, world.|remember"],
     ["loader", "talk,remember"],
+    ["resumer", "talk,remember"],
   ])("continues the conversation: %s", async ([runner = "", told], { client }) => {
     const sessionId = await openSession(client, { name: "fake", runner });
     await readLog(client, await send(client, sessionId, "talk"));
@@ -181,7 +183,7 @@ describe.skipIf(!hasJail)("a coding agent", () => {
     const { presets } = await client.call(SessionService.method.listPresets, {});
     expect(presets.map(({ name, runner }) => [name, runner])).toContainEqual(["coder", "coder"]);
     await expect(runOne(client, "talk", "private")).rejects.toThrow(
-      'invalid agent.runner: there is no runner "private": name one of coder, loader, trusted, old, missing, or leave it unset',
+      'invalid agent.runner: there is no runner "private": name one of coder, loader, resumer, trusted, old, missing, or leave it unset',
     );
     const tools = { builtin: ["read_file"] };
     const sessionId = await openSession(client, { name: "fake", runner: "coder", tools });
@@ -193,5 +195,9 @@ describe.skipIf(!hasJail)("a coding agent", () => {
   test("waits while the replica runs its maximum", async ({ client }) => {
     const runs = await Promise.all(["talk", "talk", "talk", "talk"].map((message) => runOne(client, message)));
     expect(runs.map(endOf)).toEqual(Array(4).fill(["runCompleted", "stop", "Hello, world."]));
+    const parked = runs.flatMap((results) =>
+      results.flatMap(({ payload }) => (payload.case === "runWaiting" ? [payload.value.reason] : [])),
+    );
+    expect(parked).toContain("this replica runs its maximum of 2 coding agents");
   });
 });

@@ -13,6 +13,7 @@ import {
 } from "@agentclientprotocol/sdk";
 
 const canLoad = process.argv.includes("load");
+const canResume = process.argv.includes("resume");
 const stops = new Map<string, AbortController>();
 
 interface Turn {
@@ -164,7 +165,7 @@ const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
 agent({ name: "fake" })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: process.argv.includes("old") ? 0 : 1,
-    agentCapabilities: { loadSession: canLoad },
+    agentCapabilities: { loadSession: canLoad, ...(canResume && { sessionCapabilities: { resume: {} } }) },
   }))
   .onRequest(methods.agent.session.new, () => {
     const sessionId = crypto.randomUUID();
@@ -176,6 +177,10 @@ agent({ name: "fake" })
     for (const text of readHistory(sessionId)) {
       await send(turn, { sessionUpdate: "user_message_chunk", content: textBlock(text) });
     }
+    return {};
+  })
+  .onRequest(methods.agent.session.resume, ({ params: { sessionId } }) => {
+    readHistory(sessionId);
     return {};
   })
   .onRequest(methods.agent.session.prompt, async ({ params: { sessionId, prompt }, client }) => {

@@ -19,15 +19,17 @@ const places = [
   ["approvalRequested", "edit"],
 ] as const;
 
+const agents = [lineOf("coder"), lineOf("loader", ["load"]), lineOf("resumer", ["resume"])].join("\n");
+
 const cases = places.flatMap(([place, message]) =>
-  (["loader", "coder"] as const).map((runner) => [runner, place, message] as const),
+  (["loader", "resumer", "coder"] as const).map((runner) => [runner, place, message] as const),
 );
 
 test.skipIf(!hasJail).each(cases)("%s is interrupted at %s", async (runner, place, message) => {
   const area = new Area();
   onTestFinished(() => area[Symbol.dispose]());
   area.giveToSession();
-  const cluster = await openCluster({ RUNNEL_ACP_AGENTS: `${lineOf("coder")}\n${lineOf("loader", ["load"])}` });
+  const cluster = await openCluster({ RUNNEL_ACP_AGENTS: agents });
   const first = await cluster.start();
   const sessionId = await openSession(first.client, { name: "fault", runner }, area.root);
   const runId = await send(first.client, sessionId, message);

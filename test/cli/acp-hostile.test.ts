@@ -9,7 +9,20 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { startCommand } from "./command.ts";
 
-const odd: readonly unknown[] = [null, true, 1.5, -1, 1e308, "", "\u0000", "../../x", "x".repeat(10_000), [], [null], {}];
+const odd: readonly unknown[] = [
+  null,
+  true,
+  1.5,
+  -1,
+  1e308,
+  "",
+  "\u0000",
+  "../../x",
+  "x".repeat(10_000),
+  [],
+  [null],
+  {},
+];
 const sessionId = crypto.randomUUID();
 const block = { type: "text", text: "x" };
 const methods: readonly (readonly [method: string, paramsOf: (value: unknown) => unknown])[] = [

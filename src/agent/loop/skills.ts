@@ -6,7 +6,7 @@ import type { ResultInit } from "../../engine/log/result.ts";
 import type { FailedEnd, RunContext } from "../../engine/runs/driver.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { failed } from "../response/failure.ts";
-import { findSkills, hashOf, type KeptSkill } from "../skills/find-skills.ts";
+import { findSkills, hashOf, type KeptSkill, type SkillPlaces } from "../skills/find-skills.ts";
 import { promptWithSkills } from "../skills/prompt.ts";
 
 /** A run with its skills. */
@@ -31,7 +31,7 @@ export async function openSkills(
   }
   const places = { directory, openWorkspace: context.openWorkspace };
   try {
-    const skills = kept === undefined ? await findSkills(names, places) : await Promise.all(kept.map(renewHash));
+    const skills = kept === undefined ? await findSkills(names, places) : await renewHashes(kept, places);
     const changed = skills.filter(({ sha256 }, index) => kept !== undefined && kept[index]?.sha256 !== sha256);
     const isNews = kept === undefined || changed.length > 0;
     return {
@@ -45,10 +45,10 @@ export async function openSkills(
     }
     throw error;
   }
+}
 
-  async function renewHash(skill: KeptSkill): Promise<KeptSkill> {
-    return { ...skill, sha256: await hashOf(skill, places) };
-  }
+async function renewHashes(kept: readonly KeptSkill[], places: SkillPlaces): Promise<KeptSkill[]> {
+  return await Promise.all(kept.map(async (skill) => ({ ...skill, sha256: await hashOf(skill, places) })));
 }
 
 function withSkills(context: RunContext, skills: readonly KeptSkill[]): RunContext {

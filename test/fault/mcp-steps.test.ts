@@ -58,7 +58,7 @@ test.each(places)("a run with two servers goes on after a kill at %s", async (pl
   const servers = { pay, job };
   const tools = { mcp: Object.entries(servers).map(([name, { url }]) => ({ name, url })) };
   const agent = { name: "fault", tools, maxTurns: 3 };
-  const reader = await killAt(place, agent, {
+  const { reader } = await killAt(place, agent, {
     ...environment,
     RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
   });

@@ -1,7 +1,7 @@
 // Claude Code, unmodified: its base URL and its key are ours, and it has no account. npm installs it into a folder of the test: 250 MB are
 // too large for everybody who installs Runnel.
 
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -43,8 +43,11 @@ async function startClaude(url: string) {
   return { file, copy: join(home, "copy.txt"), running: startProgram(program, args, { environment, directory: home }) };
 }
 
-/** Reads the file, copies it, and answers by `last`. Other questions of the program, as for a title, get a text. */
-function work(files: { file: string; copy: string }, last: Script): Script {
+/**
+ * Reads the file, copies it, and answers by `last`. Other questions of the program, as for a title, get a text. `then` follows the copy in
+ * the same command.
+ */
+function work(files: { file: string; copy: string }, last: Script, then = ""): Script {
   return (wire, request) => {
     const { messages, tools } = request.body;
     const results = messages.filter(({ role }) => role === "tool");
@@ -60,7 +63,7 @@ function work(files: { file: string; copy: string }, last: Script): Script {
       case 0:
         return callOf("Read", { file_path: files.file });
       case 1:
-        return callOf("Bash", { command: `cp ${files.file} ${files.copy}`, description: "Copy the file" });
+        return callOf("Bash", { command: `cp ${files.file} ${files.copy}${then}`, description: "Copy the file" });
       default:
         return last(wire, request);
     }
@@ -119,6 +122,33 @@ test("ends its task over a kill -9 in mid-answer", async () => {
   await until("the answer to begin", () => answers === 1);
   await first.kill();
   await cluster.start();
+  const { stdout, exitCode } = await running.finished;
+  expect([exitCode, stdout.toString().trim()]).toEqual([0, "The word is plover."]);
+});
+
+test("ends its task over a kill -9 between two turns, while its command runs", async () => {
+  const { provider, environment } = await openProvider();
+  const [port] = await findFreePorts(1);
+  const cluster = await openCluster({ ...environment, RUNNEL_SERVER_PORT: String(port) });
+  const first = await cluster.start();
+  const { running, ...files } = await startClaude(first.url);
+  const answer: Script = (wire) => {
+    wire.text("The word is plover.");
+    wire.finish("stop");
+    wire.done();
+  };
+  const go = `${files.copy}.go`;
+  const wait = `; while [ ! -e ${go} ]; do sleep 0.1; done`;
+  provider.respond(...Array.from({ length: requestsMax }, () => work(files, answer, wait)));
+  await until("the command to run", () =>
+    access(files.copy).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await first.kill();
+  await cluster.start();
+  await writeFile(go, "");
   const { stdout, exitCode } = await running.finished;
   expect([exitCode, stdout.toString().trim()]).toEqual([0, "The word is plover."]);
 });

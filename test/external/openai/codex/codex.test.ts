@@ -1,7 +1,7 @@
 // Codex, unmodified, against Runnel: a task with two commands ends right, also when the service dies in the middle of an answer. npm
 // installs it, as the folder pins it: 400 MB are too large for everybody who installs Runnel.
 
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { access, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
@@ -31,7 +31,8 @@ beforeAll(async () => {
 
 const command = (id: string, cmd: string): Script =>
   callTools({ id, name: "exec_command", arguments: JSON.stringify({ cmd }) });
-const commands = [command("call_1", "echo one > a.txt"), command("call_2", "cat a.txt; echo two > b.txt")];
+const one = command("call_1", "echo one > a.txt");
+const commands = [one, command("call_2", "cat a.txt; echo two > b.txt")];
 
 /** Starts a service and Codex in a folder of its own. `provider` is the name of the model's account. */
 async function startTask(scripts: readonly Script[]) {
@@ -108,6 +109,27 @@ test("a task survives kill -9 in the middle of its last answer", async () => {
   expect(stdout.toString()).toContain("All done.");
   expect(provider.requests).toHaveLength(4);
   expect(await readFile(join(work, "b.txt"), "utf8")).toBe("two\n");
+  const [session, ...others] = await readSessions(next.target);
+  expect(others).toEqual([]);
+  expect(session?.slice(-conversation.length)).toEqual(conversation);
+});
+
+test("a task survives kill -9 between two turns, while a command runs", async () => {
+  const waiting = command("call_2", "cat a.txt; echo two > b.txt; while [ ! -e go ]; do sleep 0.1; done");
+  const { program, work, service, cluster, provider } = await startTask([one, waiting, speak("All ", "done.")]);
+  await until("the command to run", () =>
+    access(join(work, "b.txt")).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await service.kill();
+  const next = await cluster.start();
+  await writeFile(join(work, "go"), "");
+  const { stdout, exitCode } = await program.finished;
+  expect(exitCode).toBe(0);
+  expect(stdout.toString()).toContain("All done.");
+  expect(provider.requests).toHaveLength(3);
   const [session, ...others] = await readSessions(next.target);
   expect(others).toEqual([]);
   expect(session?.slice(-conversation.length)).toEqual(conversation);

@@ -6999,7 +6999,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Compaction",
-  "How a long conversation is kept within the context of the model: before a response, a model writes a summary of the oldest messages, which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.\n\nMessages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay as they are. A call and its results are kept or summarised together. A summary that fails, fails the run as a response does."
+  "How a long conversation is kept within the context of the model: before a response, a model writes a summary of the oldest messages, which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.\n\nMessages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay as they are. A call and its results are kept or summarised together. A summary has at most `max_tokens` tokens, or 4,096 when that is less. One that fails or is cut off, fails the run."
  ],
  [
   "runnel.v1.Compaction.model",

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { answer } from "../fakes/provider.ts";
+import { answer, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { test } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
@@ -118,6 +118,17 @@ test("a summary that fails, fails the run with the cause", async () => {
   const stage = await openLongTask({ writer: () => fail(400, "{}") });
   const { runs } = await sayFour(stage);
   expect(runs[2]?.error).toMatch(/^the summary of the conversation failed: /);
+});
+
+test("a summary that is cut off, fails the run with what to do", async () => {
+  const cut: Script = (wire) => {
+    wire.text("Known: FACT-");
+    wire.finish("length");
+    wire.done();
+  };
+  const stage = await openLongTask({ writer: () => cut });
+  const { runs } = await sayFour(stage);
+  expect(runs[2]?.error).toContain("no whole summary within 4096 tokens: raise max_tokens");
 });
 
 test("a model for summaries that the service does not have is refused when a message is sent", async () => {

@@ -29,6 +29,8 @@ export interface Compacting {
   readonly context: RunContext;
   readonly events: Pick<Events, "budgetReached">;
   readonly summaryModel: Model;
+  /** Maximum number of tokens of one response of the agent. */
+  readonly maxTokens: number;
   /** The messages that the agent's model gets. They are replaced in place. */
   readonly transcript: Message[];
   /** How many tokens of messages the agent's model gets. */
@@ -46,8 +48,8 @@ const percentDefault = 80;
 const keptPart = 0.3;
 /** A summary of less than this part would soon be followed by the next one. */
 const gainPart = 0.1;
-/** The longest summary. It is read with every later request. */
-const summaryTokensMax = 4_096;
+/** A summary may have so many tokens, also of an agent whose answers are shorter. It is read with every later request. */
+const summaryTokens = 4_096;
 
 /** Replaces the oldest messages when there is need. Returns the progress after it, or the end of a run whose summary failed. */
 export async function* compact(
@@ -87,6 +89,7 @@ export async function* compact(
   return reached;
 }
 
+const failure = "the summary of the conversation failed";
 const summaryTitle = "Summary of the conversation so far, in place of its messages:";
 
 interface Cut {
@@ -138,7 +141,7 @@ async function summarise(
 ): Promise<Written | DriverEnd> {
   const { context, events, summaryModel: model } = compacting;
   const contextTokens = contextTokensOf(model);
-  const maxTokens = Math.min(summaryTokensMax, Math.floor(contextTokens / 8));
+  const maxTokens = Math.min(Math.max(compacting.maxTokens, summaryTokens), Math.floor(contextTokens / 8));
   let written: Written = { summary: "", usage: {} };
   for (const part of partsOf(messages, Math.floor(contextTokens / 2))) {
     const response = await ask(compacting, { part, maxTokens, soFar: written, progress });
@@ -148,16 +151,16 @@ async function summarise(
       return parkOrFail(response, {
         ...{ context, events, usage: total },
         checkpoint: () => checkpointOf({ ...progress, usage: total }),
-        describe: (message) => `the summary of the conversation failed: ${message}`,
+        describe: (message) => `${failure}: ${message}`,
       });
     }
     if (response.finishReason === "content-filter") {
       return { ...withheld(response.detail), turns: progress.turns, usage: usageMessage(total) };
     }
     const summary = response.text.trim();
-    if (summary === "") {
-      const why = "the summary of the conversation failed: the model wrote no text";
-      return { ...failed(why), turns: progress.turns, usage: usageMessage(total) };
+    if (summary === "" || response.finishReason === "length") {
+      const why = `the model wrote no whole summary within ${maxTokens} tokens: raise max_tokens, or ask for a shorter one in compaction.prompt`;
+      return { ...failed(`${failure}: ${why}`), turns: progress.turns, usage: usageMessage(total) };
     }
     written = { summary, usage };
   }

@@ -93,7 +93,6 @@ interface Loop
   readonly responseFormat: ResponseFormat | undefined;
   readonly settings: ModelSettings;
   readonly maxTurns: number;
-  readonly maxTokens: number;
 }
 
 /** The next step of the loop. */

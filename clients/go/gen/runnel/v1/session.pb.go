@@ -835,7 +835,8 @@ func (x *Agent) GetCompaction() *Compaction {
 // which takes their place in this response and all later ones. `context.compacted` in the log has it. SessionService keeps all messages.
 //
 // Messages of the roles `system` and `developer`, the message that started the run, and the newest messages up to 30 % of `percent` stay
-// as they are. A call and its results are kept or summarised together. A summary that fails, fails the run as a response does.
+// as they are. A call and its results are kept or summarised together. A summary has at most `max_tokens` tokens, or 4,096 when that is
+// less. One that fails or is cut off, fails the run.
 type Compaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Model that writes the summaries; unset means the agent's own. Checked when a message is sent.

@@ -53,6 +53,11 @@ export const parts = {
     files: ["test/external/openai/codex/codex.test.ts"],
     needs: [],
   },
+  "workflow-engines": {
+    about: "a run as an activity of Temporal and as a step of DBOS, with their libraries",
+    files: ["test/external/workflow-engines/engines.test.ts"],
+    needs: [],
+  },
   "openai-clients": {
     about: "programs in Python and Node for OpenAI's API, feature by feature",
     files: ["test/external/openai/clients/clients.test.ts"],

@@ -33,6 +33,8 @@ export interface Compacting {
   readonly maxTokens: number;
   /** The messages that the agent's model gets. They are replaced in place. */
   readonly transcript: Message[];
+  /** Its first messages, which an earlier summary has put there. They are replaced with it. */
+  readonly compacted: Message[];
   /** How many tokens of messages the agent's model gets. */
   readonly tokensMax: number;
   /** How many messages a run of this session loads. */
@@ -56,7 +58,7 @@ export async function* compact(
   compacting: Compacting,
   progress: Progress,
 ): AsyncGenerator<DriverStep, Progress | DriverEnd> {
-  const { context, transcript, summaryModel: model } = compacting;
+  const { context, transcript, compacted, summaryModel: model } = compacting;
   const cut = context.agent.compaction === undefined ? undefined : findCut(compacting);
   if (cut === undefined) {
     return progress;
@@ -65,7 +67,8 @@ export async function* compact(
   if ("kind" in written) {
     return written;
   }
-  const input = transcript.findLast(({ role }) => role === "user");
+  const earlierSummary = compacted.find(({ role }) => role === "user");
+  const input = transcript.findLast((message) => message.role === "user" && message !== earlierSummary);
   const messages = [
     ...cut.system,
     userMessage(`${summaryTitle}\n\n${written.summary}`),
@@ -73,6 +76,7 @@ export async function* compact(
   ];
   const tokensBefore = tokensOf(transcript);
   transcript.splice(0, transcript.length, ...messages, ...cut.kept);
+  compacted.splice(0, compacted.length, ...messages);
   const value = {
     summary: written.summary,
     model: `${model.provider}:${model.name}`,
@@ -99,14 +103,15 @@ interface Cut {
 }
 
 /** Decides which messages to summarise; undefined when all have room, or when a summary would gain too little. */
-function findCut({ context, transcript, ...room }: Compacting): Cut | undefined {
+function findCut({ context, transcript, compacted, ...room }: Compacting): Cut | undefined {
   const share = (context.agent.compaction?.percent || percentDefault) / 100;
   const tokensMax = room.tokensMax * share;
   const messagesMax = room.messagesMax * share;
   if (tokensOf(transcript) <= tokensMax && transcript.length <= messagesMax) {
     return undefined;
   }
-  const groups = split(transcript, ({ role }) => role !== "tool");
+  // The messages of an earlier summary are none of the session, so none of them can stay as it is.
+  const groups = split(transcript.slice(compacted.length), ({ role }) => role !== "tool");
   const kept = newest(groups, tokensMax * keptPart, messagesMax * keptPart);
   const { system = [], old = [] } = Object.groupBy(transcript.slice(0, transcript.length - kept.length), (message) =>
     isSystem(message) ? "system" : "old",

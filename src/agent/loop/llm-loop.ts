@@ -107,13 +107,13 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
     if (end.kind !== "handed-over") {
       return end;
     }
-    const { agent, transcript, checkpoint } = end;
-    current = { ...context, agent, transcript, checkpoint, openToolCalls: [] };
+    const { kind: _, ...changed } = end;
+    current = { ...context, ...changed, openToolCalls: [] };
   }
 }
 
 /** Another agent goes on, from a checkpoint. */
-interface HandedOver extends Pick<RunContext, "agent" | "transcript" | "checkpoint"> {
+interface HandedOver extends Pick<RunContext, "agent" | "transcript" | "compacted" | "checkpoint"> {
   readonly kind: "handed-over";
 }
 
@@ -204,6 +204,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
       maxTokens,
       transcript: [...context.transcript],
+      compacted: [...context.compacted],
     };
   } catch (error) {
     if (error instanceof Fault) {
@@ -470,7 +471,8 @@ async function* answerCalls(
   if (handoff === undefined) {
     return reached;
   }
-  return { kind: "handed-over", agent: handoff.agent, transcript: loop.transcript, checkpoint };
+  const { transcript, compacted } = loop;
+  return { kind: "handed-over", agent: handoff.agent, transcript, compacted, checkpoint };
 }
 
 /** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */

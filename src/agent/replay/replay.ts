@@ -118,6 +118,7 @@ function contextOf({ runId, agent, messages }: Recording): RunContext {
     findMemory: unused(),
     input,
     transcript: messages,
+    compacted: [],
     checkpoint: undefined,
     openToolCalls: [],
     signal: new AbortController().signal,

@@ -62,6 +62,8 @@ export interface RunContext {
    * message, or those of its compaction, and the newest ones.
    */
   readonly transcript: readonly Message[];
+  /** The first messages of the transcript, when they stand for earlier ones of the session. The first one of a user is the summary. */
+  readonly compacted: readonly Message[];
   /** The last checkpoint of this run; undefined on the first start. */
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array } | undefined;
   /** Calls of the checkpoint's turn whose outcomes are not in the log yet, in order. */

@@ -45,6 +45,7 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
     run.epoch === firstEpoch ? untouched(run.id) : readRunProgress(db, run.id),
     run.root_run_id === null ? undefined : findSessionOfRun(db, run.root_run_id),
   ]);
+  const compacted = decodeMessages(compaction?.messages ?? []);
   return {
     context: {
       runId: run.id,
@@ -55,7 +56,8 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
         callback: run.callback === null ? undefined : fromBinary(CallbackSchema, run.callback),
       },
       input: fromBinary(MessageSchema, run.input),
-      transcript: [...decodeMessages(compaction?.messages ?? []), ...readMessages(transcript)],
+      transcript: [...compacted, ...readMessages(transcript)],
+      compacted,
       checkpoint: progress.checkpoint,
       openToolCalls: progress.openToolCalls,
     },

@@ -110,7 +110,7 @@ function findCut({ context, transcript, compacted, ...room }: Compacting): Cut |
   if (tokensOf(transcript) <= tokensMax && transcript.length <= messagesMax) {
     return undefined;
   }
-  // The messages of an earlier summary are none of the session, so none of them can stay as it is.
+  // The transcript of the session does not have the messages of an earlier summary, so they cannot stay as they are.
   const groups = split(transcript.slice(compacted.length), ({ role }) => role !== "tool");
   const kept = newest(groups, tokensMax * keptPart, messagesMax * keptPart);
   const { system = [], old = [] } = Object.groupBy(transcript.slice(0, transcript.length - kept.length), (message) =>

@@ -37,23 +37,19 @@ export function checkHandoffs(tools: readonly Tool[], handing: Handing): readonl
 }
 
 function findProblem(subagent: Subagent, handing: Handing): ToolOutcome | undefined {
-  try {
-    takeOver(subagent, handing);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Fault) {
-      return { error: `not handed over: ${error.message}` };
-    }
-    throw error;
-  }
+  const found = takeOver(subagent, handing);
+  return "error" in found ? found : undefined;
 }
 
-/** Returns the agent to which the calls of a turn have handed over: that of the last such call; undefined without one. */
+/**
+ * Returns the agent to which the calls of a turn have handed over: that of the last such call; undefined without one. A replica with other
+ * settings than the one that ran the call may not find it.
+ */
 export function findHandoff(
   calls: readonly OpenToolCall[],
   outcomes: readonly ToolCallCompleted[],
   { tools, ...handing }: Handing & { readonly tools: readonly Tool[] },
-): Handoff | undefined {
+): Handoff | { readonly error: string } | undefined {
   for (const [position, { call }] of [...calls.entries()].toReversed()) {
     const tool = tools.find(({ name }) => name === call.name);
     if (isHandoff(tool) && outcomes[position]?.error === undefined) {
@@ -63,8 +59,12 @@ export function findHandoff(
   return undefined;
 }
 
-function handoffOf(call: ToolCall, subagent: Subagent, handing: Handing): Handoff {
-  const { agent, model } = takeOver(subagent, handing);
+function handoffOf(call: ToolCall, subagent: Subagent, handing: Handing): Handoff | { readonly error: string } {
+  const found = takeOver(subagent, handing);
+  if ("error" in found) {
+    return found;
+  }
+  const { agent, model } = found;
   const value = { toolCallId: call.id, fromAgent: handing.agent.name, toAgent: agent.name, model };
   return {
     agent,
@@ -73,21 +73,26 @@ function handoffOf(call: ToolCall, subagent: Subagent, handing: Handing): Handof
   };
 }
 
-/** Returns the settings with which the agent goes on. The limits of the run and the memory of the conversation stay. */
-function takeOver(subagent: Subagent, { client, agent: from, resolve }: Handing): { agent: Agent; model: string } {
-  const { agent, model } = resolve(subagent, { client, agent: from });
-  const { budget, maxTurns } = from;
-  const compaction = agent.compaction ?? from.compaction;
-  return {
-    model,
-    agent: create(AgentSchema, {
-      ...agent,
-      model,
-      maxTurns,
-      ...(budget && { budget }),
-      ...(compaction && { compaction }),
-    }),
-  };
+/**
+ * Returns the settings with which the agent continues, or why they cannot be found. The limits of the run and the memory of the
+ * conversation stay.
+ */
+function takeOver(
+  subagent: Subagent,
+  { client, agent: from, resolve }: Handing,
+): { readonly agent: Agent; readonly model: string } | { readonly error: string } {
+  try {
+    const { agent, model } = resolve(subagent, { client, agent: from });
+    const { budget, maxTurns } = from;
+    const compaction = agent.compaction ?? from.compaction;
+    const kept = { maxTurns, ...(budget && { budget }), ...(compaction && { compaction }) };
+    return { model, agent: create(AgentSchema, { ...agent, model, ...kept }) };
+  } catch (error) {
+    if (error instanceof Fault) {
+      return { error: `not handed over: ${error.message}` };
+    }
+    throw error;
+  }
 }
 
 /** Returns the progress with which the other agent begins: what its predecessor could not do says nothing about its own tools. */

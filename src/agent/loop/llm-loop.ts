@@ -385,7 +385,7 @@ async function* takeCalls(
   loop: Loop,
   next: Next,
   resumed: boolean,
-): AsyncGenerator<DriverStep, Progress | ParkedEnd | HandedOver | undefined> {
+): AsyncGenerator<DriverStep, Progress | ParkedEnd | FailedEnd | HandedOver | undefined> {
   const { tools, clock, context, events } = loop;
   let { progress } = next;
   let calls: readonly OpenToolCall[] = withChildOutcomes(next.calls);
@@ -426,6 +426,9 @@ async function* takeCalls(
   const answered = { ...progress, callCounts: counts, invalid, delegated, granted: nothingGranted };
   const { client, agent } = context;
   const handoff = findHandoff(calls, outcomes, { client, agent, resolve: loop.resolveSubagent, tools });
+  if (handoff !== undefined && "error" in handoff) {
+    return { ...failed(handoff.error), usage: usageMessage(answered.usage) };
+  }
   return yield* answerCalls(loop, answered, { outcomes, changes }, handoff);
 }
 

@@ -62,7 +62,7 @@ export interface RunContext {
    * message, or those of its compaction, and the newest ones.
    */
   readonly transcript: readonly Message[];
-  /** The first messages of the transcript, when they stand for earlier ones of the session. The first one of a user is the summary. */
+  /** The first messages of the transcript, when a summary has replaced earlier ones. The first one of a user is the summary. */
   readonly compacted: readonly Message[];
   /** The last checkpoint of this run; undefined on the first start. */
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array } | undefined;

@@ -18,7 +18,7 @@ export async function* tailRunTree(
   reader: AbortSignal,
 ): AsyncGenerator<TailRunTreeResponse> {
   const scope = ["tree", run.client, run.id];
-  const reached = deps.cursors.decode(scope, after);
+  const reached = deps.cursors.decode(scope, after, "after");
   const position = reached === undefined ? new Map([[run.id, 0]]) : readPosition(reached);
   using _open = deps.watches.open(run.client);
   const entries = live<TreeEntry | undefined>({

@@ -48,7 +48,7 @@ export async function* watch<Row, Message>(
   watched: Watch<Row, Message>,
   reader: AbortSignal,
 ): AsyncGenerator<Message> {
-  const after = deps.cursors.decode(watched.scope, watched.after);
+  const after = deps.cursors.decode(watched.scope, watched.after, "after");
   using _open = deps.watches.open(watched.client);
   const sinceMs = after === undefined ? await readTimeMs(deps.db) : Number(after);
   // A reader that goes on may have missed rows that became visible late.

@@ -158,6 +158,8 @@ test("another client finds no such run, and a cursor is for its own tree", async
   const stage = await openStage(threeLevels);
   const [one, two] = await Promise.all([ask(stage.client, bossOf(middle)), ask(stage.client, bossOf(middle))]);
   const [first] = await read(stage, one.runId);
-  await expect(read(stage, two.runId, { after: first?.cursor ?? "" })).rejects.toThrow("page_token was not made");
+  await expect(read(stage, two.runId, { after: first?.cursor ?? "" })).rejects.toThrow(
+    "after was not made for this stream",
+  );
   await expect(read(stage, one.runId, { clientId: "stranger" })).rejects.toThrow("run not found");
 });

@@ -142,5 +142,5 @@ test("a model for summaries that the service does not have is refused when a mes
 test("a share outside of its range is refused", async () => {
   const stage = await openLongTask();
   const refused = stage.client.call(createSession, { agent: { ...agent, compaction: { percent: 20 } } });
-  await expect(refused).rejects.toThrow("must be 0, or 30 to 100");
+  await expect(refused).rejects.toThrow("compaction.percent must be 0, or 30 to 100");
 });

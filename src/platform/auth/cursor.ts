@@ -20,10 +20,10 @@ export class Cursors {
   }
 
   /**
-   * Returns the position; undefined for the first page. Throws CURSOR_INVALID when the token belongs to another list or was
-   * altered.
+   * Returns the position; undefined for the first page, and for the start of a stream, whose position the field `after` has. Throws
+   * CURSOR_INVALID when the token belongs to another list or stream, or was altered.
    */
-  decode(scope: readonly string[], token: string): string | undefined {
+  decode(scope: readonly string[], token: string, field: "page_token" | "after" = "page_token"): string | undefined {
     if (token === "") {
       return undefined;
     }
@@ -35,8 +35,9 @@ export class Cursors {
     if (given.length === expected.length && timingSafeEqual(given, expected)) {
       return position;
     }
-    throw new Fault("CURSOR_INVALID", "page_token was not made for this list: start without one", {
-      violations: [{ field: "page_token", description: "use next_page_token of the same list, unchanged" }],
+    const [kind, source] = field === "after" ? ["stream", "cursor of a response"] : ["list", "next_page_token"];
+    throw new Fault("CURSOR_INVALID", `${field} was not made for this ${kind}: start without one`, {
+      violations: [{ field, description: `use ${source} of the same ${kind}, unchanged` }],
     });
   }
 

@@ -1854,13 +1854,13 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x12_frequency_penaltyB\x13\n" +
 	"\x11_presence_penaltyB\x0f\n" +
 	"\r_top_logprobsB\x15\n" +
-	"\x13_max_provider_calls\"\xce\x01\n" +
+	"\x13_max_provider_calls\"\xe2\x01\n" +
 	"\n" +
 	"Compaction\x12\x1e\n" +
 	"\x05model\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x05model\x12!\n" +
-	"\x06prompt\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\x06prompt\x12}\n" +
-	"\apercent\x18\x03 \x01(\x05Bc\xbaH`\xba\x01]\n" +
-	"\x18compaction.percent.range\x12\x17must be 0, or 30 to 100\x1a(this == 0 || (this >= 30 && this <= 100)R\apercent\"\xc4\x02\n" +
+	"\x06prompt\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\x06prompt\x12\x90\x01\n" +
+	"\apercent\x18\x03 \x01(\x05Bv\xbaHs\xba\x01p\n" +
+	"\x18compaction.percent.range\x12*compaction.percent must be 0, or 30 to 100\x1a(this == 0 || (this >= 30 && this <= 100)R\apercent\"\xc4\x02\n" +
 	"\n" +
 	"ToolChoice\x128\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1a.runnel.v1.ToolChoice.ModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12\x1c\n" +

@@ -92,6 +92,14 @@ test("a summary goes with a message that it covers, and stays without another on
   expect(await countSummaries(stage)).toBe(0);
 });
 
+test("a history that is replaced takes the summary with it", async () => {
+  const stage = await openLongTask();
+  const { sessionId } = await sayFour(stage);
+  const { runId } = await stage.client.call(sendMessage, { sessionId, message: "FACT-9", replaceHistory: true });
+  expect((await stage.ended(runId)).output).toBe("I know FACT-9");
+  expect(await countSummaries(stage)).toBe(0);
+});
+
 test("a purge erases it", async () => {
   const stage = await openLongTask();
   const { sessionId } = await sayFour(stage);

@@ -72,7 +72,12 @@ test("later runs of the session go on with that agent, within the limits of the 
   const { sessionId, runId: first } = await ask(stage.client, { ...deskOf(billing), budget: { tokens: 500n } }, "one");
   await stage.ended(first);
   const { runId } = await stage.client.call(sendMessage, { sessionId, message: "two" });
-  expect(await stage.ended(runId)).toMatchObject({ output: "billing has list_dir and read one", agentName: "Billing" });
+  expect(await stage.ended(runId)).toMatchObject({
+    output: "billing has list_dir and read one",
+    agentName: "Billing",
+    // The first agent would take one to hand over again.
+    turns: 1,
+  });
   const large = await stage.client.call(sendMessage, { sessionId, message: "money ".repeat(1_000) });
   expect((await stage.ended(large.runId)).error).toContain("budget");
 });

@@ -1,6 +1,8 @@
 // Agents that hand their conversation over: the same run and session go on with the other agent's settings.
 
 import { expect } from "vitest";
+import { MemoryScope } from "#gen/runnel/v1/memory_pb.js";
+import { MemoryService } from "#gen/runnel/v1/memory_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { readCodingAgents } from "../../src/protocols/acp/agents.ts";
@@ -80,6 +82,16 @@ test("later runs of the session go on with that agent, within the limits of the 
   });
   const large = await stage.client.call(sendMessage, { sessionId, message: "money ".repeat(1_000) });
   expect((await stage.ended(large.runId)).error).toContain("budget");
+});
+
+test("the other agent has its own memory, and not that of the first one", async () => {
+  const note: Part = (_, turn) =>
+    turn > 1 ? answer("noted") : callTools(callOf(`m${turn}`, "memory_write", { key: "k", content: "v" }));
+  const stage = await openStage({ desk: handTo("billing"), billing: note });
+  const tools = { builtin: ["memory_write"], memoryScopes: [MemoryScope.AGENT] };
+  await stage.ended((await ask(stage.client, deskOf({ ...billing, agent: { ...billing.agent, tools } }))).runId);
+  const { entries } = await stage.client.call(MemoryService.method.listMemory, { agent: "Billing" });
+  expect(entries.map(({ key }) => key)).toEqual(["k"]);
 });
 
 test("presets hand over to each other in a circle", async () => {

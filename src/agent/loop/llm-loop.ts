@@ -9,6 +9,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, TokenLogprobSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ResultInit } from "../../engine/log/result.ts";
+import type { FindMemory } from "../../engine/memory/owner.ts";
 import type {
   CompletedEnd,
   Driver,
@@ -395,9 +396,10 @@ async function* takeCalls(
     ? { counts: progress.callCounts, interventions: cutInterventions(loop, made) }
     : noticeRepetition(loop, progress, made);
   const invalid = progress.isCut ? progress.invalid : countInvalid(progress.invalid, calls, tools);
-  const { session, signal, span, isHeld, findMemory } = context;
+  const { agent, client, session, signal, span, isHeld } = context;
   const isHandedOn = (): boolean => ["handed-on", "lost"].includes(context.stopReason() ?? "");
   const opened = await context.openWorkspace();
+  const findMemory: FindMemory = (scope) => context.memoriesOf(agent)(scope);
   const work = { ...opened, sessionId: session.name, findMemory, signal, span, isHeld, isHandedOn };
   const usedApprovals = calls.some(isUndecided) ? [] : approvalsToUse(calls);
   if (usedApprovals.length > 0) {
@@ -424,7 +426,6 @@ async function* takeCalls(
   const changes = changesOf(calls, outcomes, tools);
   const delegated = addUsage(progress.delegated, usageOfChildren(calls));
   const answered = { ...progress, callCounts: counts, invalid, delegated, granted: nothingGranted };
-  const { client, agent } = context;
   const handoff = findHandoff(calls, outcomes, { client, agent, resolve: loop.resolveSubagent, tools });
   if (handoff !== undefined && "error" in handoff) {
     return { ...failed(handoff.error), usage: usageMessage(answered.usage) };

@@ -115,7 +115,7 @@ function contextOf({ runId, agent, messages }: Recording): RunContext {
     session: { name: "", callback: undefined },
     openWorkspace: unusedWorkspace,
     readTree: unused(),
-    findMemory: unused(),
+    memoriesOf: unused(),
     input,
     transcript: messages,
     compacted: [],

@@ -82,8 +82,8 @@ export interface RunContext {
    * before any action that must not happen twice.
    */
   readonly isHeld: () => boolean;
-  /** Finds a memory that the agent of the run may use. */
-  readonly findMemory: FindMemory;
+  /** Returns the look-up of the memories that an agent may use: the agent of a run may change. */
+  readonly memoriesOf: (agent: Agent) => FindMemory;
   /** Returns the place of the run in its tree, and which of these child runs a new one may continue. */
   readonly readTree: (continued: readonly string[]) => Promise<RunTree>;
   /** The span of the run; spans of the driver belong below it. */

@@ -21,7 +21,7 @@ import type { CallChild, OpenToolCall, RunContext } from "./driver.ts";
 export interface LoadedRun {
   readonly context: Omit<
     RunContext,
-    "signal" | "stopReason" | "isHeld" | "openWorkspace" | "findMemory" | "readTree" | "span" | "tryAppend"
+    "signal" | "stopReason" | "isHeld" | "openWorkspace" | "memoriesOf" | "readTree" | "span" | "tryAppend"
   >;
   /** The number of messages in the session, including the ones left out of the transcript. */
   readonly transcriptLength: number;

@@ -166,7 +166,7 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
       driver.run({
         ...loaded.context,
         ...{ openWorkspace, signal, stopReason, isHeld, span, tryAppend, readTree: readTreeOf },
-        findMemory: createFindMemory(loaded.context.agent, loaded.session),
+        memoriesOf: (agent) => createFindMemory(agent, loaded.session),
       });
     return await drive({
       ...{ run: begin, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock },

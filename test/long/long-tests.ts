@@ -5,6 +5,7 @@ import { globSync } from "node:fs";
 import { basename } from "node:path";
 
 export const longTests: readonly string[] = [
+  "test/a2a/push.test.ts",
   "test/acp/coding-agents.test.ts",
   "test/ag-ui/hostile.test.ts",
   "test/auth/secret-leaks.test.ts",
@@ -14,6 +15,7 @@ export const longTests: readonly string[] = [
   ...globSync("test/chain/**/*.test.ts"),
   ...allOf("test/cli", { but: ["built", "migrate", "output"] }),
   "test/child-runs/budgets.test.ts",
+  "test/child-runs/tail-tree.test.ts",
   "test/compaction/many-summaries.test.ts",
   "test/clients/wrong-subjects.test.ts",
   "test/conformance/bash.test.ts",

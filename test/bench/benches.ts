@@ -19,6 +19,7 @@ import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
 import { toolCalls } from "./benches/tool-calls.ts";
+import { trees } from "./benches/trees.ts";
 import { unaryCalls } from "./benches/unary-calls.ts";
 import { wakeUps } from "./benches/wake-ups.ts";
 
@@ -44,5 +45,6 @@ export const benches: readonly Bench[] = [
   fileTools,
   bashRoundTrip,
   toolCalls,
+  trees,
   signedSpecs,
 ];

@@ -3,7 +3,9 @@
 //
 //   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
 //   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
-//   calls=20     turns with a call of the agent's only tool before the pieces
+//   calls=20     turns with a call of the agent's first tool before the pieces
+//   wide=10      calls in each of these turns, whose message has the parameters of an agent below
+//   levels=3     levels of agents below, each with as many turns and calls; the last one says one piece
 //
 // Announces its address on standard error and ends when its standard input ends.
 
@@ -22,8 +24,15 @@ interface Plan {
   readonly gapMs: number;
   readonly stamped: boolean;
   readonly held: boolean;
-  /** The name of the tool that this turn calls; undefined when it speaks. */
-  readonly calls: string | undefined;
+  /** The tool that this turn calls; undefined when it speaks. */
+  readonly calls: Calls | undefined;
+}
+
+interface Calls {
+  readonly tool: string;
+  readonly count: number;
+  /** The message of the calls, for a tool that is an agent. */
+  readonly message: string | undefined;
 }
 
 /** Longer than the pause between two variants, so that no request meets a closing socket. */
@@ -62,12 +71,18 @@ function readPlan({ messages, tools = [] }: ChatBody): Plan {
   const text = JSON.stringify(messages[asked]?.content ?? "");
   const turn = messages.slice(asked).filter(({ role }) => role === "assistant").length;
   const setting = (name: string): number => Number(new RegExp(`\\b${name}=(\\d+)`).exec(text)?.[1] ?? 0);
+  const [tool] = tools;
+  const [calls, wide, levels] = [setting("calls"), setting("wide"), setting("levels")];
+  const below = levels > 1 ? `calls=${calls} wide=${wide} levels=${levels - 1} deltas=1` : "deltas=1";
   return {
     deltas: setting("deltas"),
     gapMs: setting("gap"),
     stamped: setting("stamped") === 1,
     held: setting("held") === 1,
-    calls: turn < setting("calls") ? tools[0]?.function.name : undefined,
+    calls:
+      tool !== undefined && turn < calls
+        ? { tool: tool.function.name, count: wide || 1, message: wide > 0 ? below : undefined }
+        : undefined,
   };
 }
 
@@ -122,13 +137,20 @@ function textFrames(deltas: number): readonly Buffer[] {
   return frames;
 }
 
-function callFrames(name: string): string {
-  callsMade += 1;
-  // Equal calls would be a loop.
-  const call = { name, arguments: `{"turn":${callsMade}}` };
-  const piece = { index: 0, id: `call_${callsMade}`, type: "function", function: call };
+function callFrames({ tool, count, message }: Calls): string {
+  const pieces = Array.from({ length: count }, (_, index) => {
+    callsMade += 1;
+    // Equal calls would be a loop.
+    const call = {
+      name: tool,
+      arguments: JSON.stringify(
+        message === undefined ? { turn: callsMade } : { message: `${message} number=${callsMade}` },
+      ),
+    };
+    return { index, id: `call_${callsMade}`, type: "function", function: call };
+  });
   return [
-    frame({ choices: [{ index: 0, delta: { tool_calls: [piece] }, finish_reason: null }] }),
+    frame({ choices: [{ index: 0, delta: { tool_calls: pieces }, finish_reason: null }] }),
     frame({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }),
     "data: [DONE]\n\n",
   ].join("");

@@ -23,6 +23,8 @@ export interface ServiceOptions {
   readonly providerUrl?: string;
   /** The processes that share the port; 1 when unset. */
   readonly processes?: number;
+  /** How many runs a process works on at a time; 256 when unset. */
+  readonly slots?: number;
   /** Where the process writes a CPU profile when it ends. */
   readonly profile?: { readonly directory: string; readonly name: string };
 }
@@ -35,6 +37,7 @@ export async function startService({
   home,
   providerUrl,
   processes = 1,
+  slots = 256,
   profile,
 }: ServiceOptions): Promise<Service> {
   const startedMs = performance.now();
@@ -56,7 +59,7 @@ export async function startService({
       // The limits are off: the bench measures the cost of work, not of its refusal.
       RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
       RUNNEL_FORUM_NONCES_PER_MINUTE: "0",
-      RUNNEL_RUNS_SLOTS: "256",
+      RUNNEL_RUNS_SLOTS: String(slots),
       ...(providerUrl === undefined
         ? { RUNNEL_DEFAULTS_MODEL: "demo" }
         : { RUNNEL_PROVIDERS_OPENAI_KEY: "bench", RUNNEL_PROVIDERS_OPENAI_BASE_URL: `${providerUrl}/v1` }),

@@ -19,7 +19,10 @@ export interface Stage {
    * Starts a service process of its own, so that no variant profits from the warm code or the memory of another. It uses the
    * stage's home by default.
    */
-  startService(name: string, options?: { readonly home?: Home; readonly processes?: number }): Promise<Service>;
+  startService(
+    name: string,
+    options?: { readonly home?: Home; readonly processes?: number; readonly slots?: number },
+  ): Promise<Service>;
   /** Starts the host of a tool, which is an MCP server too. */
   startToolHost(): Promise<Child>;
   /** Starts servers that only answer: what Node itself costs for the same bytes. */

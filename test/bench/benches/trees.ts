@@ -15,7 +15,7 @@ import type { Service } from "../ground/service.ts";
 
 type Agent = MessageInitShape<typeof AgentSchema>;
 
-/** Fewer than the parents that wait in the deep tree: a parent that kept its slot would stop it for ever. */
+/** Fewer than the parents that wait in the deep tree: a parent that kept its slot would stop the tree. */
 const slots = 16;
 const aloneAtATime = 2 * slots;
 

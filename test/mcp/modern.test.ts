@@ -26,12 +26,18 @@ test("a client discovers the service, lists the agents and calls one", async () 
     ttlMs: expect.any(Number),
     cacheScope: "private",
   });
-  provider.respond(answer("Paris"));
+  const progress = Promise.withResolvers<void>();
+  provider.respond(async (wire) => {
+    wire.text("Paris");
+    await progress.promise;
+    wire.finish("stop");
+    wire.done();
+  });
   const call = { name: "helper", arguments: { message: "The capital of France?" } };
   const response = await send(service.url, "tools/call", call, { meta: { progressToken: "p" } });
   expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
   expect(response.headers.get("x-accel-buffering")).toBe("no");
-  const messages = await messagesOf(response);
+  const messages = await messagesOf(response, progress.resolve);
   const result = messages.at(-1)?.result;
   expect(result).toMatchObject({
     resultType: "complete",

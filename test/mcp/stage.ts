@@ -80,7 +80,7 @@ export function send(url: string, method: string, params: object = {}, options: 
 }
 
 /** Reads all messages of an answer, JSON or a stream. The answer to the request is the last one. */
-export async function messagesOf(response: Response): Promise<Message[]> {
+export async function messagesOf(response: Response, onMessage = () => {}): Promise<Message[]> {
   if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
     return [(await response.json()) as Message];
   }
@@ -88,6 +88,7 @@ export async function messagesOf(response: Response): Promise<Message[]> {
   for await (const { data } of eventsOf(response)) {
     if (data !== "") {
       messages.push(JSON.parse(data));
+      onMessage();
     }
   }
   return messages;

@@ -222,6 +222,7 @@ describe("a request body", () => {
     ["application/jsonx", 415],
     ["application/json; charset=utf-8", 200],
     ["Application/JSON", 200],
+    ["application/x-www-form-urlencoded", 200],
   ])("of type %s is %d for a strict service", async (contentType, status) => {
     await using server = await startRestServer({ runs: { cancelRun: () => ({ run: {} }) } });
     const response = await fetch(`${server.url}/v1/runs/r:cancel`, {

@@ -58,7 +58,7 @@ export function toRpcError(error: unknown): RpcError {
 
 /** Reads the body of a POST. Throws RpcError for a body that is no message, and Fault for one that is no JSON. */
 export function readMessage(request: RestRequest, body: Uint8Array | undefined): RpcMessage {
-  assertJsonType(request, { takesText: false });
+  assertJsonType(request, { takesText: false, takesCurl: false });
   assertUncompressed(request);
   return parseMessage(decodeBody(body ?? new Uint8Array(), false));
 }

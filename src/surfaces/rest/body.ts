@@ -12,13 +12,19 @@ export function assertUncompressed(request: IncomingMessage | Http2ServerRequest
   }
 }
 
-/** Throws Fault MEDIA_TYPE_UNSUPPORTED for a body that is not declared as JSON. Lenient services skip this check. */
+/** What `curl -d` declares by itself. Forms of pages declare it too; the rules of origins refuse those of other sites. */
+const curlType = "application/x-www-form-urlencoded";
+
+/**
+ * Throws Fault MEDIA_TYPE_UNSUPPORTED for a body that is not declared as JSON. `takesCurl` accepts it as `curl -d` sends it. Lenient
+ * services skip this check.
+ */
 export function assertJsonType(
   request: IncomingMessage | Http2ServerRequest,
-  { takesText }: { readonly takesText: boolean },
+  { takesText, takesCurl }: { readonly takesText: boolean; readonly takesCurl: boolean },
 ): void {
   const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
-  if (mediaType !== "application/json") {
+  if (mediaType !== "application/json" && !(takesCurl && mediaType === curlType)) {
     const types = takesText ? "application/json or text/plain" : "application/json";
     throw new Fault("MEDIA_TYPE_UNSUPPORTED", `content-type must be ${types}`);
   }

@@ -78,7 +78,8 @@ function fillBody(
     return undefined;
   }
   if (!profile.lenient && textField === undefined) {
-    assertJsonType(request, { takesText: target.textRequest !== undefined });
+    const takesText = target.textRequest !== undefined;
+    assertJsonType(request, { takesText, takesCurl: !takesText });
   }
   try {
     if (textField === undefined) {

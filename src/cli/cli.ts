@@ -67,7 +67,7 @@ function showUsage(command: Command): string {
 
 /** Returns the description of an option. An empty default needs no mention. */
 function showOption(option: Option): string {
-  return option.defaultValue === "" ? option.description : new Help().optionDescription(option);
+  return `${option.defaultValue ?? ""}` === "" ? option.description : new Help().optionDescription(option);
 }
 
 /** Adds the names of all commands to the program. Returns their entries. */

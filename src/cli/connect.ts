@@ -15,6 +15,7 @@ import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { readUrl } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";
 import { createAdminCredentials, createCredentials } from "./credentials.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** The clients of a service. */
 export type Service = ReturnType<typeof connectTo>;
@@ -64,6 +65,11 @@ function defaultUrl(environment: Readonly<Record<string, string | undefined>>): 
     environment[`RUNNEL_${name}`] || environment[`AGENT_RUNNER_${name}`] || otherwise;
   const host = find("SERVER_HOST", "127.0.0.1");
   return `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${find("SERVER_PORT", "8090")}`;
+}
+
+/** Returns a line to paste, with `--url` for a service at another address than the default one. */
+export function lineFor(url: string, line: string): string {
+  return url === defaultUrl(process.env) ? line : `${line} --url ${shellWord(url)}`;
 }
 
 /** Returns true for an error of a Runnel service. Without a reason the connection failed, or another service answered. */

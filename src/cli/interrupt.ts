@@ -79,12 +79,32 @@ export async function unlessStopped<T>({ signal }: StopRequest, work: () => Prom
   }
 }
 
-/** Exits at Ctrl-C. For commands that follow work which continues without them, and have nothing to close. */
-export function leaveOnInterrupt(say: () => void): void {
-  process.once("SIGINT", () => {
-    say();
-    process.exit(exitCodes.interrupted);
+/** How long a person has to press Ctrl-C again. */
+const againMs = 3_000;
+
+/**
+ * Exits at Ctrl-C. For commands that follow work which continues without them, and have nothing to close. `stopWork` ends that work when
+ * a person at a terminal decides so by a second Ctrl-C. The signal aborts at the first one.
+ */
+export function leaveOnInterrupt(say: (canStop: boolean) => void, stopWork?: () => Promise<void>): AbortSignal {
+  const left = new AbortController();
+  const judge = createSignalJudge(systemClock);
+  const leave = (): void => process.exit(exitCodes.interrupted);
+  const canStop = stopWork !== undefined && process.stdin.isTTY === true;
+  process.on("SIGINT", () => {
+    const verdict = judge();
+    if (verdict === "first") {
+      left.abort();
+      say(canStop);
+      if (!canStop) {
+        leave();
+      }
+      void systemClock.sleep(againMs).then(leave);
+    } else if (verdict === "decision") {
+      void stopWork?.().finally(leave);
+    }
   });
+  return left.signal;
 }
 
 async function endNow(): Promise<void> {

@@ -1,6 +1,6 @@
 // `run` and `tail` against a service in a process of its own: what they print, how they end, and what they survive.
 
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
@@ -147,6 +147,66 @@ test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues
   const tail = await runCommand(["tail", runId, "--after", String(seen.length), "--json", "--url", service.url]);
   expect(tail.code).toBe(0);
   expect(readSequences(tail.stdout)[0]).toBe(seen.length + 1);
+});
+
+test("run reads standard input, sends files, lets a preset answer, and detaches", async () => {
+  await using provider = await startFakeProvider();
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+    RUNNEL_AGENTS_PRESETS: 'poet={"model": "gpt-4o", "system_prompt": "Rhyme."}',
+  });
+  const directory = await ownFolder();
+  writeFileSync(join(directory, "plan.txt"), "the plan");
+  const pdf = Buffer.from("%PDF-1.7 a");
+  writeFileSync(join(directory, "plan.pdf"), pdf);
+  writeFileSync(join(directory, "schema.json"), '{"type":"object","properties":{"a":{"type":"string"}}}');
+  provider.respond(answer('{"a":"b"}'), answer("later"));
+  const flags = ["--agent", "poet", "--file", "plan.txt", "--file", "plan.pdf", "--schema", "schema.json"];
+  const line = ["printf", "'two\\nlines'", "|", "$runnel", "run", "-", ...flags, "--url", url].join(" ");
+  expect(await runShell(line, { directory })).toMatchObject({ code: 0, stdout: expect.stringContaining('{"a":"b"}') });
+  const file = { filename: "plan.pdf", file_data: expect.stringContaining(pdf.toString("base64")) };
+  expect(provider.requests[0]?.body).toMatchObject({
+    messages: [
+      { role: "system", content: "Rhyme." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "two\nlines" },
+          { type: "text", text: "plan.txt:\nthe plan" },
+          { type: "file", file },
+        ],
+      },
+    ],
+    response_format: { json_schema: { schema: { type: "object" } } },
+  });
+  const detached = await runCommand(["run", "hi", "--model", "gpt-4o", "--detach", "--url", url]);
+  const runId = detached.stdout.trim();
+  expect(detached).toMatchObject({ code: 0, stderr: `follow it: runnel tail ${runId} --url ${url}\n` });
+  expect(await runCommand(["tail", runId, "--url", url])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("later"),
+  });
+  const empty = await runShell(`printf '' | $runnel run - --url ${url}`);
+  expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("the message is empty") });
+});
+
+test("a second Ctrl-C of a person cancels the run", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const terminal = startInTerminal([process.execPath, programPath, "run", "hello words=500 pace=50", "--url", url]);
+  const runId = await until("some text", () => /run ([0-9a-f-]{36}).*demo model/s.exec(terminal.stdout())?.[1]);
+  terminal.type("\u0003");
+  await until("the hint", () =>
+    terminal.stdout().includes(`runnel runs cancel ${runId} --url ${url}, or Ctrl-C again`),
+  );
+  await until("the cancel", () => {
+    terminal.type("\u0003");
+    return terminal.stdout().includes(`cancelled run ${runId}`);
+  });
+  expect((await terminal.ended).code).toBe(130);
+  const { code, stdout } = await runCommand(["tail", runId, "--url", url]);
+  expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining("✗ cancelled") });
 });
 
 test("a reader that closes the pipe early ends run silently", async () => {

@@ -134,8 +134,8 @@ function addStart(runners: Command): void {
     .option("--follow", "follow the run to its end, as `runnel tail` does")
     .action(async (path: string, { url, idempotencyKey, follow }: StartFlags, command: Command) => {
       const event = await readOneMessage(AgentEventSchema, path);
-      await withService(url, async ({ runs, client }) => {
-        const { run } = await client(RunnerService).startRun({ requestId: idempotencyKey, event });
+      await withService(url, async (service) => {
+        const { run } = await service.client(RunnerService).startRun({ requestId: idempotencyKey, event });
         const runId = run?.runId ?? "";
         if (follow !== true) {
           await answerOne(command, { name: "run", schema: RunSchema, message: run, show: () => runId });
@@ -143,7 +143,7 @@ function addStart(runners: Command): void {
         }
         const output = outputOf(command);
         output.note(`run ${runId}`, { note: "started", runId });
-        await showRun(runs, { runId, after: 0n, output });
+        await showRun(service, { runId, after: 0n, url, output });
       });
     });
 }

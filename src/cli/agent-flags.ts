@@ -1,0 +1,79 @@
+// The flags that say which agent answers, and the session that is created with them.
+
+import { resolve } from "node:path";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Command } from "commander";
+import type { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import type { SessionClient } from "./connect.ts";
+import { readInput } from "./input.ts";
+import { withWorkDir } from "./work-dir.ts";
+
+/** The flags of `run` and `chat`. */
+export interface AgentFlags {
+  readonly agent: string;
+  readonly model: string;
+  readonly workDir?: string;
+  readonly tools?: readonly string[];
+  readonly approve: readonly string[];
+  readonly schema?: string;
+}
+
+/** The tools of an agent without a preset. */
+const defaultTools = ["list_dir", "read_file"];
+/** The contract's limit. */
+const schemaBytesMax = 262_144;
+
+/** Adds the flags. */
+export function addAgentFlags(command: Command): Command {
+  return command
+    .option(
+      "--agent <preset>",
+      "agent of the service's settings (`agents.presets`); the flags below replace its fields",
+      "",
+    )
+    .option("--model <name>", "model; unset means the service's default", "")
+    .option(
+      "--work-dir <path>",
+      "directory of the tools, created after confirmation; unset means a new one for the session",
+    )
+    .option(
+      "--tools <names>",
+      `built-in tools, separated by commas; unset means those of --agent, or ${defaultTools}`,
+      readNames,
+    )
+    .option(
+      "--approve <names>",
+      "tools of these whose calls wait for `runnel approvals approve`, separated by commas",
+      readNames,
+      [],
+    )
+    .option("--schema <file>", "JSON Schema that the answer has to match; - for standard input");
+}
+
+/** Creates a session with the agent of the flags. Returns its id. */
+export async function createSession(sessions: SessionClient, flags: AgentFlags, asJson: boolean): Promise<string> {
+  const request = { preset: flags.agent, agent: await readAgent(flags) };
+  if (flags.workDir === undefined) {
+    return (await sessions.createSession(request)).sessionId;
+  }
+  const workDir = resolve(flags.workDir);
+  return (await withWorkDir(workDir, asJson, () => sessions.createSession({ ...request, workDir }))).sessionId;
+}
+
+async function readAgent(flags: AgentFlags): Promise<MessageInitShape<typeof AgentSchema>> {
+  const { agent, model, tools, approve, schema } = flags;
+  const isPreset = agent !== "";
+  const builtin = tools ?? (isPreset ? [] : defaultTools);
+  return {
+    ...(isPreset ? {} : { name: "cli" }),
+    model,
+    ...(builtin.length + approve.length > 0 ? { tools: { builtin: [...builtin], approve: [...approve] } } : {}),
+    ...(schema === undefined
+      ? {}
+      : { responseFormat: { schema: (await readInput(schema, schemaBytesMax)).toString() } }),
+  };
+}
+
+function readNames(text: string): string[] {
+  return text.split(",").filter((each) => each !== "");
+}

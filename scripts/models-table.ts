@@ -3,10 +3,9 @@
 
 import { AgentSchema } from "../gen/runnel/v1/session_pb.js";
 import { mediaTypesOf } from "../src/agent/models/catalogue.ts";
-import { kindOf } from "../src/agent/models/media/media-type.ts";
-import type { MediaKind } from "../src/agent/models/model.ts";
 import { apis, hasService, hints, type Provider, providers } from "../src/agent/models/providers.ts";
 import { agentSettings } from "../src/agent/response/settings.ts";
+import { kindOf, type MediaKind } from "../src/platform/base/media-type.ts";
 import { keys } from "../src/platform/config/keys.ts";
 
 export const modelsPagePath = "docs/models.md";

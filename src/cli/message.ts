@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ContentElementSchema } from "#gen/runnel/v1/message_pb.js";
 import type { SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
-import { kindOf, sniffMediaType } from "../agent/models/media/media-type.ts";
+import { kindOf, sniffMediaType } from "../platform/base/media-type.ts";
 import { CommandError } from "./command-error.ts";
 import { readInput } from "./input.ts";
 
@@ -14,7 +14,7 @@ type Input = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "message" |
 /** The contract's limit of a message. */
 const messageBytesMax = 4_000_000;
 
-/** Returns what SendMessage takes. The word `-` stands for the text of standard input. Throws a `CommandError`. */
+/** Returns what SendMessage takes. The word `-` means the text of standard input. Throws a `CommandError`. */
 export async function readMessage(words: string, paths: readonly string[]): Promise<Input> {
   const message = words === "-" ? (await readInput("-", messageBytesMax)).toString() : words;
   if (message.trim() === "") {

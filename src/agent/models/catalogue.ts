@@ -3,7 +3,8 @@
 // as well; only their cost is unknown.
 
 import { parseObject } from "../../platform/base/json/parse-object.ts";
-import type { MediaKind, ModelPart, ModelUsage } from "./model.ts";
+import type { MediaKind } from "../../platform/base/media-type.ts";
+import type { ModelPart, ModelUsage } from "./model.ts";
 
 /** The month of the list prices. Update it with every changed row. */
 export const priceTable = "2026-11";

@@ -1,6 +1,8 @@
 // The port to a language model: everything that the agent loop knows of a provider. A provider turns its wire format into these
 // parts. Nothing outside its folder knows that format.
 
+import type { MediaKind } from "../../platform/base/media-type.ts";
+
 /**
  * A call that the model asks for. `argumentsJson` is the model's own text; it may be malformed JSON, and is `{}` for a call without
  * arguments. `id` is empty when the provider gave none.
@@ -36,9 +38,6 @@ export type ModelMessage<Part = ModelContent> =
 
 /** A part of a message. */
 export type ModelContent = ModelText | ModelMedia;
-
-/** The kind of media: providers have a field for each. */
-export type MediaKind = "image" | "audio" | "file";
 
 /** Text, or a placeholder for media. */
 export interface ModelText {

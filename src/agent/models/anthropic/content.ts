@@ -1,6 +1,6 @@
 // Makes blocks of what users and tools sent.
 
-import { sniffMediaType } from "../media/media-type.ts";
+import { sniffMediaType } from "../../../platform/base/media-type.ts";
 import type { ModelContent, ModelMedia } from "../model.ts";
 import type { ToolMessage } from "../wire/safe-id.ts";
 import type { Block } from "./block.ts";

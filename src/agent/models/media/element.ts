@@ -1,9 +1,9 @@
 // Reads a part of a message as content for a model.
 
 import type { ContentElement } from "#gen/runnel/v1/message_pb.js";
+import { kindOf, sniffMediaType } from "../../../platform/base/media-type.ts";
 import type { ModelContent, ModelMedia } from "../model.ts";
 import { decodeInline, type Inline, isDataUrl } from "./inline.ts";
-import { kindOf, sniffMediaType } from "./media-type.ts";
 import { placeholder } from "./placeholder.ts";
 
 /** Returns the content of a part. A part that models cannot get becomes a placeholder with the reason. */

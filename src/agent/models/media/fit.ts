@@ -1,9 +1,9 @@
 // Fits a request to its model. Placeholders replace images and files that the model does not read or that exceed the request's
 // limits. The newest items get room first, so a conversation with many images stays usable.
 
+import { kindOf, sniffMediaType } from "../../../platform/base/media-type.ts";
 import { mediaTypesOf } from "../catalogue.ts";
 import type { Model, ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelText } from "../model.ts";
-import { kindOf, sniffMediaType } from "./media-type.ts";
 import { describeMedia, joinText, placeholder } from "./placeholder.ts";
 import { Room } from "./room.ts";
 

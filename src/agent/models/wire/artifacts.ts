@@ -1,8 +1,8 @@
 // Reads the files that a model makes, such as images: bytes in base64, or the URL of a file that the provider keeps.
 
 import { contentBytesMax, measureContent } from "../../../engine/log/content.ts";
-import { kindOf, sniffMediaType } from "../media/media-type.ts";
-import type { MediaKind, ModelArtifact } from "../model.ts";
+import { kindOf, type MediaKind, sniffMediaType } from "../../../platform/base/media-type.ts";
+import type { ModelArtifact } from "../model.ts";
 import { textOf } from "./frame.ts";
 
 /** The maximum of a response. Models make a few images; a faulty server could send them without end. */

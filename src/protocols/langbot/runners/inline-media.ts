@@ -3,10 +3,10 @@
 
 import { createHash } from "node:crypto";
 import { decodeInline, type Inline, isDataUrl } from "../../../agent/models/media/inline.ts";
-import { sniffMediaType } from "../../../agent/models/media/media-type.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
 import { type JsonObject, memberOf, parseFreeObject, textMember } from "../../../platform/base/json/free.ts";
 import { compactJson, type JsonMember, type JsonNode } from "../../../platform/base/json/text.ts";
+import { sniffMediaType } from "../../../platform/base/media-type.ts";
 import { labelCharsMax } from "./results/members.ts";
 
 /** The scheme of an artifact's URL: `artifact:<id>`. Elements have the id as a URL, since SDKs drop unknown members. */

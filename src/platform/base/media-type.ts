@@ -1,6 +1,7 @@
 // Detects the media type of bytes by their signature. Providers refuse images whose announced type is wrong.
 
-import type { MediaKind } from "../model.ts";
+/** The kinds that models and programs tell apart. */
+export type MediaKind = "image" | "audio" | "file";
 
 /** Returns the media type, or undefined for types that models do not read. */
 export function sniffMediaType(bytes: Uint8Array): string | undefined {

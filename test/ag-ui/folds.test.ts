@@ -19,6 +19,11 @@ interface Turn {
   readonly calls: number;
   /** How many of the calls wait for a person. */
   readonly waiting: number;
+  /** How many of the calls, from the last one on, start a child run. */
+  readonly children: number;
+  /** Whether a summary comes first, and a handoff last. */
+  readonly hasSummary: boolean;
+  readonly handsOver: boolean;
   /** After how many results the turn is lost, first; it then begins again. */
   readonly lostAfter: number | undefined;
 }
@@ -29,6 +34,9 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   searches: fc.array(fc.nat({ max: 3 }), { maxLength: 2 }),
   calls: fc.nat({ max: 2 }),
   waiting: fc.nat({ max: 2 }),
+  children: fc.nat({ max: 2 }),
+  hasSummary: fc.boolean(),
+  handsOver: fc.boolean(),
   lostAfter: fc.option(fc.nat({ max: 12 }), { nil: undefined }),
 });
 
@@ -40,14 +48,19 @@ function searchOf(toolCallId: string): Payload[] {
   ];
 }
 
-function resultsOf({ thoughts, words, searches, calls, waiting }: Turn, number: number): Payload[] {
+function resultsOf(turn: Turn, number: number): Payload[] {
+  const { thoughts, words, searches, calls, waiting, children, hasSummary, handsOver } = turn;
   const said = Array.from({ length: words }, (_, word) => `word${number}.${word} `);
   const searched = (place: number): Payload[] =>
     searches.flatMap((each, index) => (each === place ? searchOf(`search_${number}_${index}`) : []));
   const ids = Array.from({ length: calls }, (_, call) => `call_${number}_${call}`);
   const asked = ids.slice(0, waiting);
+  const asking = ids.toReversed().slice(0, children);
+  const summary: Payload = { case: "contextCompacted", value: { summary: "so far", messages: 3 } };
+  const handoff: Payload = { case: "handoffCompleted", value: { toolCallId: "h", fromAgent: "a", toAgent: "b" } };
   return [
     { case: "turnStarted", value: { turn: number } },
+    ...(hasSummary ? [summary] : []),
     ...Array.from({ length: thoughts }, (): Payload => ({ case: "reasoningDelta", value: { content: "hm " } })),
     ...said.flatMap((content, place): Payload[] => [
       ...searched(place),
@@ -64,6 +77,12 @@ function resultsOf({ thoughts, words, searches, calls, waiting }: Turn, number: 
     ...asked.map(
       (toolCallId): Payload => ({ case: "approvalRequested", value: { toolCallId, approvalId: `for ${toolCallId}` } }),
     ),
+    ...asking.map(
+      (toolCallId): Payload => ({
+        case: "childRunStarted",
+        value: { toolCallId, toolName: "t", runId: `run of ${toolCallId}` },
+      }),
+    ),
     ...(asked.length > 0 ? [{ case: "runWaiting", value: { reason: "approval: t" } } as const] : []),
     ...ids.map(
       (toolCallId): Payload => ({
@@ -71,6 +90,7 @@ function resultsOf({ thoughts, words, searches, calls, waiting }: Turn, number: 
         value: { toolCallId, toolName: "t", result: '{"content":"x"}' },
       }),
     ),
+    ...(handsOver ? [handoff] : []),
   ];
 }
 
@@ -99,9 +119,16 @@ const log = fc
     }
     // A failure may come at any place, a completion only after whole turns.
     const whole = end.case === "runFailed" ? payloads.slice(0, Math.max(0, payloads.length - cut)) : payloads;
-    return [...whole, end].map((payload, index) =>
-      create(RunResultSchema, { sequence: BigInt(index + 1), createTime: { seconds: 1n }, payload }),
-    );
+    return [...whole, end].map((given, index) => {
+      // Each child run is in the log once.
+      const payload =
+        given.case === "childRunStarted" ? { ...given, value: { ...given.value, runId: `run ${index}` } } : given;
+      return create(RunResultSchema, {
+        sequence: BigInt(index + 1),
+        createTime: { seconds: 1n },
+        payload: payload as Payload,
+      });
+    });
   });
 
 test("both folds of every log are right", async () => {

@@ -1,6 +1,6 @@
 // The events and messages of AG-UI 1.0 that this surface sends and reads.
 
-/** An event. Clients of 0.0.x fail at unknown types, so only types of both versions are sent. */
+/** An event. Clients of 0.0.x fail at unknown types, so they get only types of both versions. */
 export interface AgUiEvent {
   readonly type: string;
   readonly timestamp?: number;
@@ -35,7 +35,7 @@ export function printFrame(id: string, event: AgUiEvent): string {
 }
 
 /** The prefixes of ids that this surface makes. */
-export const ownIds = /^(?:msg|res|rs|usr)_/;
+export const ownIds = /^(?:act|msg|res|rs|usr)_/;
 
 /** Returns a run's id as ids of messages contain it. */
 export function hexOf(runId: string): string {

@@ -4,6 +4,7 @@
 // F2  A turn that began again closes its open message; a snapshot of the messages without the void ones follows.
 // F3  Text after a call of the same turn is another message: a provider runs such calls while its model speaks.
 // F4  A run that waits for approvals ends with an interrupt, and its next result begins another AG-UI run.
+// F5  Each child run that was begun has an end before that of the AG-UI run. One that still works is suspended, and begins again.
 
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -24,6 +25,14 @@ import { parseExact } from "../../platform/base/json/exact.ts";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { enumShape } from "../../platform/base/json/shape.ts";
 import { outputOf, textOf } from "../in-process/message-text.ts";
+import {
+  type Activity,
+  type ChildEnd,
+  Children,
+  childActivity,
+  handoffActivity,
+  summaryActivity,
+} from "./activities.ts";
 import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, hexOf, runError } from "./events.ts";
 import { toolCallOf } from "./thread.ts";
 
@@ -46,10 +55,12 @@ export interface RunName {
 interface Said {
   readonly sequence: number;
   readonly id: string;
-  readonly role: "assistant" | "tool";
+  readonly role: "assistant" | "tool" | "activity";
   content: string;
   toolCalls: AgUiToolCall[];
   readonly toolCallId?: string;
+  /** Set for an activity, which has no text and no calls. */
+  activity?: Activity;
 }
 
 /** A request for an approval that has no answer yet, and the sequence of its result. */
@@ -61,6 +72,7 @@ interface Asked {
 /** Folds one log. Give it each result once, in order. */
 export class AgUiFold {
   readonly #run: RunName;
+  readonly #children: Children;
   /** The messages of the thread before the first answer of this run. */
   history: readonly AgUiMessage[] = [];
   #said: Said[] = [];
@@ -81,6 +93,7 @@ export class AgUiFold {
 
   constructor(run: RunName) {
     this.#run = run;
+    this.#children = new Children(run.isV1);
     this.#state = knownState(run.state);
   }
 
@@ -98,7 +111,7 @@ export class AgUiFold {
   #reopen(): AgUiEvent[] {
     this.#isInterrupted = false;
     this.#isOver = false;
-    return this.open();
+    return [...this.open(), ...this.#children.resume()];
   }
 
   /** Returns the event before any result. */
@@ -117,7 +130,7 @@ export class AgUiFold {
     const reasoning = this.#reasoning === undefined ? [] : openReasoning(this.#reasoning);
     const text =
       this.#text === undefined ? [] : [event("TEXT_MESSAGE_START", { messageId: this.#text, role: "assistant" })];
-    return [this.#snapshot(), ...state, ...step, ...reasoning, ...text];
+    return [this.#snapshot(), ...state, ...this.#children.resume(), ...step, ...reasoning, ...text];
   }
 
   /** Returns the events of the next result. */
@@ -148,8 +161,18 @@ export class AgUiFold {
       case "toolCallCompleted": {
         const { toolCallId, result: json, error } = payload.value;
         this.#asked.delete(toolCallId);
-        return this.#answer(sequence, toolCallId, error === undefined ? outputOf(json) : `Error: ${error}`);
+        const ended = this.#children.end(payload.value);
+        const answer = this.#answer(sequence, toolCallId, error === undefined ? outputOf(json) : `Error: ${error}`);
+        return [...(ended === undefined ? [] : this.#endChild(ended)), ...answer];
       }
+      case "childRunStarted": {
+        const shown = this.#show(sequence, childActivity(payload.value));
+        return [...shown, ...this.#children.start(payload.value, this.#activityId(sequence))];
+      }
+      case "handoffCompleted":
+        return this.#show(sequence, handoffActivity(payload.value));
+      case "contextCompacted":
+        return this.#show(sequence, summaryActivity(payload.value));
       case "turnRestarted":
         return this.#restart(sequence, Number(payload.value.fromSequence));
       case "stateUpdated":
@@ -175,12 +198,13 @@ export class AgUiFold {
   }
 
   #snapshot(): AgUiEvent {
-    const own = this.#said.map(({ id, role, content, toolCalls, toolCallId }) => ({
+    const own = this.#said.map(({ id, role, content, toolCalls, toolCallId, activity }) => ({
       id,
       role,
       ...((content !== "" || role === "tool") && { content }),
       ...(toolCalls.length > 0 && { toolCalls }),
       ...(toolCallId !== undefined && { toolCallId }),
+      ...activity,
     }));
     return event("MESSAGES_SNAPSHOT", { messages: [...this.history, ...own] });
   }
@@ -277,13 +301,37 @@ export class AgUiFold {
 
   #answer(sequence: number, toolCallId: string, content: string): AgUiEvent[] {
     const messageId = `res_${toolCallId}`;
-    this.#said.push({ sequence, id: messageId, role: "tool", content, toolCalls: [], toolCallId });
+    // Clients put a result behind the message of its call, and before what came meanwhile.
+    const call = this.#said.findIndex(({ toolCalls }) => toolCalls.some(({ id }) => id === toolCallId));
+    const next = this.#said.findIndex(({ role }, index) => index > call && role !== "tool");
+    const at = call === -1 || next === -1 ? this.#said.length : next;
+    this.#said.splice(at, 0, { sequence, id: messageId, role: "tool", content, toolCalls: [], toolCallId });
     return [event("TOOL_CALL_RESULT", { messageId, toolCallId, content, role: "tool" })];
   }
 
+  #activityId(sequence: number): string {
+    return `act_${hexOf(this.#run.ownRunId)}_${sequence}`;
+  }
+
+  #show(sequence: number, activity: Activity): AgUiEvent[] {
+    const messageId = this.#activityId(sequence);
+    this.#said.push({ sequence, id: messageId, role: "activity", content: "", toolCalls: [], activity });
+    return [...this.#close(), event("ACTIVITY_SNAPSHOT", { messageId, ...activity })];
+  }
+
+  #endChild({ messageId, content, events }: ChildEnd): readonly AgUiEvent[] {
+    const said = this.#said.find(({ id }) => id === messageId);
+    if (said?.activity !== undefined) {
+      said.activity = { ...said.activity, content };
+    }
+    return events;
+  }
+
   #restart(sequence: number, fromSequence: number): AgUiEvent[] {
-    const closing = [...this.#close(), ...this.#endStep()];
     this.#said = this.#said.filter((each) => each.sequence < fromSequence);
+    const kept = new Set(this.#said.map(({ id }) => id));
+    const dropped = this.#children.drop((messageId) => !kept.has(messageId)).flatMap((each) => this.#endChild(each));
+    const closing = [...this.#close(), ...this.#endStep(), ...dropped];
     for (const [toolCallId, asked] of this.#asked) {
       this.#asked.set(
         toolCallId,
@@ -307,6 +355,7 @@ export class AgUiFold {
     return [
       ...this.#close(),
       ...this.#endStep(),
+      ...this.#children.suspend(),
       event("RUN_FINISHED", { threadId, runId, outcome: { type: "interrupt", interrupts } }),
     ];
   }
@@ -340,7 +389,7 @@ export class AgUiFold {
     return [
       ...this.#close(),
       ...calls,
-      ...this.#endStep(),
+      ...this.#endAll(),
       event("RUN_FINISHED", {
         threadId,
         runId,
@@ -354,7 +403,7 @@ export class AgUiFold {
   #fail({ code, error, modelError }: RunFailed, usage: Usage | undefined): AgUiEvent[] {
     const { threadId, runId, isV1 } = this.#run;
     this.#isOver = true;
-    const closing = [...this.#close(), ...this.#endStep()];
+    const closing = [...this.#close(), ...this.#endAll()];
     return code === "cancelled" && isV1
       ? [
           ...closing,
@@ -364,6 +413,11 @@ export class AgUiFold {
           ...closing,
           { ...runError(modelError ? causeWord(modelError.cause) : code, error), usage: this.#usage(usage) },
         ];
+  }
+
+  /** Ends what a run may leave open. */
+  #endAll(): AgUiEvent[] {
+    return [...this.#endStep(), ...this.#children.drop(() => true).flatMap((each) => this.#endChild(each))];
   }
 
   #usage(usage: Usage | undefined): object[] {

@@ -1,8 +1,9 @@
 // Starts runs of threads, joins those that exist, and streams them.
 
+import { create } from "@bufbuild/protobuf";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import type { Agent } from "#gen/runnel/v1/session_pb.js";
+import { type Agent, AgentToolsSchema, FunctionToolSchema } from "#gen/runnel/v1/session_pb.js";
 import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
@@ -58,7 +59,7 @@ export async function answerRun(call: AgUiCall, preset: Agent): Promise<void> {
   if (newest !== undefined) {
     await assertNoInterrupt(calls, newest.runId);
   }
-  const started = await start(call, preset, branch, transcript);
+  const started = await start(call, preset, { branch, newest, transcript });
   if ("known" in started) {
     await join(call, started.sessionId, started.known);
   } else {
@@ -107,35 +108,38 @@ type Started =
   | { readonly sessionId: string; readonly runId: string }
   | { readonly sessionId: string; readonly known: ThreadRun };
 
-async function start(
-  { calls, input }: AgUiCall,
-  preset: Agent,
-  branch: Branch | undefined,
-  transcript: readonly SessionMessage[],
-): Promise<Started> {
+/** A thread as it is. */
+interface Thread {
+  readonly branch: Branch | undefined;
+  readonly newest: ThreadRun | undefined;
+  readonly transcript: readonly SessionMessage[];
+}
+
+async function start({ calls, input }: AgUiCall, preset: Agent, thread: Thread): Promise<Started> {
   const { threadId, runId, messages, tools, instructions } = input;
+  const { branch, transcript } = thread;
   const fresh = findNewInput(transcript, messages);
+  const successor = await findSuccessor(calls, preset, thread);
+  const { systemPrompt, tools: own = create(AgentToolsSchema) } = successor ?? preset;
   const sessionId = await openBranch(calls, input, preset, branch, fresh);
   const parent = await findParent(calls, transcript, fresh);
-  const { builtin = [], remote = [], approve = [], approvalSeconds = 0 } = preset.tools ?? {};
+  const told = instructions === "" || systemPrompt === "" ? instructions : `${instructions}\n\n`;
   const request = {
     sessionId,
     messages: fresh.messages,
     agent: {
-      systemPrompt: [instructions, preset.systemPrompt].filter((text) => text !== "").join("\n\n"),
-      tools: {
-        builtin: [...builtin],
-        remote: [...remote],
-        functions: [...tools],
-        approve: [...approve],
-        approvalSeconds,
-      },
+      systemPrompt: told + systemPrompt,
+      tools: { ...own, functions: [...own.functions, ...tools.map((tool) => create(FunctionToolSchema, tool))] },
     },
     requestId: requestIdOf(threadId, runId),
     annotations: annotate({
       thread_id: threadId,
       run_id: runId,
       ...(parent !== undefined && { parent_run_id: parent }),
+      preset: preset.name,
+      agent: branch?.agentName ?? preset.name,
+      prompt_at: told.length,
+      ...(successor !== undefined && { is_handed_over: true }),
     }),
   };
   try {
@@ -155,6 +159,26 @@ async function start(
     throw error;
   }
 }
+
+/** Returns the agent to which the preset has handed the conversation over; undefined while the preset has it. */
+async function findSuccessor(
+  calls: Calls,
+  { name }: Agent,
+  { branch, newest }: Thread,
+): Promise<Successor | undefined> {
+  const { preset, agent: first, is_handed_over: wasHandedOver = false, prompt_at: promptAt = 0 } = newest?.note ?? {};
+  const handsOver = branch?.agentName !== first;
+  if (newest === undefined || preset !== name || !(wasHandedOver || handsOver)) {
+    return undefined;
+  }
+  const { agent } = await calls.call(runs.getRunInput, { runId: newest.runId });
+  // An agent that took over in the newest run has its prompt alone. The functions of a later run are the client's.
+  const systemPrompt = agent?.systemPrompt.slice(handsOver ? 0 : promptAt) ?? "";
+  return { systemPrompt, tools: { ...(agent?.tools ?? create(AgentToolsSchema)), functions: [] } };
+}
+
+/** The settings of an agent that a run replaces. */
+type Successor = Pick<Agent, "systemPrompt" | "tools">;
 
 /** How many runs of a thread are searched for one of an id. */
 const searchedRuns = 20;

@@ -19,6 +19,13 @@ export interface RunNote {
   readonly thread_id: string;
   readonly run_id: string;
   readonly parent_run_id?: string;
+  /** The preset that the client named, and the agent that then had the conversation. Undefined in runs of older versions. */
+  readonly preset?: string;
+  readonly agent?: string;
+  /** True when that agent had taken over from the preset. */
+  readonly is_handed_over?: boolean;
+  /** Where the agent's own prompt begins, after what the client tells it. */
+  readonly prompt_at?: number;
 }
 
 /** Returns the annotations of a run. */

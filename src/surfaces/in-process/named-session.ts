@@ -12,6 +12,8 @@ export interface Branch {
   readonly sessionId: string;
   readonly number: number;
   readonly latestRunId: string;
+  /** Name of the agent that has the conversation. */
+  readonly agentName: string;
 }
 
 /** Returns the id of the session of a name, or of one of its branches: `name_fork2`. Names that no session can have are hashed. */
@@ -31,7 +33,7 @@ export async function findBranch(calls: Calls, name: string): Promise<Branch | u
     if (session === undefined) {
       return newest;
     }
-    newest = { sessionId, number, latestRunId: session.latestRunId };
+    newest = { sessionId, number, latestRunId: session.latestRunId, agentName: session.name };
   }
 }
 

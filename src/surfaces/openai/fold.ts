@@ -6,11 +6,14 @@
 // O3  A call or an image that comes while its model speaks closes the message, and text after it is another item: a provider runs such calls itself.
 // O4  A call of an MCP server that waits for approval is an item when it has ended. The wait ends the response: its request is an item, and
 //     the answer begins another response, which folds the same log after the wait.
-// O5  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
+// O5  A call that started a child run has its response in `response_id`: at the end, and before in a second `mcp_call.in_progress`.
+// O6  Items of a turn that began again are closed as incomplete, and the final output leaves them out.
 
 import type { Message, TokenLogprob, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type {
   ArtifactCreated,
+  ChildRunStarted,
+  ContextCompacted,
   RunCompleted,
   RunFailed,
   RunResult,
@@ -23,10 +26,10 @@ import { type CallerTools, callerToolsOf, textOfArguments } from "./caller-tools
 import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
 import { type ApiError, failureOf } from "./errors.ts";
-import { plain } from "./ids.ts";
+import { plain, responseIdOf } from "./ids.ts";
 import { logprobsOf } from "./logprobs.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
-import { sealState } from "./sealed-state.ts";
+import { sealState, sealSummary } from "./sealed-state.ts";
 import { serverLabel } from "./tools.ts";
 
 /** An event of a response's stream. */
@@ -43,7 +46,8 @@ type ItemKind =
   | "mcp_call"
   | "function_call"
   | "custom_tool_call"
-  | "image_generation_call";
+  | "image_generation_call"
+  | "compaction";
 
 /** A call that waits for approval. */
 interface HeldCall {
@@ -73,8 +77,9 @@ export class ResponseFold {
   readonly #origin: Origin;
   readonly #callerTools: CallerTools;
   readonly #items: Item[] = [];
-  readonly #calls = new Map<string, Item & { readonly call: object }>();
+  readonly #calls = new Map<string, Item & { call: object }>();
   readonly #held = new Map<string, HeldCall>();
+  #hasBegun: boolean;
   #isAsking = false;
   #speaking: Item | undefined;
   #thinking: Item | undefined;
@@ -89,6 +94,7 @@ export class ResponseFold {
 
   constructor(origin: Origin) {
     this.#origin = origin;
+    this.#hasBegun = origin.after > 0;
     this.#callerTools = callerToolsOf(origin.echo.tools);
     this.#progress = {
       status: origin.echo.background && origin.after === 0 ? "queued" : "in_progress",
@@ -168,6 +174,10 @@ export class ResponseFold {
       case "approvalRequested":
         this.#remember(payload);
         return this.#ask(sequence, payload.value.toolCallId);
+      case "childRunStarted":
+        return this.#nameChild(payload.value);
+      case "contextCompacted":
+        return this.#summarise(sequence, payload.value);
       case "toolCallCompleted":
         return [...this.#release(sequence, payload.value), ...this.#endCall(payload.value.toolCallId, payload.value)];
       case "runWaiting":
@@ -203,9 +213,10 @@ export class ResponseFold {
   }
 
   #begin(turn: number): ResponseEvent[] {
-    if (turn > 1 || this.#items.length > 0) {
+    if (turn > 1 || this.#hasBegun) {
       return [];
     }
+    this.#hasBegun = true;
     this.#progress = { ...this.#progress, status: "in_progress" };
     return [this.#event("response.in_progress", { response: this.#bare() })];
   }
@@ -411,6 +422,23 @@ export class ResponseFold {
       this.#event("response.mcp_call_arguments.delta", { ...place, delta: parameters }),
       this.#event("response.mcp_call_arguments.done", { ...place, arguments: parameters }),
     ];
+  }
+
+  #nameChild({ toolCallId, runId }: ChildRunStarted): ResponseEvent[] {
+    const item = this.#calls.get(toolCallId);
+    if (item === undefined || item.done !== undefined) {
+      return [];
+    }
+    const child = { response_id: responseIdOf(runId) };
+    item.call = { ...item.call, ...child };
+    return [this.#event("response.mcp_call.in_progress", { item_id: item.id, output_index: item.index, ...child })];
+  }
+
+  /** A summary is whole when it comes. */
+  #summarise(sequence: number, { summary }: ContextCompacted): ResponseEvent[] {
+    const item = this.#openItem("compaction", "cmp", sequence);
+    const shown = { id: item.id, type: item.kind, encrypted_content: sealSummary(summary) };
+    return [this.#added(item, shown), this.#done(item, shown)];
   }
 
   #endCall(toolCallId: string, { result, error }: ToolCallCompleted): ResponseEvent[] {

@@ -145,7 +145,7 @@ class InputReader {
     this.#addCall(call);
     const output = item.findText("output") ?? `Error: ${JSON.stringify(item.find("error") ?? "")}`;
     this.#messages.push(resultMessage(call.id, [{ type: "text", text: output }]));
-    item.ignore("error", "approval_request_id");
+    item.ignore("error", "approval_request_id", "response_id");
   }
 
   /** Models without a state of ours get their own reasoning from the transcript. */

@@ -83,6 +83,65 @@ test.each(
   expect([fold.state, reader.state]).toEqual([state, state]);
 });
 
+const child = (toolCallId: string): Payload => ({
+  case: "childRunStarted",
+  value: { toolCallId, toolName: "worker", runId: `run of ${toolCallId}` },
+});
+const answered = (toolCallId: string): Payload => ({ case: "toolCallCompleted", value: { toolCallId, result: "{}" } });
+const handoff: Payload = { case: "handoffCompleted", value: { fromAgent: "desk", toAgent: "billing" } };
+
+/** The messages of statuses in their order: state, texts, tasks. */
+const stories: readonly (readonly [string, readonly Payload[], readonly unknown[], readonly unknown[]])[] = [
+  [
+    "child runs are tasks that statuses refer to",
+    [child("a"), child("b"), answered("a"), answered("b"), end("x")],
+    [
+      [TaskState.WORKING, "worker works on task run of a.", ["run of a"]],
+      [TaskState.WORKING, "worker works on task run of b.", ["run of b"]],
+      [TaskState.WORKING, "", []],
+      [TaskState.COMPLETED, "", []],
+    ],
+    [["run of a"], ["run of b"]],
+  ],
+  [
+    "an open question stays the status",
+    [asked, child("a"), waiting],
+    [[TaskState.AUTH_REQUIRED, "Approval a is needed for bash: decide it with the service's ApprovalService.", []]],
+    [["run of a"]],
+  ],
+  [
+    "a handoff is told",
+    [handoff, end("x")],
+    [
+      [TaskState.WORKING, "desk has handed over to billing.", []],
+      [TaskState.COMPLETED, "", []],
+    ],
+    [[]],
+  ],
+];
+
+test.each(stories)("%s", (_, log, statuses, history) => {
+  const fold = new TaskFold({
+    taskId: "t",
+    contextId: "c",
+    createTime: undefined,
+    history: [],
+    asksByWaiting: false,
+  });
+  const told: unknown[] = [];
+  for (const [index, payload] of log.entries()) {
+    for (const event of fold.take(create(RunResultSchema, { sequence: BigInt(index + 1), payload }))) {
+      const status = event.payload.case === "statusUpdate" ? event.payload.value.status : undefined;
+      const [part] = status?.message?.parts ?? [];
+      const text = part?.content.case === "text" ? part.content.value : "";
+      told.push(...(status === undefined ? [] : [[status.state, text, status.message?.referenceTaskIds ?? []]]));
+    }
+  }
+  expect(told).toEqual(statuses);
+  expect(fold.task.history.map(({ referenceTaskIds }) => referenceTaskIds)).toEqual(history);
+  expect(new Set(fold.task.history.map(({ messageId }) => messageId)).size).toBe(history.length);
+});
+
 /** What a client makes of a stream. */
 class Reader {
   readonly #artifacts = new Map<string, string>();

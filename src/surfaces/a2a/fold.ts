@@ -3,6 +3,7 @@
 // T1  The texts of an artifact's events, joined as `append` says, are the text of the artifact in the task.
 // T2  A turn that began again leaves no text behind: its artifacts are sent anew.
 // T3  One terminal status is the last event.
+// T4  What a status says about a child run or a handoff stays in the history when the next status comes.
 
 import { create, fromJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate, ValueSchema } from "@bufbuild/protobuf/wkt";
@@ -10,6 +11,7 @@ import {
   type Artifact,
   ArtifactSchema,
   type Message,
+  MessageSchema,
   type PartSchema,
   Role,
   type StreamResponse,
@@ -20,7 +22,13 @@ import {
   type TaskStatus,
   TaskStatusSchema,
 } from "#gen/lf/a2a/v1/a2a_pb.js";
-import type { ApprovalRequested, ArtifactCreated, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
+import type {
+  ApprovalRequested,
+  ArtifactCreated,
+  ChildRunStarted,
+  RunFailed,
+  RunResult,
+} from "#gen/runnel/v1/result_pb.js";
 import { artifactIdOf } from "../in-process/agents.ts";
 import { textOf } from "../in-process/message-text.ts";
 
@@ -35,6 +43,7 @@ export interface TaskStart {
 }
 
 type Part = MessageInitShape<typeof PartSchema>;
+type MessageInit = Exclude<MessageInitShape<typeof MessageSchema>, undefined>;
 
 /** An artifact, with the sequences of its pieces. */
 interface Made {
@@ -62,7 +71,13 @@ export function isEnd(state: TaskState): boolean {
 export class TaskFold {
   readonly #start: TaskStart;
   readonly #made: Made[] = [];
+  /** What statuses have said that is no longer the status. */
+  readonly #notes: Message[] = [];
+  /** The calls whose child runs have not ended. */
+  readonly #children = new Set<string>();
   #status: TaskStatus;
+  /** The message of the status when it stays in the history. */
+  #note: Message | undefined;
   /** The message that is being written; undefined between messages. */
   #speaking: Made | undefined;
   /** The sequence of the last result. */
@@ -80,7 +95,13 @@ export class TaskFold {
   get task(): Task {
     const { taskId: id, contextId, history } = this.#start;
     const artifacts = this.#made.filter(({ pieces }) => pieces.length > 0).map(artifactOf);
-    return create(TaskSchema, { id, contextId, status: this.#status, artifacts, history: [...history] });
+    return create(TaskSchema, {
+      id,
+      contextId,
+      status: this.#status,
+      artifacts,
+      history: [...history, ...this.#notes],
+    });
   }
 
   /** Returns the events of the next result. */
@@ -102,13 +123,23 @@ export class TaskFold {
         return this.#ask(result, payload.value);
       case "runWaiting":
         return this.#wait(result, payload.value.reason);
+      case "childRunStarted":
+        return this.#startChild(result, payload.value);
+      case "toolCallCompleted":
+        return [...this.#work(result), ...this.#endChild(result, payload.value.toolCallId)];
+      case "handoffCompleted": {
+        const { fromAgent, toAgent } = payload.value;
+        return this.#tell(result, { text: `${fromAgent} has handed over to ${toAgent}.` });
+      }
       case "runCompleted":
         return [
           ...this.#complete(sequence, textOf(payload.value.message) || payload.value.output, true),
           this.#setStatus(result, TaskState.COMPLETED),
         ];
       case "runFailed":
-        return [this.#setStatus(result, stateOfFailure(payload.value), textPart(payload.value.error))];
+        return [
+          this.#setStatus(result, stateOfFailure(payload.value), this.#ofAgent(result, textPart(payload.value.error))),
+        ];
       default:
         return this.#work(result);
     }
@@ -124,7 +155,7 @@ export class TaskFold {
       return [];
     }
     return this.#start.asksByWaiting
-      ? [this.#setStatus(result, TaskState.INPUT_REQUIRED, textPart(reason))]
+      ? [this.#setStatus(result, TaskState.INPUT_REQUIRED, this.#ofAgent(result, textPart(reason)))]
       : this.#work(result);
   }
 
@@ -138,19 +169,48 @@ export class TaskFold {
       ...(expireTime !== undefined && { expireTime: timestampDate(expireTime).toISOString() }),
     };
     const text = `Approval ${approvalId} is needed for ${action}: decide it with the service's ApprovalService.`;
-    return [this.#setStatus(result, TaskState.AUTH_REQUIRED, textPart(text), dataPart(question))];
+    return [
+      this.#setStatus(result, TaskState.AUTH_REQUIRED, this.#ofAgent(result, textPart(text), dataPart(question))),
+    ];
   }
 
-  #setStatus({ sequence, createTime }: RunResult, state: TaskState, ...parts: readonly Part[]): StreamResponse {
+  /** A child run is a task of its own. */
+  #startChild(result: RunResult, { toolCallId, toolName, runId }: ChildRunStarted): StreamResponse[] {
+    this.#children.add(toolCallId);
+    return this.#tell(result, { text: `${toolName} works on task ${runId}.`, referenceTaskIds: [runId] });
+  }
+
+  #endChild(result: RunResult, toolCallId: string): StreamResponse[] {
+    const isLast = this.#children.delete(toolCallId) && this.#children.size === 0;
+    return isLast && this.#note !== undefined ? [this.#setStatus(result, TaskState.WORKING)] : [];
+  }
+
+  /** Says what the task does. An open question stays the status. */
+  #tell(result: RunResult, { text, ...rest }: { readonly text: string; readonly referenceTaskIds?: string[] }) {
+    const message = create(MessageSchema, { ...this.#ofAgent(result, textPart(text)), ...rest });
+    if (this.state === TaskState.AUTH_REQUIRED) {
+      this.#notes.push(message);
+      return [];
+    }
+    const event = this.#setStatus(result, TaskState.WORKING, message);
+    this.#note = message;
+    return [event];
+  }
+
+  #ofAgent({ sequence }: RunResult, ...parts: readonly Part[]): MessageInit | undefined {
     const { taskId, contextId } = this.#start;
     const said = parts.filter(({ content }) => content?.value !== "");
-    this.#status = create(TaskStatusSchema, {
-      state,
-      ...timeOf(createTime),
-      ...(said.length > 0 && {
-        message: { messageId: `${taskId}-${sequence}`, taskId, contextId, role: Role.AGENT, parts: said },
-      }),
-    });
+    return said.length === 0
+      ? undefined
+      : { messageId: `${taskId}-${sequence}`, taskId, contextId, role: Role.AGENT, parts: said };
+  }
+
+  #setStatus(result: RunResult, state: TaskState, message?: MessageInit): StreamResponse {
+    const { taskId, contextId } = this.#start;
+    this.#notes.push(...(this.#note === undefined ? [] : [this.#note]));
+    this.#note = undefined;
+    const said = message === undefined ? {} : { message };
+    this.#status = create(TaskStatusSchema, { state, ...timeOf(result.createTime), ...said });
     return eventOf({ case: "statusUpdate", value: { taskId, contextId, status: this.#status } });
   }
 

@@ -66,6 +66,11 @@ export class RunFold {
         const { toolCallId, message } = payload.value;
         return message === "" ? [] : [this.#update(toolCallId, { content: [textContent(message)] })];
       }
+      case "childRunStarted": {
+        const { toolCallId, runId } = payload.value;
+        const content = [textContent(`Works as run ${runId}.`)];
+        return [this.#update(toolCallId, { content, _meta: { "runnel.dev/run_id": runId } })];
+      }
       case "toolCallCompleted":
         this.#calls.delete(payload.value.toolCallId);
         return [this.#update(payload.value.toolCallId, endOfCall(payload.value))];

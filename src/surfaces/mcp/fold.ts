@@ -1,6 +1,6 @@
 // Folds the log of a run into the result of a call: the same log gives the same result on every replica.
 
-import type { ArtifactCreated, RunResult } from "#gen/runnel/v1/result_pb.js";
+import { type ArtifactCreated, PlanEntry_Status, type PlanUpdated, type RunResult } from "#gen/runnel/v1/result_pb.js";
 import { artifactIdOf } from "../in-process/agents.ts";
 import { internalError, RpcError } from "../in-process/json-rpc.ts";
 import { textOf } from "../in-process/message-text.ts";
@@ -51,6 +51,18 @@ export class CallFold {
       case "toolCallStarted":
         this.doing = `calls ${payload.value.toolName}`;
         break;
+      case "childRunStarted":
+        this.doing = `${payload.value.toolName} works as run ${payload.value.runId}`;
+        break;
+      case "handoffCompleted":
+        this.doing = `${payload.value.toAgent} took over from ${payload.value.fromAgent}`;
+        break;
+      case "contextCompacted":
+        this.doing = `has summarised ${payload.value.messages} messages`;
+        break;
+      case "planUpdated":
+        this.doing = stepOf(payload.value) ?? this.doing;
+        break;
       case "turnRestarted":
         this.#made = this.#made.filter((each) => each.sequence < payload.value.fromSequence);
         break;
@@ -91,6 +103,11 @@ export class CallFold {
     const structuredContent = { run_id: runId, session_id: note.session_id, state };
     return { content: [...said, ...blocks], structuredContent };
   }
+}
+
+/** Returns the step that a plan is at; undefined for a plan without one. */
+function stepOf({ entries }: PlanUpdated): string | undefined {
+  return entries.find(({ status }) => status === PlanEntry_Status.IN_PROGRESS)?.text;
 }
 
 /** Whether a run ended without a word of its agent: the caller's request was right, and nothing answered it. */

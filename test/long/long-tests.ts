@@ -16,6 +16,7 @@ export const longTests: readonly string[] = [
   ...allOf("test/cli", { but: ["built", "migrate", "output"] }),
   "test/child-runs/budgets.test.ts",
   "test/child-runs/tail-tree.test.ts",
+  "test/compaction/every-format.test.ts",
   "test/compaction/many-summaries.test.ts",
   "test/clients/wrong-subjects.test.ts",
   "test/conformance/bash.test.ts",

@@ -14,6 +14,9 @@ import {
 
 const canLoad = process.argv.includes("load");
 const canResume = process.argv.includes("resume");
+const form = { type: "object", properties: { name: { type: "string" } } } as const;
+/** What the client has announced. */
+let announced: unknown;
 const stops = new Map<string, AbortController>();
 
 interface Turn {
@@ -106,6 +109,36 @@ const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
     }
   },
   remember: async (turn) => say(turn, JSON.stringify(readHistory(turn.sessionId))),
+  // Says what the client has announced, and what it answers to each request that it may get.
+  probe: async (turn) => {
+    const { sessionId } = turn;
+    const path = `${process.cwd()}/probe.txt`;
+    const terminal = { sessionId, terminalId: "t" };
+    const requests: readonly (readonly [method: string, params: object])[] = [
+      [methods.client.fs.writeTextFile, { sessionId, path, content: "written" }],
+      [methods.client.fs.readTextFile, { sessionId, path }],
+      [methods.client.terminal.create, { sessionId, command: "ls" }],
+      [methods.client.terminal.output, terminal],
+      [methods.client.terminal.waitForExit, terminal],
+      [methods.client.terminal.kill, terminal],
+      [methods.client.terminal.release, terminal],
+      [methods.client.elicitation.create, { sessionId, mode: "form", message: "?", requestedSchema: form }],
+      [
+        methods.client.elicitation.create,
+        { sessionId, mode: "url", message: "?", elicitationId: "e", url: "https://a" },
+      ],
+    ];
+    const answers: unknown[] = [];
+    for (const [method, params] of requests) {
+      answers.push(
+        await turn.client.request(method, params).then(
+          (answer) => [method, answer],
+          ({ code }) => [method, code],
+        ),
+      );
+    }
+    await say(turn, JSON.stringify({ announced, answers }));
+  },
   spy: async (turn) => say(turn, `my key is ${process.env.AGENT_KEY}, ${process.env.DATABASE_URL}`),
   crash: async (turn) => {
     await say(turn, "about to");
@@ -163,10 +196,13 @@ const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
 };
 
 agent({ name: "fake" })
-  .onRequest(methods.agent.initialize, () => ({
-    protocolVersion: process.argv.includes("old") ? 0 : 1,
-    agentCapabilities: { loadSession: canLoad, ...(canResume && { sessionCapabilities: { resume: {} } }) },
-  }))
+  .onRequest(methods.agent.initialize, ({ params }) => {
+    announced = params.clientCapabilities;
+    return {
+      protocolVersion: process.argv.includes("old") ? 0 : 1,
+      agentCapabilities: { loadSession: canLoad, ...(canResume && { sessionCapabilities: { resume: {} } }) },
+    };
+  })
   .onRequest(methods.agent.session.new, () => {
     const sessionId = crypto.randomUUID();
     writeFileSync(fileOf(sessionId), "[]");

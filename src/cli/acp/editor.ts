@@ -19,6 +19,7 @@ import { sayLine } from "../terminal.ts";
 import { Conversation } from "./conversation.ts";
 import { type Note, printNote, readNote } from "./note.ts";
 import { assertChoice, optionsOf, ownModel, readChoices } from "./options.ts";
+import { invalid } from "./refusals.ts";
 
 /** What the requests are answered with. */
 export interface EditorContext {
@@ -40,6 +41,7 @@ interface OpenSession {
 interface Place {
   readonly cwd: string;
   readonly mcpServers?: readonly McpServer[];
+  readonly additionalDirectories?: readonly string[];
 }
 
 /** The sessions of one editor. */
@@ -52,7 +54,9 @@ export class Editor {
   }
 
   /** `session/new`: with the first agent of the service. */
-  async begin({ cwd, mcpServers = [] }: Place, client: AgentContext) {
+  async begin(place: Place, client: AgentContext) {
+    assertOffered(place);
+    const { cwd, mcpServers = [] } = place;
     const { service, inProject } = this.#context;
     const { agents } = await readChoices(service);
     const [agent = ""] = agents;
@@ -65,7 +69,9 @@ export class Editor {
   }
 
   /** `session/load`, which replays the history, and `session/resume`, which does not. */
-  async reopen(sessionId: string, { cwd, mcpServers = [] }: Place, client: AgentContext, replays: boolean) {
+  async reopen(sessionId: string, place: Place, client: AgentContext, replays: boolean) {
+    assertOffered(place);
+    const { cwd, mcpServers = [] } = place;
     const { session } = await this.#context.service.sessions.getSession({ sessionId });
     const note = (session && readNote(session)) ?? { cwd };
     const kept = this.#keep(sessionId, client, { agent: session?.name ?? "", note, isBegun: false });
@@ -178,6 +184,17 @@ export class Editor {
 }
 
 const titleCharsMax = 80;
+
+/** Throws RequestError for a part of a session that `initialize` does not offer. */
+function assertOffered({ mcpServers = [], additionalDirectories = [] }: Place): void {
+  const index = mcpServers.findIndex((server) => "type" in server);
+  if (index !== -1) {
+    throw invalid(`invalid mcpServers[${index}]: this agent does not offer mcpCapabilities: leave the server out`);
+  }
+  if (additionalDirectories.length > 0) {
+    throw invalid("invalid additionalDirectories: the tools of an agent work in one directory: leave them out");
+  }
+}
 
 /** The service cannot start programs of the editor's machine, and its agents have tools of their own. */
 function leaveOut(servers: readonly McpServer[]): void {

@@ -2,7 +2,7 @@
 // without the editor, and a stream that breaks is resumed after its last result.
 
 import { type AgentContext, type ContentBlock, RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { ChildRunStarted, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { newRequestId } from "../../platform/base/ids.ts";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
 import type { Service } from "../connect.ts";
@@ -117,16 +117,50 @@ export class Conversation {
     for (const result of before) {
       permissions.take(result);
     }
+    this.#followOpenChildren(before);
     const onReconnect = (last: bigint, why: string) => sayLine(`(${why}: going on after ${last})`);
     const { runId } = fold;
     for await (const result of followRun(service.runs, { runId, after, patienceMs, signal, onReconnect })) {
       await this.#tell(fold.take(result));
       permissions.take(result);
+      this.#followOpenChildren([result]);
     }
     if (fold.end === undefined) {
       throw RequestError.internalError(undefined, "the session was closed");
     }
     return fold.end;
+  }
+
+  /** Follows the child runs of these results whose calls have not ended. */
+  #followOpenChildren(results: readonly RunResult[]): void {
+    const open = new Map<string, ChildRunStarted>();
+    for (const { payload } of results) {
+      if (payload.case === "childRunStarted") {
+        open.set(payload.value.toolCallId, payload.value);
+      } else if (payload.case === "toolCallCompleted") {
+        open.delete(payload.value.toolCallId);
+      }
+    }
+    for (const started of open.values()) {
+      void this.#followChild(started).catch((error: unknown) => {
+        if (!this.#context.signal.aborted) {
+          sayLine(`child run ${started.runId}: ${String(error)}`);
+        }
+      });
+    }
+  }
+
+  /** Shows the calls of a child run, and asks for what it waits for. Its text comes with the result of its call. */
+  async #followChild({ runId, toolName: name }: ChildRunStarted): Promise<void> {
+    const { service, signal } = this.#context;
+    const fold = this.#foldOf(runId);
+    using permissions = new Permissions({ ...this.#context, idOf: (toolCallId) => fold.idOf(toolCallId) });
+    const onReconnect = () => {};
+    for await (const result of followRun(service.runs, { runId, after: 0n, patienceMs, signal, onReconnect })) {
+      await this.#tell(fold.take(result).flatMap((update) => ofChild(name, update)));
+      permissions.take(result);
+      this.#followOpenChildren([result]);
+    }
   }
 
   #foldOf(runId: string): RunFold {
@@ -144,5 +178,17 @@ export class Conversation {
     const next = this.#telling.then(work);
     this.#telling = next.catch(() => {});
     return next;
+  }
+}
+
+/** Returns an update of a child run that shows a call, with the name of its agent. */
+function ofChild(name: string, update: SessionUpdate): SessionUpdate[] {
+  switch (update.sessionUpdate) {
+    case "tool_call":
+      return [{ ...update, title: `${name}: ${update.title}` }];
+    case "tool_call_update":
+      return [update];
+    default:
+      return [];
   }
 }

@@ -9,10 +9,18 @@ import { type ResponseEvent, ResponseFold } from "../../src/surfaces/openai/fold
 
 const ownRunId = "01900000-0000-7000-8000-000000000000";
 
+/** Places at which a client joins, of each log. */
+const joinsMax = 6;
+
 /** Checks both folds of the log of a run that has ended. */
 export async function expectFolds(results: readonly RunResult[]): Promise<void> {
-  await expectVerified(results, true);
-  await expectVerified(results, false);
+  for (const isV1 of [true, false]) {
+    await expectVerified(results, isV1);
+    // A client that joins after any of these gets as valid a stream.
+    for (let after = 1; after < results.length; after += Math.ceil(results.length / joinsMax)) {
+      await expectVerified(results, isV1, after);
+    }
+  }
   expectItems(results);
 }
 
@@ -30,9 +38,17 @@ export function openFold(isV1: boolean, state: object = {}): AgUiFold {
   });
 }
 
-async function expectVerified(results: readonly RunResult[], isV1: boolean): Promise<void> {
+async function expectVerified(results: readonly RunResult[], isV1: boolean, after = 0): Promise<void> {
   const fold = openFold(isV1);
-  const events = [...fold.open(), ...results.flatMap((result) => fold.take(result))];
+  for (const result of results.slice(0, after)) {
+    fold.take(result);
+  }
+  if (fold.isOver) {
+    // A client that joins gets the end itself.
+    return;
+  }
+  const opening = after === 0 ? fold.open() : [...fold.open(), ...fold.join()];
+  const events = [...opening, ...results.slice(after).flatMap((result) => fold.take(result))];
   const verified = from(events as BaseEvent[]).pipe(verifyEvents(false), toArray());
   expect(await lastValueFrom(verified)).toHaveLength(events.length);
 }

@@ -2506,6 +2506,10 @@ export const comments = new Map(
   "Request of CallTool."
  ],
  [
+  "runnel.host.v1.CallToolRequest.approval_sequence",
+  "For a tool that waits for a person (`McpServer.approve`): the sequence of the runner's `action.requested` for this call, with the action `call_tool`, the target `{\"tool_name\": …}` and the arguments as its payload. Its approval allows one call. The call waits up to 20 s for the decision; without one by then it is `runtime_error` (HOST_CALL_UNAVAILABLE), and may be made again. Without an approval it is `unauthorized` (APPROVAL_REQUIRED). Unset for every other tool."
+ ],
+ [
   "runnel.host.v1.CallToolRequest.parameters",
   "Arguments of the call, a JSON object."
  ],
@@ -2523,7 +2527,7 @@ export const comments = new Map(
  ],
  [
   "runnel.host.v1.CallToolResponse.result",
-  "Result of the tool, a JSON object."
+  "Result of the tool, a JSON object: `content`, a text; `media`, images and recordings of an MCP server's tool, each with `type`, `mime_type` and `data` in Base64; and `structured_content`, the same as JSON, where that server gives it."
  ],
  [
   "runnel.host.v1.CountTokensRequest",
@@ -2887,7 +2891,7 @@ export const comments = new Map(
  ],
  [
   "runnel.host.v1.HostToolService.CallTool",
-  "Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.\n\nThe tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects."
+  "Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.\n\nThe tool works in the directory of the run's own session; a tool of an MCP server works at its server. Each call counts towards the run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects."
  ],
  [
   "runnel.host.v1.HostToolService.GetTool",
@@ -5892,6 +5896,10 @@ export const comments = new Map(
  [
   "runnel.runner.v1.ResourcePolicy.allowed_tools",
   "Names of the tools."
+ ],
+ [
+  "runnel.runner.v1.ResourcePolicy.mcp_servers",
+  "MCP servers whose tools the runner may use, at most 16. StartRun lists the tools, and the run keeps that list: `resources.tools` has each of them by the name that `McpServer.prefix` gives it, with the type `mcp`. A server that gives no list refuses the event (MCP_SERVER_FAILED). `McpServer.approve` needs `approval_policy.required`; `McpServer.repeatable` is unset, because a runner repeats its calls itself. No answer of the service has the values of headers."
  ],
  [
   "runnel.runner.v1.ResourcePolicy.skills",

@@ -21,7 +21,8 @@ export function hideSecrets(agent: Agent): Agent {
   };
 }
 
-function hideHeaders(server: McpServer): McpServer {
+/** Returns the server without the values of its headers. */
+export function hideHeaders(server: McpServer): McpServer {
   return { ...server, headers: server.headers.map((header) => ({ ...header, value: "" })) };
 }
 

@@ -27,7 +27,7 @@ import type { RunScope } from "../../src/protocols/langbot/runners/scope.ts";
 import { insertRemoteRun } from "../../src/protocols/langbot/storage/remote-run.ts";
 import { startFakeProvider } from "../fakes/provider.ts";
 import { startFakeReranker } from "../fakes/rerank-provider.ts";
-import { addRun, openStore, type Store, silentEvents } from "../runlog/store.ts";
+import { addRun, LocalWakeup, openStore, type Store, silentEvents } from "../runlog/store.ts";
 
 export const client = "shared/test";
 export const runnerId = "plugin:ada/tools/agent";
@@ -73,6 +73,9 @@ export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOp
     selectTools,
     workDirs: new WorkDirs({ root: workRoot, reserved: [], permitted: [], claims: undefined }),
     hostRate: new RateLimit({ clock: systemClock, requestsPerSecond: 0, burst: 1 }),
+    wakeup: new LocalWakeup(),
+    drain: new AbortController().signal,
+    runServers: { lease: () => Promise.reject(new Error("runs of this stage have no servers")) },
   });
   const run = await addRun(db, { client });
   const scope: RunScope = { client, runnerId, bindingId: "b", eventId: "e" };

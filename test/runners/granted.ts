@@ -19,6 +19,15 @@ const finder: ResourceFinder = {
   findTool: (name) => (name.startsWith("tool") ? { description: "does", parameters: { type: "object" } } : undefined),
   findKnowledgeBases: async (client, ids) =>
     new Map(ids.filter((id) => id.startsWith("kb") && client === "key/a").map((id) => [id, { name: "facts" }])),
+  listServerTools: async (servers) => {
+    const names = servers.map(({ name }) => `${name}_search`);
+    return {
+      tools: names.map((name) => ({ name, description: "searches", parameters: { type: "object" } })),
+      kept: servers.map(({ name: server }) => ({
+        ...{ server, tool: "search", name: `${server}_search`, description: "searches", schema: "{}" },
+      })),
+    };
+  },
 };
 
 /** An event with every member. */
@@ -74,6 +83,10 @@ export async function decide({ manifest = greedyManifest, binding = {}, event = 
     binding: create(BindingSchema, { ...openBinding, ...binding }),
   };
   const scope = scopeOfEvent(asked.event, { client: "key/a", runnerId, bindingId: "b" });
-  const authorized = await authorize({ manifest: readManifest(manifest), binding: asked.binding, scope }, finder);
+  const session = "s-1";
+  const authorized = await authorize(
+    { manifest: readManifest(manifest), binding: asked.binding, scope, session },
+    finder,
+  );
   return { ...asked, scope, authorized, ...authorized };
 }

@@ -940,12 +940,22 @@ class CallToolRequest(_Message):
     """Name of the tool."""
     parameters: _str
     """Arguments of the call, a JSON object."""
-    def __init__(self, *, run_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ...) -> None: ...
+    approval_sequence: _int
+    """
+    For a tool that waits for a person (`McpServer.approve`): the sequence of the runner's `action.requested` for this call, with the
+    action `call_tool`, the target `{"tool_name": …}` and the arguments as its payload. Its approval allows one call. The call waits up
+    to 20 s for the decision; without one by then it is `runtime_error` (HOST_CALL_UNAVAILABLE), and may be made again. Without an
+    approval it is `unauthorized` (APPROVAL_REQUIRED). Unset for every other tool.
+    """
+    def __init__(self, *, run_id: _str | None = ..., tool_name: _str | None = ..., parameters: _str | None = ..., approval_sequence: _int | None = ...) -> None: ...
 
 class CallToolResponse(_Message):
     """Response of CallTool."""
     result: _str
-    """Result of the tool, a JSON object."""
+    """
+    Result of the tool, a JSON object: `content`, a text; `media`, images and recordings of an MCP server's tool, each with `type`,
+    `mime_type` and `data` in Base64; and `structured_content`, the same as JSON, where that server gives it.
+    """
     def __init__(self, *, result: _str | None = ...) -> None: ...
 
 class HostToolService(_Service):
@@ -957,8 +967,9 @@ class HostToolService(_Service):
         """
         Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.
 
-        The tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`);
-        beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
+        The tool works in the directory of the run's own session; a tool of an MCP server works at its server. Each call counts towards the
+        run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may
+        have had its effects.
         """
         ...
 
@@ -971,8 +982,9 @@ class AsyncHostToolService(_AsyncService):
         """
         Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.
 
-        The tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`);
-        beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
+        The tool works in the directory of the run's own session; a tool of an MCP server works at its server. Each call counts towards the
+        run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may
+        have had its effects.
         """
         ...
 

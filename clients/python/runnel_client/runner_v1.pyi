@@ -130,7 +130,14 @@ class ResourcePolicy(_Message):
     """Whether the runner may use the storage of its plugin; unset means true."""
     allow_workspace_storage: _bool
     """Whether the runner may use the storage of the workspace."""
-    def __init__(self, *, allowed_models: _Iterable[_str] | None = ..., allowed_tools: _Iterable[_str] | None = ..., allowed_knowledge_bases: _Iterable[_str] | None = ..., skills: _Iterable[SkillResource | _Mapping[_str, _Any]] | None = ..., allow_plugin_storage: _bool | None = ..., allow_workspace_storage: _bool | None = ...) -> None: ...
+    mcp_servers: _Messages[_m_v1.McpServer]
+    """
+    MCP servers whose tools the runner may use, at most 16. StartRun lists the tools, and the run keeps that list:
+    `resources.tools` has each of them by the name that `McpServer.prefix` gives it, with the type `mcp`. A server that gives no list
+    refuses the event (MCP_SERVER_FAILED). `McpServer.approve` needs `approval_policy.required`; `McpServer.repeatable` is unset, because
+    a runner repeats its calls itself. No answer of the service has the values of headers.
+    """
+    def __init__(self, *, allowed_models: _Iterable[_str] | None = ..., allowed_tools: _Iterable[_str] | None = ..., allowed_knowledge_bases: _Iterable[_str] | None = ..., skills: _Iterable[SkillResource | _Mapping[_str, _Any]] | None = ..., allow_plugin_storage: _bool | None = ..., allow_workspace_storage: _bool | None = ..., mcp_servers: _Iterable[_m_v1.McpServer | _Mapping[_str, _Any]] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["allow_plugin_storage"]) -> _bool: ...
 
 class SkillResource(_Message):

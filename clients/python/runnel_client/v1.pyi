@@ -261,309 +261,6 @@ class Jwk(_Message):
     """Signature algorithm: always `EdDSA`."""
     def __init__(self, *, kty: _str | None = ..., crv: _str | None = ..., x: _str | None = ..., kid: _str | None = ..., use: _str | None = ..., alg: _str | None = ...) -> None: ...
 
-class ListApprovalsRequest(_Message):
-    """Request of ListApprovals."""
-    run_id: _str
-    """Id of a run: returns only its approvals; unset means the approvals of all runs."""
-    state: Approval.State
-    """State: returns only approvals in this state; unset means any state."""
-    page_size: _int
-    """Maximum number of approvals to return: 1 to 250; 0 means 50."""
-    page_token: _str
-    """`next_page_token` of the previous page; unset means the first page."""
-    def __init__(self, *, run_id: _str | None = ..., state: Approval.State | _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
-
-class ListApprovalsResponse(_Message):
-    """Response of ListApprovals."""
-    approvals: _Messages[Approval]
-    """The approvals, newest first."""
-    next_page_token: _str
-    """Token of the next page; empty on the last page."""
-    def __init__(self, *, approvals: _Iterable[Approval | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
-
-class WatchApprovalsRequest(_Message):
-    """Request of WatchApprovals."""
-    run_id: _str
-    """Id of a run: only its approvals; unset means the approvals of all runs."""
-    after: _str
-    """`cursor` of the last response that the caller received: what has changed since comes as well. Unset means now."""
-    def __init__(self, *, run_id: _str | None = ..., after: _str | None = ...) -> None: ...
-
-class WatchApprovalsResponse(_Message):
-    """Response of WatchApprovals."""
-    cursor: _str
-    """Position after this response, for `after`."""
-    approval: Approval
-    """The approval as it is now."""
-    def __init__(self, *, cursor: _str | None = ..., approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["approval", "change"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["change"]) -> _Literal["approval"] | None: ...
-
-class GetApprovalRequest(_Message):
-    """Request of GetApproval."""
-    approval_id: _str
-    """Id of the approval."""
-    def __init__(self, *, approval_id: _str | None = ...) -> None: ...
-
-class GetApprovalResponse(_Message):
-    """Response of GetApproval."""
-    approval: Approval
-    """The approval."""
-    def __init__(self, *, approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["approval"]) -> _bool: ...
-
-class DecideApprovalRequest(_Message):
-    """Request of DecideApproval."""
-    approval_id: _str
-    """Id of the approval."""
-    decision: Approval.Decision
-    """The decision."""
-    digest: _str
-    """`digest` of the approval that the deciding person has seen."""
-    comment: _str
-    """Comment for the runner or the model, and for later readers; unset means no comment."""
-    decided_by: _str
-    """Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client."""
-    def __init__(self, *, approval_id: _str | None = ..., decision: Approval.Decision | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., decided_by: _str | None = ...) -> None: ...
-
-class DecideApprovalResponse(_Message):
-    """Response of DecideApproval."""
-    approval: Approval
-    """The approval after the decision."""
-    def __init__(self, *, approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["approval"]) -> _bool: ...
-
-class ApprovalService(_Service):
-    """
-    Works on approvals: what runs ask a person for, and the client's decisions about it.
-
-    An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
-    for an unknown id.
-    """
-    def list_approvals(self, request: ListApprovalsRequest, *, timeout: _float | None = ...) -> ListApprovalsResponse:
-        """Lists the approvals of the calling client, newest first, without the `request`."""
-        ...
-    def watch_approvals(self, request: WatchApprovalsRequest, *, timeout: _float | None = ...) -> _Iterator[WatchApprovalsResponse]:
-        """
-        Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
-
-        Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
-        first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
-        error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
-        may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
-        appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
-        """
-        ...
-    def get_approval(self, request: GetApprovalRequest, *, timeout: _float | None = ...) -> GetApprovalResponse:
-        """Returns one approval with its `request`."""
-        ...
-    def decide_approval(self, request: DecideApprovalRequest, *, timeout: _float | None = ...) -> DecideApprovalResponse:
-        """
-        Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
-        answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
-
-        The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
-        APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
-        decide is over or the run has ended.
-        """
-        ...
-
-class AsyncApprovalService(_AsyncService):
-    """
-    Works on approvals: what runs ask a person for, and the client's decisions about it.
-
-    An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
-    for an unknown id.
-    """
-    async def list_approvals(self, request: ListApprovalsRequest, *, timeout: _float | None = ...) -> ListApprovalsResponse:
-        """Lists the approvals of the calling client, newest first, without the `request`."""
-        ...
-    def watch_approvals(self, request: WatchApprovalsRequest, *, timeout: _float | None = ...) -> _AsyncIterator[WatchApprovalsResponse]:
-        """
-        Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
-
-        Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
-        first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
-        error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
-        may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
-        appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
-        """
-        ...
-    async def get_approval(self, request: GetApprovalRequest, *, timeout: _float | None = ...) -> GetApprovalResponse:
-        """Returns one approval with its `request`."""
-        ...
-    async def decide_approval(self, request: DecideApprovalRequest, *, timeout: _float | None = ...) -> DecideApprovalResponse:
-        """
-        Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
-        answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
-
-        The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
-        APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
-        decide is over or the run has ended.
-        """
-        ...
-
-class ApiKey(_Message):
-    """
-    An API key: a credential of a client for `Authorization: Bearer`. The service shows the key itself once, in the response of
-    CreateApiKey, and stores only its hash.
-    """
-    key_id: _str
-    """Id of the key. It reveals nothing about the key itself."""
-    client_id: _str
-    """Id of the client that calls with this key. All keys of a client see the same sessions and runs."""
-    display_name: _str
-    """Name of the key for people."""
-    create_time: _Timestamp
-    """Time of creation."""
-    expire_time: _Timestamp
-    """Time when the key expires; unset means never."""
-    revoke_time: _Timestamp
-    """Time when the key was revoked; unset while it is valid."""
-    def __init__(self, *, key_id: _str | None = ..., client_id: _str | None = ..., display_name: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., revoke_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "expire_time", "revoke_time"]) -> _bool: ...
-
-class TicketTarget(_Message):
-    """The one stream that a stream ticket opens."""
-    session_id: _str
-    """Id of a session, for SessionService.StreamSession."""
-    run_id: _str
-    """Id of a run, for RunService.TailRun."""
-    def __init__(self, *, session_id: _str | None = ..., run_id: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["session_id", "run_id", "target"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["target"]) -> _Literal["session_id", "run_id"] | None: ...
-
-class CreateApiKeyRequest(_Message):
-    """Request of CreateApiKey."""
-    client_id: _str
-    """Id of the client that will call with the key: 1 to 128 visible ASCII characters."""
-    display_name: _str
-    """Name of the key for people."""
-    expire_time: _Timestamp
-    """Time when the key expires; unset means never."""
-    def __init__(self, *, client_id: _str | None = ..., display_name: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
-
-class CreateApiKeyResponse(_Message):
-    """Response of CreateApiKey."""
-    api_key: ApiKey
-    """The key's record, without the key itself."""
-    key: _str
-    """The key itself, to be sent as `Authorization: Bearer <key>`."""
-    def __init__(self, *, api_key: ApiKey | _Mapping[_str, _Any] | None = ..., key: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["api_key"]) -> _bool: ...
-
-class ListApiKeysRequest(_Message):
-    """Request of ListApiKeys."""
-    client_id: _str
-    """Id of a client: returns only its keys; unset means the keys of all clients."""
-    page_size: _int
-    """Maximum number of keys to return: 1 to 250; 0 means 50."""
-    page_token: _str
-    """`next_page_token` of the previous page; unset means the first page."""
-    def __init__(self, *, client_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
-
-class ListApiKeysResponse(_Message):
-    """Response of ListApiKeys."""
-    api_keys: _Messages[ApiKey]
-    """The keys, newest first."""
-    next_page_token: _str
-    """Token of the next page; empty on the last page."""
-    def __init__(self, *, api_keys: _Iterable[ApiKey | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
-
-class RevokeApiKeyRequest(_Message):
-    """Request of RevokeApiKey."""
-    key_id: _str
-    """Id of the key."""
-    def __init__(self, *, key_id: _str | None = ...) -> None: ...
-
-class RevokeApiKeyResponse(_Message):
-    """Response of RevokeApiKey."""
-    api_key: ApiKey
-    """The revoked key."""
-    def __init__(self, *, api_key: ApiKey | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["api_key"]) -> _bool: ...
-
-class CreateStreamTicketRequest(_Message):
-    """Request of CreateStreamTicket."""
-    target: TicketTarget
-    """The stream that the ticket opens."""
-    def __init__(self, *, target: TicketTarget | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["target"]) -> _bool: ...
-
-class CreateStreamTicketResponse(_Message):
-    """Response of CreateStreamTicket."""
-    ticket: _str
-    """The ticket."""
-    expire_time: _Timestamp
-    """Time until which the ticket is valid for reconnects."""
-    def __init__(self, *, ticket: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
-
-class AuthService(_Service):
-    """Works on credentials: API keys of clients, and tickets that let a browser open one stream."""
-    def create_api_key(self, request: CreateApiKeyRequest, *, timeout: _float | None = ...) -> CreateApiKeyResponse:
-        """
-        Creates an API key for a client. Only this response ever contains the key itself.
-
-        A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
-        """
-        ...
-    def list_api_keys(self, request: ListApiKeysRequest, *, timeout: _float | None = ...) -> ListApiKeysResponse:
-        """Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed."""
-        ...
-    def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
-        """
-        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-        reconnect.
-
-        Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
-        """
-        ...
-    def create_stream_ticket(self, request: CreateStreamTicketRequest, *, timeout: _float | None = ...) -> CreateStreamTicketResponse:
-        """
-        Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
-        should not hold a key, such as browsers.
-
-        The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
-        within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
-        run does not exist. A retry creates another ticket.
-        """
-        ...
-
-class AsyncAuthService(_AsyncService):
-    """Works on credentials: API keys of clients, and tickets that let a browser open one stream."""
-    async def create_api_key(self, request: CreateApiKeyRequest, *, timeout: _float | None = ...) -> CreateApiKeyResponse:
-        """
-        Creates an API key for a client. Only this response ever contains the key itself.
-
-        A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
-        """
-        ...
-    async def list_api_keys(self, request: ListApiKeysRequest, *, timeout: _float | None = ...) -> ListApiKeysResponse:
-        """Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed."""
-        ...
-    async def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
-        """
-        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-        reconnect.
-
-        Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
-        """
-        ...
-    async def create_stream_ticket(self, request: CreateStreamTicketRequest, *, timeout: _float | None = ...) -> CreateStreamTicketResponse:
-        """
-        Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
-        should not hold a key, such as browsers.
-
-        The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
-        within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
-        run does not exist. A retry creates another ticket.
-        """
-        ...
-
 class MemoryScope(_int):
     """Whose memory it is."""
     MEMORY_SCOPE_UNSPECIFIED: _ClassVar[MemoryScope]
@@ -1106,6 +803,309 @@ class Callback(_Message):
     timeout_sec: _int
     """Timeout of one remote tool call, in seconds; 0 or less means the service's default."""
     def __init__(self, *, base_url: _str | None = ..., timeout_sec: _int | None = ...) -> None: ...
+
+class ListApprovalsRequest(_Message):
+    """Request of ListApprovals."""
+    run_id: _str
+    """Id of a run: returns only its approvals; unset means the approvals of all runs."""
+    state: Approval.State
+    """State: returns only approvals in this state; unset means any state."""
+    page_size: _int
+    """Maximum number of approvals to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, run_id: _str | None = ..., state: Approval.State | _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListApprovalsResponse(_Message):
+    """Response of ListApprovals."""
+    approvals: _Messages[Approval]
+    """The approvals, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, approvals: _Iterable[Approval | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class WatchApprovalsRequest(_Message):
+    """Request of WatchApprovals."""
+    run_id: _str
+    """Id of a run: only its approvals; unset means the approvals of all runs."""
+    after: _str
+    """`cursor` of the last response that the caller received: what has changed since comes as well. Unset means now."""
+    def __init__(self, *, run_id: _str | None = ..., after: _str | None = ...) -> None: ...
+
+class WatchApprovalsResponse(_Message):
+    """Response of WatchApprovals."""
+    cursor: _str
+    """Position after this response, for `after`."""
+    approval: Approval
+    """The approval as it is now."""
+    def __init__(self, *, cursor: _str | None = ..., approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["approval", "change"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["change"]) -> _Literal["approval"] | None: ...
+
+class GetApprovalRequest(_Message):
+    """Request of GetApproval."""
+    approval_id: _str
+    """Id of the approval."""
+    def __init__(self, *, approval_id: _str | None = ...) -> None: ...
+
+class GetApprovalResponse(_Message):
+    """Response of GetApproval."""
+    approval: Approval
+    """The approval."""
+    def __init__(self, *, approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["approval"]) -> _bool: ...
+
+class DecideApprovalRequest(_Message):
+    """Request of DecideApproval."""
+    approval_id: _str
+    """Id of the approval."""
+    decision: Approval.Decision
+    """The decision."""
+    digest: _str
+    """`digest` of the approval that the deciding person has seen."""
+    comment: _str
+    """Comment for the runner or the model, and for later readers; unset means no comment."""
+    decided_by: _str
+    """Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client."""
+    def __init__(self, *, approval_id: _str | None = ..., decision: Approval.Decision | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., decided_by: _str | None = ...) -> None: ...
+
+class DecideApprovalResponse(_Message):
+    """Response of DecideApproval."""
+    approval: Approval
+    """The approval after the decision."""
+    def __init__(self, *, approval: Approval | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["approval"]) -> _bool: ...
+
+class ApprovalService(_Service):
+    """
+    Works on approvals: what runs ask a person for, and the client's decisions about it.
+
+    An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    def list_approvals(self, request: ListApprovalsRequest, *, timeout: _float | None = ...) -> ListApprovalsResponse:
+        """Lists the approvals of the calling client, newest first, without the `request`."""
+        ...
+    def watch_approvals(self, request: WatchApprovalsRequest, *, timeout: _float | None = ...) -> _Iterator[WatchApprovalsResponse]:
+        """
+        Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
+
+        Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
+        first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
+        error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
+        may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
+        appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
+        """
+        ...
+    def get_approval(self, request: GetApprovalRequest, *, timeout: _float | None = ...) -> GetApprovalResponse:
+        """Returns one approval with its `request`."""
+        ...
+    def decide_approval(self, request: DecideApprovalRequest, *, timeout: _float | None = ...) -> DecideApprovalResponse:
+        """
+        Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
+        answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+
+        The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
+        APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
+        decide is over or the run has ended.
+        """
+        ...
+
+class AsyncApprovalService(_AsyncService):
+    """
+    Works on approvals: what runs ask a person for, and the client's decisions about it.
+
+    An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
+    for an unknown id.
+    """
+    async def list_approvals(self, request: ListApprovalsRequest, *, timeout: _float | None = ...) -> ListApprovalsResponse:
+        """Lists the approvals of the calling client, newest first, without the `request`."""
+        ...
+    def watch_approvals(self, request: WatchApprovalsRequest, *, timeout: _float | None = ...) -> _AsyncIterator[WatchApprovalsResponse]:
+        """
+        Streams the approvals of the calling client as they change: as runs ask for them, and as they are decided, used or expire.
+
+        Each response is a whole approval without its `request`. Without `after` the approvals that are pending or approved come
+        first. A response without an approval opens the stream at once and keeps it alive every 15 s. The stream ends only with an
+        error: after UNAVAILABLE (RESUME), and after any failure of the connection, call again with the last `cursor`. An approval
+        may come more than once in the same state, and a change arrives within two seconds. Of more than 1,000 approvals, the newest
+        appear. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the client has 100 watches on this replica. May be retried.
+        """
+        ...
+    async def get_approval(self, request: GetApprovalRequest, *, timeout: _float | None = ...) -> GetApprovalResponse:
+        """Returns one approval with its `request`."""
+        ...
+    async def decide_approval(self, request: DecideApprovalRequest, *, timeout: _float | None = ...) -> DecideApprovalResponse:
+        """
+        Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
+        answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+
+        The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
+        APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
+        decide is over or the run has ended.
+        """
+        ...
+
+class ApiKey(_Message):
+    """
+    An API key: a credential of a client for `Authorization: Bearer`. The service shows the key itself once, in the response of
+    CreateApiKey, and stores only its hash.
+    """
+    key_id: _str
+    """Id of the key. It reveals nothing about the key itself."""
+    client_id: _str
+    """Id of the client that calls with this key. All keys of a client see the same sessions and runs."""
+    display_name: _str
+    """Name of the key for people."""
+    create_time: _Timestamp
+    """Time of creation."""
+    expire_time: _Timestamp
+    """Time when the key expires; unset means never."""
+    revoke_time: _Timestamp
+    """Time when the key was revoked; unset while it is valid."""
+    def __init__(self, *, key_id: _str | None = ..., client_id: _str | None = ..., display_name: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., revoke_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "expire_time", "revoke_time"]) -> _bool: ...
+
+class TicketTarget(_Message):
+    """The one stream that a stream ticket opens."""
+    session_id: _str
+    """Id of a session, for SessionService.StreamSession."""
+    run_id: _str
+    """Id of a run, for RunService.TailRun."""
+    def __init__(self, *, session_id: _str | None = ..., run_id: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["session_id", "run_id", "target"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["target"]) -> _Literal["session_id", "run_id"] | None: ...
+
+class CreateApiKeyRequest(_Message):
+    """Request of CreateApiKey."""
+    client_id: _str
+    """Id of the client that will call with the key: 1 to 128 visible ASCII characters."""
+    display_name: _str
+    """Name of the key for people."""
+    expire_time: _Timestamp
+    """Time when the key expires; unset means never."""
+    def __init__(self, *, client_id: _str | None = ..., display_name: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class CreateApiKeyResponse(_Message):
+    """Response of CreateApiKey."""
+    api_key: ApiKey
+    """The key's record, without the key itself."""
+    key: _str
+    """The key itself, to be sent as `Authorization: Bearer <key>`."""
+    def __init__(self, *, api_key: ApiKey | _Mapping[_str, _Any] | None = ..., key: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["api_key"]) -> _bool: ...
+
+class ListApiKeysRequest(_Message):
+    """Request of ListApiKeys."""
+    client_id: _str
+    """Id of a client: returns only its keys; unset means the keys of all clients."""
+    page_size: _int
+    """Maximum number of keys to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    def __init__(self, *, client_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListApiKeysResponse(_Message):
+    """Response of ListApiKeys."""
+    api_keys: _Messages[ApiKey]
+    """The keys, newest first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, api_keys: _Iterable[ApiKey | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class RevokeApiKeyRequest(_Message):
+    """Request of RevokeApiKey."""
+    key_id: _str
+    """Id of the key."""
+    def __init__(self, *, key_id: _str | None = ...) -> None: ...
+
+class RevokeApiKeyResponse(_Message):
+    """Response of RevokeApiKey."""
+    api_key: ApiKey
+    """The revoked key."""
+    def __init__(self, *, api_key: ApiKey | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["api_key"]) -> _bool: ...
+
+class CreateStreamTicketRequest(_Message):
+    """Request of CreateStreamTicket."""
+    target: TicketTarget
+    """The stream that the ticket opens."""
+    def __init__(self, *, target: TicketTarget | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["target"]) -> _bool: ...
+
+class CreateStreamTicketResponse(_Message):
+    """Response of CreateStreamTicket."""
+    ticket: _str
+    """The ticket."""
+    expire_time: _Timestamp
+    """Time until which the ticket is valid for reconnects."""
+    def __init__(self, *, ticket: _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["expire_time"]) -> _bool: ...
+
+class AuthService(_Service):
+    """Works on credentials: API keys of clients, and tickets that let a browser open one stream."""
+    def create_api_key(self, request: CreateApiKeyRequest, *, timeout: _float | None = ...) -> CreateApiKeyResponse:
+        """
+        Creates an API key for a client. Only this response ever contains the key itself.
+
+        A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
+        """
+        ...
+    def list_api_keys(self, request: ListApiKeysRequest, *, timeout: _float | None = ...) -> ListApiKeysResponse:
+        """Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed."""
+        ...
+    def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
+        """
+        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
+        reconnect.
+
+        Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
+        """
+        ...
+    def create_stream_ticket(self, request: CreateStreamTicketRequest, *, timeout: _float | None = ...) -> CreateStreamTicketResponse:
+        """
+        Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
+        should not hold a key, such as browsers.
+
+        The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
+        within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
+        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+        run does not exist. A retry creates another ticket.
+        """
+        ...
+
+class AsyncAuthService(_AsyncService):
+    """Works on credentials: API keys of clients, and tickets that let a browser open one stream."""
+    async def create_api_key(self, request: CreateApiKeyRequest, *, timeout: _float | None = ...) -> CreateApiKeyResponse:
+        """
+        Creates an API key for a client. Only this response ever contains the key itself.
+
+        A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
+        """
+        ...
+    async def list_api_keys(self, request: ListApiKeysRequest, *, timeout: _float | None = ...) -> ListApiKeysResponse:
+        """Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed."""
+        ...
+    async def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
+        """
+        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
+        reconnect.
+
+        Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
+        """
+        ...
+    async def create_stream_ticket(self, request: CreateStreamTicketRequest, *, timeout: _float | None = ...) -> CreateStreamTicketResponse:
+        """
+        Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
+        should not hold a key, such as browsers.
+
+        The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
+        within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
+        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+        run does not exist. A retry creates another ticket.
+        """
+        ...
 
 class StatusCallback(_Message):
     """

@@ -8,7 +8,8 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { callTimeoutMs, prepareCall } from "../tools/call.ts";
-import type { Tool, ToolContext, ToolEffect, ToolOutcome, ToolProgress, ToolResult } from "../tools/tool.ts";
+import { printResult } from "../tools/result-json.ts";
+import type { Tool, ToolContext, ToolEffect, ToolOutcome, ToolProgress } from "../tools/tool.ts";
 import { isUndecided, outcomeOfRefusal } from "./approvals.ts";
 import { callsPerTurnMax } from "./calls.ts";
 import { describeTools } from "./invalid-calls.ts";
@@ -188,18 +189,6 @@ async function outcomeOf(
 
 /** Returns the outcome for the log. Lone surrogates, which a client's host may send, are replaced: they are invalid text. */
 function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {
-  const ending =
-    "error" in outcome ? { error: outcome.error.toWellFormed() } : { result: JSON.stringify(resultOf(outcome)) };
+  const ending = "error" in outcome ? { error: outcome.error.toWellFormed() } : { result: printResult(outcome) };
   return create(ToolCallCompletedSchema, { toolCallId: call.id, toolName: call.name, ...ending });
-}
-
-/** Returns the result as the log has it. */
-function resultOf({ content, media, structured }: ToolResult): object {
-  return {
-    content: content.toWellFormed(),
-    ...(media !== undefined && {
-      media: media.map(({ type, mediaType, data }) => ({ type, mime_type: mediaType, data })),
-    }),
-    ...(structured !== undefined && { structured_content: structured }),
-  };
 }

@@ -50,7 +50,7 @@ export class IdlePool<T> {
     return this.#closing.signal.aborted;
   }
 
-  /** Returns the value of a key, and opens it if there is none. Rejects when that fails. */
+  /** Returns the value of a key, and opens it first where the key has no value. Rejects when that fails. */
   async lease(key: string, open: () => Promise<T>): Promise<Lease<T>> {
     const { isOpen = () => true } = this.#options;
     for (;;) {

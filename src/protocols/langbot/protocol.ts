@@ -14,6 +14,7 @@ import { createResourceFinder } from "./handlers/resource-finder.ts";
 import { createRunnerService } from "./handlers/runner-service.ts";
 import { createRunnerWorkerService } from "./handlers/runner-worker-service.ts";
 import { openHostRate } from "./host/rate.ts";
+import { RunServers } from "./host/run-servers.ts";
 import { reasons } from "./reasons.ts";
 import { createRemoteRunner } from "./remote-runner/remote-runner.ts";
 import { retention } from "./retention.ts";
@@ -67,7 +68,10 @@ export const langbot: Protocol = {
       serve: (services) => {
         const resources = createResourceFinder(services);
         const hostRate = openHostRate(clock);
-        const deps = { ...services, mailboxes, forwarding, hostRate, runnerRunsMax: config.runnersMaxConcurrent };
+        const runServers = new RunServers({ ...services, idleMs: config.mcpIdleSecs * 1_000 });
+        closers.defer(() => runServers.close());
+        const runnerRunsMax = config.runnersMaxConcurrent;
+        const deps = { ...services, mailboxes, forwarding, hostRate, runServers, runnerRunsMax };
         return {
           agents: offerAgents(services),
           services: [

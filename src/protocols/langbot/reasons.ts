@@ -71,6 +71,18 @@ export const reasons = nameReasons({
     about: "A model or a tool that the runner called cannot be used at the moment.",
     fix: "Retry after a moment.",
   },
+  APPROVAL_REQUIRED: {
+    code: Code.PermissionDenied,
+    httpStatus: 403,
+    about: "The tool waits for a person, and no unused approval allows this call.",
+    fix: "Report an `action.requested` with the members that the message names, and give its sequence in `approval_sequence`.",
+  },
+  MCP_SERVER_FAILED: {
+    code: Code.Unavailable,
+    httpStatus: 502,
+    about: "An MCP server of the binding gave no list of its tools, so no run has started.",
+    fix: "Read the message, which names the server. Correct the binding, or send the event again when the server answers.",
+  },
   KNOWLEDGE_BASE_NOT_FOUND: {
     code: Code.NotFound,
     httpStatus: 404,

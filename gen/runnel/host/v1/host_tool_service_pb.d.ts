@@ -83,6 +83,16 @@ export declare type CallToolRequest = Message<"runnel.host.v1.CallToolRequest"> 
    * @generated from field: string parameters = 3;
    */
   parameters: string;
+
+  /**
+   * For a tool that waits for a person (`McpServer.approve`): the sequence of the runner's `action.requested` for this call, with the
+   * action `call_tool`, the target `{"tool_name": …}` and the arguments as its payload. Its approval allows one call. The call waits up
+   * to 20 s for the decision; without one by then it is `runtime_error` (HOST_CALL_UNAVAILABLE), and may be made again. Without an
+   * approval it is `unauthorized` (APPROVAL_REQUIRED). Unset for every other tool.
+   *
+   * @generated from field: int64 approval_sequence = 4;
+   */
+  approvalSequence: bigint;
 };
 
 /**
@@ -98,7 +108,8 @@ export declare const CallToolRequestSchema: GenMessage<CallToolRequest>;
  */
 export declare type CallToolResponse = Message<"runnel.host.v1.CallToolResponse"> & {
   /**
-   * Result of the tool, a JSON object.
+   * Result of the tool, a JSON object: `content`, a text; `media`, images and recordings of an MCP server's tool, each with `type`,
+   * `mime_type` and `data` in Base64; and `structured_content`, the same as JSON, where that server gives it.
    *
    * @generated from field: string result = 1;
    */
@@ -130,8 +141,9 @@ export declare const HostToolService: GenService<{
   /**
    * Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.
    *
-   * The tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`);
-   * beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
+   * The tool works in the directory of the run's own session; a tool of an MCP server works at its server. Each call counts towards the
+   * run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may
+   * have had its effects.
    *
    * @generated from rpc runnel.host.v1.HostToolService.CallTool
    */

@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { McpServer } from "../../v1/session_pb.js";
 
 /**
  * Describes the file runnel/runner/v1/binding.proto.
@@ -240,6 +241,16 @@ export declare type ResourcePolicy = Message<"runnel.runner.v1.ResourcePolicy"> 
    * @generated from field: bool allow_workspace_storage = 6;
    */
   allowWorkspaceStorage: boolean;
+
+  /**
+   * MCP servers whose tools the runner may use, at most 16. StartRun lists the tools, and the run keeps that list:
+   * `resources.tools` has each of them by the name that `McpServer.prefix` gives it, with the type `mcp`. A server that gives no list
+   * refuses the event (MCP_SERVER_FAILED). `McpServer.approve` needs `approval_policy.required`; `McpServer.repeatable` is unset, because
+   * a runner repeats its calls itself. No answer of the service has the values of headers.
+   *
+   * @generated from field: repeated runnel.v1.McpServer mcp_servers = 7;
+   */
+  mcpServers: McpServer[];
 };
 
 /**

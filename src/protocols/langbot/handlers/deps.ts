@@ -2,6 +2,7 @@
 
 import type { ServiceDeps } from "../../../api/deps.ts";
 import type { HostDeps } from "../host/access.ts";
+import type { RunServers } from "../host/run-servers.ts";
 import type { AssignmentDeps } from "../runners/assignments.ts";
 import type { Forwarding } from "../runners/forwarding.ts";
 import type { Mailboxes } from "../runners/mailbox.ts";
@@ -10,4 +11,5 @@ import type { Mailboxes } from "../runners/mailbox.ts";
 export interface LangbotDeps extends ServiceDeps, AssignmentDeps, HostDeps {
   readonly mailboxes: Mailboxes;
   readonly forwarding: Forwarding;
+  readonly runServers: Pick<RunServers, "lease">;
 }

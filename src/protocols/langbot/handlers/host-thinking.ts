@@ -18,7 +18,20 @@ type HostThinking = ServiceImpl<typeof HostModelService> &
 
 /** Dependencies of the handlers for models, tools and knowledge. */
 export type HostThinkingDeps = HostDeps &
-  Pick<LangbotDeps, "db" | "clock" | "events" | "config" | "models" | "dayBudget" | "selectTools" | "workDirs">;
+  Pick<
+    LangbotDeps,
+    | "db"
+    | "clock"
+    | "events"
+    | "config"
+    | "models"
+    | "dayBudget"
+    | "selectTools"
+    | "workDirs"
+    | "runServers"
+    | "wakeup"
+    | "drain"
+  >;
 
 /** Creates the handlers for models, tools and knowledge. */
 export function createHostThinking(deps: HostThinkingDeps): HostThinking {
@@ -51,7 +64,7 @@ export function createHostThinking(deps: HostThinkingDeps): HostThinking {
     getTool: async (request, context) => {
       const needs = { tool: request.toolName, operation: "detail" };
       const call = { runId: request.runId, action: "get_tool_detail", needs } as const;
-      return await withHostRun(deps, context, call, async () => ({ tool: getTool(tools, request) }));
+      return await withHostRun(deps, context, call, async (run) => ({ tool: await getTool(tools, run, request) }));
     },
     callTool: async (request, context) => {
       const needs = { tool: request.toolName, operation: "call" };

@@ -1,6 +1,8 @@
 // The part of RunnerService that clients configure: bindings (which runner takes which events), agent profiles and files.
 
 import type { ServiceImpl } from "@connectrpc/connect";
+import type { AgentProfile } from "#gen/runnel/runner/v1/agent_profile_pb.js";
+import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import type { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
@@ -9,10 +11,17 @@ import { reasons } from "../reasons.ts";
 import { agentProfileFromRow, agentProfileToBytes, assertAgentProfile } from "../runners/agent-profile.ts";
 import { assertBinding, bindingFromRow, bindingToBytes, scopeKeyOf } from "../runners/binding.ts";
 import { configFileToProto } from "../runners/to-proto.ts";
-import { deleteAgentProfile, findAgentProfile, listAgentProfiles, putAgentProfile } from "../storage/agent-profile.ts";
-import { deleteBinding, findBinding, listBindings, putBinding } from "../storage/binding.ts";
+import {
+  type AgentProfileRow,
+  deleteAgentProfile,
+  findAgentProfile,
+  listAgentProfiles,
+  putAgentProfile,
+} from "../storage/agent-profile.ts";
+import { type BindingRow, deleteBinding, findBinding, listBindings, putBinding } from "../storage/binding.ts";
 import { deleteConfigFile, listConfigFiles, putConfigFile } from "../storage/config-file.ts";
 import type { LangbotDeps } from "./deps.ts";
+import { assertServers, hideServers } from "./mcp-servers.ts";
 
 type RunnerConfig = Pick<
   ServiceImpl<typeof RunnerService>,
@@ -30,12 +39,17 @@ type RunnerConfig = Pick<
 >;
 
 /** Creates the handlers for bindings, agent profiles and config files. */
-export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cursors">): RunnerConfig {
+export function createRunnerConfig({
+  db,
+  cursors,
+  toolbox,
+}: Pick<LangbotDeps, "db" | "cursors" | "toolbox">): RunnerConfig {
   return {
     putBinding: async ({ binding: wanted }, { values }) => {
       const { client } = requireClient(values);
       const binding = requireWanted(wanted, "a binding");
       assertBinding(binding);
+      assertServers(toolbox, client, binding, "binding");
       const { bindingId } = binding;
       const row = await putBinding(db, {
         client,
@@ -43,11 +57,11 @@ export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cu
         scope: scopeKeyOf(binding),
         body: bindingToBytes(binding),
       });
-      return { binding: bindingFromRow(row) };
+      return { binding: showBinding(row) };
     },
     getBinding: async ({ bindingId }, { values }) => {
       const { client } = requireClient(values);
-      return { binding: bindingFromRow(requireBinding(await findBinding(db, { client, bindingId }))) };
+      return { binding: showBinding(requireBinding(await findBinding(db, { client, bindingId }))) };
     },
     listBindings: async (request, { values }) => {
       const { client } = requireClient(values);
@@ -56,7 +70,7 @@ export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cu
       const after = cursors.decode(scope, request.pageToken);
       const page = await listBindings(db, { client, after, limit });
       return {
-        bindings: page.rows.map(bindingFromRow),
+        bindings: page.rows.map(showBinding),
         nextPageToken: nextTokenOf(page, ({ binding_id }) => cursors.encode(scope, binding_id)),
       };
     },
@@ -69,12 +83,13 @@ export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cu
       const { client } = requireClient(values);
       const agent = requireWanted(wanted, "an agent");
       assertAgentProfile(agent);
+      assertServers(toolbox, client, agent, "agent");
       const row = await putAgentProfile(db, { client, agentId: agent.agentId, body: agentProfileToBytes(agent) });
-      return { agent: agentProfileFromRow(row) };
+      return { agent: showAgent(row) };
     },
     getAgentProfile: async ({ agentId }, { values }) => {
       const { client } = requireClient(values);
-      return { agent: agentProfileFromRow(requireAgent(await findAgentProfile(db, { client, agentId }))) };
+      return { agent: showAgent(requireAgent(await findAgentProfile(db, { client, agentId }))) };
     },
     listAgentProfiles: async (request, { values }) => {
       const { client } = requireClient(values);
@@ -83,7 +98,7 @@ export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cu
       const after = cursors.decode(scope, request.pageToken);
       const page = await listAgentProfiles(db, { client, after, limit });
       return {
-        agents: page.rows.map(agentProfileFromRow),
+        agents: page.rows.map(showAgent),
         nextPageToken: nextTokenOf(page, ({ agent_id }) => cursors.encode(scope, agent_id)),
       };
     },
@@ -113,6 +128,14 @@ export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cu
       return {};
     },
   };
+}
+
+function showBinding(row: BindingRow): Binding {
+  return hideServers(bindingFromRow(row));
+}
+
+function showAgent(row: AgentProfileRow): AgentProfile {
+  return hideServers(agentProfileFromRow(row));
 }
 
 function requireAgent<T>(agent: T | undefined): T {

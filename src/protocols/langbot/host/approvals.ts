@@ -6,16 +6,19 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { GetApprovalRequest, GetApprovalResponseSchema } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import { approvalNotFound, approvalStates } from "../../../engine/approvals/decide.ts";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
-import { markApprovalUsed } from "../../../engine/storage/approval.ts";
+import { findApproval, markApprovalUsed } from "../../../engine/storage/approval.ts";
 import { over } from "../../../platform/base/clock.ts";
-import { invalidField } from "../../../platform/base/fault.ts";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { parseExact, printJson } from "../../../platform/base/json/exact.ts";
+import { isObject } from "../../../platform/base/json/parse-object.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
 import { isStorableText } from "../../../platform/database/database.ts";
+import { reasons } from "../reasons.ts";
 import { type AwaitedApproval, findApprovalOfResult } from "../storage/approval.ts";
 import { beingCancelled, type HostContext, type HostDeps, type HostRun, holdHostRun, withHostRun } from "./access.ts";
 
 /** Dependencies of the approval action. */
-export interface ApprovalDeps extends HostDeps {
+export interface ApprovalDeps extends Pick<HostDeps, "db" | "clock"> {
   readonly wakeup: Wakeup;
   /** Aborts when this replica stops serving. A waiting runner then asks another one. */
   readonly drain: AbortSignal;
@@ -31,7 +34,7 @@ const pollMs = 1_000;
 
 /** Returns the state of an approval, once it is decided or the wait is over. An approved one is marked as used. */
 export async function getApproval(
-  deps: ApprovalDeps,
+  deps: ApprovalDeps & HostDeps,
   context: HostContext,
   request: GetApprovalRequest,
 ): Promise<MessageInitShape<typeof GetApprovalResponseSchema>> {
@@ -52,6 +55,62 @@ export async function getApproval(
   });
 }
 
+/** A call of a tool that waits for a person. */
+export interface CallToAllow {
+  readonly toolName: string;
+  /** A JSON object. */
+  readonly parameters: string;
+  /** The number of the action that asks for it. */
+  readonly sequence: bigint;
+  /** Identifies the call. */
+  readonly useId: string;
+}
+
+/**
+ * Uses the approval of a call, which allows it once. Waits for the decision for a while.
+ * @throws Fault APPROVAL_REQUIRED unless a person has approved exactly this call, and HOST_CALL_UNAVAILABLE while it is not decided.
+ */
+export async function useApprovalOfCall(
+  deps: ApprovalDeps,
+  run: Pick<HostRun, "runId" | "attempt" | "scope" | "signal">,
+  call: CallToAllow,
+): Promise<void> {
+  const { toolName, sequence, useId } = call;
+  if (sequence < 1n || sequence > sequenceMax) {
+    throw notAllowed(call, "it has no approval_sequence");
+  }
+  const awaited = await waitForDecision(deps, run, { sequence, waitSeconds: waitSecondsMax });
+  if (awaited.state === "pending") {
+    const message = `tool ${toolName}: its approval ${awaited.id} is not decided yet: make the call again`;
+    throw new Fault(reasons.HOST_CALL_UNAVAILABLE, message);
+  }
+  await deps.db.transaction().execute(async (trx) => {
+    const { isCancelling } = await holdHostRun(trx, run);
+    if (isCancelling) {
+      throw beingCancelled();
+    }
+    const approval = await findApproval(trx, { client: run.scope.client, id: awaited.id });
+    if (!isRequestOf(call, approval?.request)) {
+      throw notAllowed(call, `result ${sequence} asks for something else`);
+    }
+    if (!(await markApprovalUsed(trx, { id: awaited.id, useId }))) {
+      throw notAllowed(call, `its approval is ${approval?.state ?? "gone"}`);
+    }
+  });
+}
+
+function notAllowed({ toolName }: CallToAllow, why: string): Fault {
+  const fix = `report action.requested with the action call_tool, the target {"tool_name": …} and the arguments as its payload`;
+  return new Fault(reasons.APPROVAL_REQUIRED, `tool ${toolName} waits for a person, and ${why}: ${fix}`);
+}
+
+/** Whether a person was asked for this call: the same tool, with the same arguments as they were written. */
+function isRequestOf({ toolName, parameters }: CallToAllow, request = "{}"): boolean {
+  const { action, target, payload } = parseExact(request) as Readonly<Record<string, unknown>>;
+  const isSame = printJson(payload ?? {}) === printJson(parseExact(parameters));
+  return action === "call_tool" && isObject(target) && target.tool_name === toolName && isSame;
+}
+
 function assertArguments({ sequence, useId, waitSeconds }: GetApprovalRequest): void {
   if (sequence < 1n || sequence > sequenceMax) {
     throw invalidField("sequence", "give the sequence of the action.requested");
@@ -69,8 +128,8 @@ function assertArguments({ sequence, useId, waitSeconds }: GetApprovalRequest): 
  */
 async function waitForDecision(
   { db, clock, wakeup, drain }: ApprovalDeps,
-  { runId, signal }: HostRun,
-  { sequence, waitSeconds }: GetApprovalRequest,
+  { runId, signal }: Pick<HostRun, "runId" | "signal">,
+  { sequence, waitSeconds }: Pick<GetApprovalRequest, "sequence" | "waitSeconds">,
 ): Promise<AwaitedApproval> {
   const endMs = clock.monotonicMs() + waitSeconds * 1_000;
   let wake = new AbortController();

@@ -1,5 +1,5 @@
 // Tool calls of runners: the description of a tool, and its execution. Tools work in the directory of the run's own session, as
-// confined as the tools of any session.
+// confined as the tools of any session. Those of MCP servers are the ones that the run keeps, called as the agent loop calls them.
 //
 // A repeated call is executed again: no key distinguishes a retry from another call. A call whose answer was lost may have had
 // its effects.
@@ -12,6 +12,7 @@ import type { CallToolRequest, GetToolRequest } from "#gen/runnel/host/v1/host_t
 import { MemoryScope } from "#gen/runnel/v1/memory_pb.js";
 import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { prepareCall } from "../../../agent/tools/call.ts";
+import { printResult } from "../../../agent/tools/result-json.ts";
 import type { Tool, ToolOutcome } from "../../../agent/tools/tool.ts";
 import type { Toolbox } from "../../../agent/tools/toolbox.ts";
 import { type FindMemory, memoryOfClient } from "../../../engine/memory/owner.ts";
@@ -27,14 +28,17 @@ import { reasons } from "../reasons.ts";
 import { type StateScope, stateKey } from "../runners/scope.ts";
 import { takeToolCall } from "../storage/host-usage.ts";
 import { type HostRun, holdHostRun } from "./access.ts";
+import { type ApprovalDeps, useApprovalOfCall } from "./approvals.ts";
+import type { RunServers } from "./run-servers.ts";
 
 /** Dependencies of tool calls. */
-export interface ToolDeps {
+export interface ToolDeps extends ApprovalDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Events;
   readonly toolbox: Pick<Toolbox, "select">;
   readonly workDirs: Pick<WorkDirs, "open">;
+  readonly runServers: Pick<RunServers, "lease">;
   /** The maximum tool calls of one run. */
   readonly toolCallsMax: number;
 }
@@ -47,22 +51,27 @@ export interface ToolDetail {
   readonly parameters: object;
 }
 
-/** The timeout of a tool: shorter than the protocol's limit, which leaves the tool a moment to end. */
+/** The maximum duration of a call: shorter than the protocol's limit, which leaves the tool a moment to end. */
 const callTimeoutMs = 170_000;
 
-/** Returns undefined when this service does not offer the tool. */
+/** Returns a tool of the service; undefined when it does not offer the tool. */
 export function findTool({ toolbox }: Pick<ToolDeps, "toolbox">, name: string): ToolDetail | undefined {
   const tool = selectTool(toolbox, name);
-  return tool && { name: tool.name, description: tool.description, parameters: tool.parameters };
+  return tool && detailOf(tool);
+}
+
+function detailOf({ name, description, parameters }: Tool): ToolDetail {
+  return { name, description, parameters };
 }
 
 /** Returns the tool as JSON. Throws Fault RESOURCE_NOT_FOUND when this service does not offer it. */
-export function getTool(deps: Pick<ToolDeps, "toolbox">, { toolName }: GetToolRequest): string {
-  const detail = findTool(deps, toolName);
-  if (detail === undefined) {
-    throw notOffered(toolName);
-  }
-  return JSON.stringify(detail);
+export async function getTool(
+  deps: Pick<ToolDeps, "toolbox" | "runServers">,
+  run: Pick<CallingRun, "runId" | "grant">,
+  { toolName }: GetToolRequest,
+): Promise<string> {
+  using opened = await openTool(deps, run, toolName);
+  return JSON.stringify(detailOf(opened.tool));
 }
 
 /** The run whose runner calls. */
@@ -72,28 +81,50 @@ type CallingRun = Pick<HostRun, "runId" | "attempt" | "scope" | "grant" | "signa
 export async function callTool(
   deps: ToolDeps,
   run: CallingRun,
-  { toolName, parameters }: CallToolRequest,
+  { toolName, parameters, approvalSequence }: CallToolRequest,
 ): Promise<string> {
-  const tool = selectTool(deps.toolbox, toolName);
-  if (tool === undefined) {
-    throw notOffered(toolName);
-  }
+  using opened = await openTool(deps, run, toolName);
+  const { tool } = opened;
   const args = parameters === "" ? "{}" : readObjectText(parameters, "parameters").text;
+  const id = newUuid(deps.clock.nowMs());
+  if (tool.needsApproval === true) {
+    await useApprovalOfCall(deps, run, { toolName, parameters: args, sequence: approvalSequence, useId: id });
+  }
   if (!(await takeToolCall(deps.db, { runId: run.runId, max: deps.toolCallsMax }))) {
     throw new Fault("QUOTA_EXHAUSTED", `the run has reached its maximum of tool calls (${deps.toolCallsMax})`);
   }
-  const outcome = await runMeasured(deps, tool, args, run);
+  const outcome = await runMeasured(deps, tool, { id, args }, run);
   run.signal.throwIfAborted();
   if ("error" in outcome) {
     throw new Fault(reasons.HOST_CALL_FAILED, `tool ${toolName} failed: ${outcome.error.toWellFormed()}`);
   }
-  return JSON.stringify({ content: outcome.content.toWellFormed() });
+  return printResult(outcome);
+}
+
+interface OpenedTool extends Disposable {
+  readonly tool: Tool;
+}
+
+/** Finds a tool of the run's MCP servers or of the service. Throws Fault RESOURCE_NOT_FOUND. */
+async function openTool(
+  { toolbox, runServers }: Pick<ToolDeps, "toolbox" | "runServers">,
+  { runId, grant }: Pick<CallingRun, "runId" | "grant">,
+  name: string,
+): Promise<OpenedTool> {
+  const lease = grant.hasServers === true ? await runServers.lease(runId) : undefined;
+  const tool = lease?.value.tools.find((each) => each.name === name) ?? selectTool(toolbox, name);
+  const release = (): void => lease?.release();
+  if (tool === undefined) {
+    release();
+    throw notOffered(name);
+  }
+  return { tool, [Symbol.dispose]: release };
 }
 
 async function runMeasured(
   { db, clock, events, workDirs }: ToolDeps,
   tool: Tool,
-  args: string,
+  { id, args }: { readonly id: string; readonly args: string },
   run: CallingRun,
 ): Promise<ToolOutcome> {
   const { runId, signal } = run;
@@ -102,10 +133,11 @@ async function runMeasured(
     throw new Fault(reasons.GRANT_REFUSED, "run is not active");
   }
   const place = await workDirs.open(session, undefined);
-  const call = { id: newUuid(clock.nowMs()), written: args, traceParent: undefined };
+  const call = { id, written: args, traceParent: undefined };
   const startMs = clock.monotonicMs();
   const context = { ...place, sessionId: session.name, findMemory: findMemoryOf(run), signal, call };
-  const prepared = await prepareCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
+  const timeoutMs = Math.min(tool.timeoutMs ?? callTimeoutMs, callTimeoutMs);
+  const prepared = await prepareCall(tool, args, context, { timeoutMs, clock });
   const outcome =
     "settle" in prepared
       ? await db.transaction().execute(async (trx) => {

@@ -4,6 +4,7 @@
 // A1  Nothing is granted that the manifest does not ask for, or that the binding does not allow.
 // A2  A resource that this service does not find is not granted.
 // A3  Operations are always listed. A resource without operations is left out.
+// A4  The tools of MCP servers are those that the servers list at the start of the run. A server without a list refuses the start.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -20,10 +21,12 @@ import {
 } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
 import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import type { RunnerManifest, RunnerPermissions, RunnerPermissionsSchema } from "#gen/runnel/runner/v1/runner_pb.js";
+import type { McpServer } from "#gen/runnel/v1/session_pb.js";
 import { configOf } from "./binding.ts";
 import { textsOfFields } from "./config-fields.ts";
 import { deliveryOf } from "./delivery.ts";
 import { type Api, apis, type Grant, type Operations } from "./grant.ts";
+import type { KeptServers } from "./kept-servers.ts";
 import { isStateScope, type RunScope, type StateScope, stateKey } from "./scope.ts";
 
 /** Finds the resources that can be granted. */
@@ -35,6 +38,23 @@ export interface ResourceFinder {
     client: string,
     ids: readonly string[],
   ) => Promise<ReadonlyMap<string, FoundKnowledgeBase>>;
+  /** Lists the tools of MCP servers. Throws Fault MCP_SERVER_FAILED when one of them gives no list. */
+  readonly listServerTools: (servers: readonly McpServer[], run: ListingRun) => Promise<ListedServerTools>;
+}
+
+/** The run that lists the tools of its servers. */
+export interface ListingRun {
+  readonly client: string;
+  /** The session of the run, in which the programs of servers work. */
+  readonly session: string;
+  /** The names of its other tools. */
+  readonly taken: readonly string[];
+}
+
+/** The tools of MCP servers, as a runner sees them and as the run keeps them. */
+export interface ListedServerTools {
+  readonly tools: readonly (FoundTool & { readonly name: string })[];
+  readonly kept: KeptServers["tools"];
 }
 
 /** A model that can be granted. */
@@ -63,19 +83,25 @@ export interface Authorized {
   readonly resources: AgentResources;
   /** The context window of the first LLM in tokens. Undefined when the run has no LLM, or when it is unknown. */
   readonly contextTokens: number | undefined;
+  /** The MCP servers of the run; undefined without any. */
+  readonly servers: KeptServers | undefined;
 }
 
 interface Asked {
   readonly manifest: RunnerManifest;
   readonly binding: Binding;
   readonly scope: RunScope;
+  /** The session that the run will have. */
+  readonly session: string;
 }
 
 /** Decides the grant of a run. Called before the run's transaction, since finding resources may take a while. */
 export async function authorize(asked: Asked, finder: ResourceFinder): Promise<Authorized> {
   const { manifest, binding, scope } = asked;
   const models = findModels(asked, finder);
-  const tools = findTools(asked, finder);
+  const own = findTools(asked, finder);
+  const { tools: ofServers, servers } = await findServerTools(asked, own, finder);
+  const tools = [...own, ...ofServers];
   const knowledgeBases = await findKnowledgeBases(asked, finder);
   const files = findFiles(asked);
   const storage = storageOf(asked);
@@ -90,6 +116,7 @@ export async function authorize(asked: Asked, finder: ResourceFinder): Promise<A
   const grant: Grant = {
     models: operationsBy(resources.models, ({ modelId }) => modelId),
     tools: operationsBy(tools, ({ toolName }) => toolName),
+    ...(servers !== undefined && { hasServers: true }),
     knowledgeBases: operationsBy(knowledgeBases, ({ kbId }) => kbId),
     files: files.map(({ fileId }) => fileId),
     ...storage,
@@ -100,7 +127,7 @@ export async function authorize(asked: Asked, finder: ResourceFinder): Promise<A
     announcesStreaming: manifest.capabilities?.streaming ?? false,
   };
   const talker = models.find(({ found }) => found.type === "llm");
-  return { grant, resources, contextTokens: talker?.found.contextTokens };
+  return { grant, resources, contextTokens: talker?.found.contextTokens, servers };
 }
 
 type PermissionKind = keyof typeof RunnerPermissionsSchema.field;
@@ -145,8 +172,13 @@ function findModels({ manifest, binding }: Asked, { findModel }: ResourceFinder)
   });
 }
 
-function findTools({ manifest, binding }: Asked, { findTool }: ResourceFinder): ToolResource[] {
-  const operations = manifest.capabilities?.toolCalling ? [...permissionsOf(manifest, "tools")] : [];
+function toolOperationsOf({ manifest }: Asked): string[] {
+  return manifest.capabilities?.toolCalling ? [...permissionsOf(manifest, "tools")] : [];
+}
+
+function findTools(asked: Asked, { findTool }: ResourceFinder): ToolResource[] {
+  const { binding } = asked;
+  const operations = toolOperationsOf(asked);
   const names = operations.length === 0 ? [] : new Set(binding.resourcePolicy?.allowedTools);
   return [...names].flatMap((toolName) => {
     const found = findTool(toolName);
@@ -156,6 +188,29 @@ function findTools({ manifest, binding }: Asked, { findTool }: ResourceFinder): 
     const { description, parameters } = found;
     return create(ToolResourceSchema, { toolName, description, operations, parameters: JSON.stringify(parameters) });
   });
+}
+
+/** Lists the tools of the binding's MCP servers, unless the runner asks for no tools. */
+async function findServerTools(
+  asked: Asked,
+  own: readonly ToolResource[],
+  { listServerTools }: ResourceFinder,
+): Promise<{ readonly tools: ToolResource[]; readonly servers?: KeptServers }> {
+  const { binding, scope, session } = asked;
+  const operations = toolOperationsOf(asked);
+  const servers = binding.resourcePolicy?.mcpServers ?? [];
+  if (operations.length === 0 || servers.length === 0) {
+    return { tools: [] };
+  }
+  const taken = own.map(({ toolName }) => toolName);
+  const listed = await listServerTools(servers, { client: scope.client, session, taken });
+  const tools = listed.tools.map(({ name, description, parameters }) =>
+    create(ToolResourceSchema, {
+      ...{ toolName: name, toolType: "mcp", description, operations },
+      parameters: JSON.stringify(parameters),
+    }),
+  );
+  return { tools, servers: { servers, tools: listed.kept } };
 }
 
 async function findKnowledgeBases(

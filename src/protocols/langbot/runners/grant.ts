@@ -8,6 +8,8 @@ export interface Grant {
   /** Operations by model id. */
   readonly models: Operations;
   readonly tools: Operations;
+  /** True when some of the tools are those of MCP servers, which the run keeps apart. */
+  readonly hasServers?: boolean;
   readonly knowledgeBases: Operations;
   /** Keys of files that the configuration names. */
   readonly files: readonly string[];

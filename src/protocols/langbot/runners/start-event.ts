@@ -36,6 +36,7 @@ import { type EventMessage, inputMessage, inputText } from "./event-message.ts";
 import { scopeOfEvent } from "./event-scope.ts";
 import { assertStorable } from "./free-fields.ts";
 import { historyCursorScope } from "./history-cursor.ts";
+import { keptServersToBytes } from "./kept-servers.ts";
 import { manifestFromBytes } from "./manifest.ts";
 import { workerSeenWithinMs } from "./register.ts";
 import { conversationKey, type RunScope, stateKey } from "./scope.ts";
@@ -77,6 +78,8 @@ export interface PreparedStart {
   /** The address where the runner is dialled. Undefined for a runner that dials in. */
   readonly address: RunnerAddress | undefined;
   readonly scope: RunScope;
+  /** The session that the run will have. */
+  readonly session: string;
   readonly authorized: Authorized;
   readonly state: StateSnapshot;
   readonly timeoutMs: number;
@@ -84,8 +87,8 @@ export interface PreparedStart {
 }
 
 /**
- * Decides about an event. Throws Fault INVALID_ARGUMENT, BINDING_NOT_FOUND, BINDING_AMBIGUOUS, AGENT_NOT_FOUND or
- * RUNNER_NOT_FOUND.
+ * Decides about an event. Throws Fault INVALID_ARGUMENT, BINDING_NOT_FOUND, BINDING_AMBIGUOUS, AGENT_NOT_FOUND, RUNNER_NOT_FOUND or
+ * MCP_SERVER_FAILED.
  */
 export async function prepareStart(
   deps: StartEventDeps,
@@ -103,7 +106,9 @@ export async function prepareStart(
     throw new Fault(reasons.RUNNER_NOT_FOUND, why);
   }
   const scope = scopeOfEvent(event, { client, runnerId, bindingId });
-  const authorized = await authorize({ manifest: manifestFromBytes(runner.manifest), binding, scope }, deps.resources);
+  const session = newUuid(deps.clock.nowMs());
+  const manifest = manifestFromBytes(runner.manifest);
+  const authorized = await authorize({ manifest, binding, scope, session }, deps.resources);
   const state = await readState(deps.db, scope, authorized);
   const address = runner.url === null ? undefined : await findRunnerAddress(deps.db, { client, runnerId });
   return {
@@ -115,6 +120,7 @@ export async function prepareStart(
     era: runner.era,
     address,
     scope,
+    session,
     authorized,
     state,
     timeoutMs,
@@ -131,7 +137,7 @@ export async function writeStart(trx: Transaction, deps: StartEventDeps, start: 
   const { runnerId, bindingId } = scope;
   const queued = {
     id: runId,
-    session: newUuid(nowMs),
+    session: start.session,
     client,
     driver: remoteDriver,
     sessionAgent: toBinary(AgentSchema, create(AgentSchema, { name: runnerId })),
@@ -175,6 +181,7 @@ export async function writeStart(trx: Transaction, deps: StartEventDeps, start: 
     scope,
     granted: authorized.grant,
     context: bytes,
+    mcp: authorized.servers && keptServersToBytes(authorized.servers),
     address,
   });
   failpoint("event.written");

@@ -20,6 +20,8 @@ export interface NewRemoteRun {
   /** A Grant of `runners/`. */
   readonly granted: unknown;
   readonly context: Uint8Array;
+  /** The KeptServers of `runners/`, encoded; undefined for a run without MCP servers. */
+  readonly mcp?: Uint8Array | undefined;
   /** Undefined for a run that a worker takes. A dialled run needs no acceptance. */
   readonly address: RunnerAddress | undefined;
 }
@@ -37,17 +39,27 @@ export async function insertRemoteRun(trx: Transaction, run: NewRemoteRun): Prom
       scope: JSON.stringify(run.scope),
       granted: JSON.stringify(run.granted),
       context: Buffer.from(run.context),
+      mcp: run.mcp === undefined ? null : Buffer.from(run.mcp),
       ...(run.address && { ...run.address, attempt: 1 }),
     })
     .execute();
 }
 
+/** Without its MCP servers, which few calls need. */
+const runColumns = ["run_id", "client", "era", "scope", "granted", "context", "attempt", "url"] as const;
+
 /** Returns a run; undefined when it is not a runner's. */
 export async function findRemoteRun(
   db: Db | Transaction,
   runId: string,
-): Promise<Selectable<RemoteRunTable> | undefined> {
-  return await db.selectFrom("remote_run").selectAll().where("run_id", "=", runId).executeTakeFirst();
+): Promise<Pick<Selectable<RemoteRunTable>, (typeof runColumns)[number]> | undefined> {
+  return await db.selectFrom("remote_run").select(runColumns).where("run_id", "=", runId).executeTakeFirst();
+}
+
+/** Returns the encoded MCP servers of a run; undefined without any. */
+export async function findServersOfRun(db: Db, runId: string): Promise<Uint8Array | undefined> {
+  const row = await db.selectFrom("remote_run").select("mcp").where("run_id", "=", runId).executeTakeFirst();
+  return row?.mcp ?? undefined;
 }
 
 /** Lists the runners and bindings of runs. */
@@ -165,5 +177,7 @@ export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<
   await sql`delete from artifact where run_id = any(${ids}::uuid[])`.execute(db);
   await sql`update result_verdict set diagnostics = '{}' where run_id = any(${ids}::uuid[])`.execute(db);
   await sql`update agent_event set record = '' where run_id = any(${ids}::uuid[])`.execute(db);
-  await sql`update remote_run set context = '', credential = null where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update remote_run set context = '', mcp = null, credential = null where run_id = any(${ids}::uuid[])`.execute(
+    db,
+  );
 }

@@ -91,6 +91,7 @@ export interface RemoteRunTable {
   used_cost_micro_usd: Generated<number>;
   url: string | null;
   credential: string | null;
+  mcp: Uint8Array | null;
 }
 
 /** Verdicts on results that are not in the log as they were reported. */

@@ -131,9 +131,14 @@ type CallToolRequest struct {
 	// Name of the tool.
 	ToolName string `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
 	// Arguments of the call, a JSON object.
-	Parameters    string `protobuf:"bytes,3,opt,name=parameters,proto3" json:"parameters,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Parameters string `protobuf:"bytes,3,opt,name=parameters,proto3" json:"parameters,omitempty"`
+	// For a tool that waits for a person (`McpServer.approve`): the sequence of the runner's `action.requested` for this call, with the
+	// action `call_tool`, the target `{"tool_name": …}` and the arguments as its payload. Its approval allows one call. The call waits up
+	// to 20 s for the decision; without one by then it is `runtime_error` (HOST_CALL_UNAVAILABLE), and may be made again. Without an
+	// approval it is `unauthorized` (APPROVAL_REQUIRED). Unset for every other tool.
+	ApprovalSequence int64 `protobuf:"varint,4,opt,name=approval_sequence,json=approvalSequence,proto3" json:"approval_sequence,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CallToolRequest) Reset() {
@@ -187,10 +192,18 @@ func (x *CallToolRequest) GetParameters() string {
 	return ""
 }
 
+func (x *CallToolRequest) GetApprovalSequence() int64 {
+	if x != nil {
+		return x.ApprovalSequence
+	}
+	return 0
+}
+
 // Response of CallTool.
 type CallToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Result of the tool, a JSON object.
+	// Result of the tool, a JSON object: `content`, a text; `media`, images and recordings of an MCP server's tool, each with `type`,
+	// `mime_type` and `data` in Base64; and `structured_content`, the same as JSON, where that server gives it.
 	Result        string `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -242,13 +255,14 @@ const file_runnel_host_v1_host_tool_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1b\n" +
 	"\ttool_name\x18\x02 \x01(\tR\btoolName\".\n" +
 	"\x0fGetToolResponse\x12\x1b\n" +
-	"\x04tool\x18\x01 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\x04tool\"n\n" +
+	"\x04tool\x18\x01 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\x04tool\"\x9b\x01\n" +
 	"\x0fCallToolRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1b\n" +
 	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12'\n" +
 	"\n" +
 	"parameters\x18\x03 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\n" +
-	"parameters\"3\n" +
+	"parameters\x12+\n" +
+	"\x11approval_sequence\x18\x04 \x01(\x03R\x10approvalSequence\"3\n" +
 	"\x10CallToolResponse\x12\x1f\n" +
 	"\x06result\x18\x01 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\x06result2\xbd\x01\n" +
 	"\x0fHostToolService\x12T\n" +

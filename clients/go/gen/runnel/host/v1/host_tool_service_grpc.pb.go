@@ -33,8 +33,9 @@ type HostToolServiceClient interface {
 	GetTool(ctx context.Context, in *GetToolRequest, opts ...grpc.CallOption) (*GetToolResponse, error)
 	// Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.
 	//
-	// The tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`);
-	// beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
+	// The tool works in the directory of the run's own session; a tool of an MCP server works at its server. Each call counts towards the
+	// run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may
+	// have had its effects.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
 }
 
@@ -76,8 +77,9 @@ type HostToolServiceServer interface {
 	GetTool(context.Context, *GetToolRequest) (*GetToolResponse, error)
 	// Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.
 	//
-	// The tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`);
-	// beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
+	// The tool works in the directory of the run's own session; a tool of an MCP server works at its server. Each call counts towards the
+	// run's quota (`host.tool_calls`); beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may
+	// have had its effects.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
 	mustEmbedUnimplementedHostToolServiceServer()
 }

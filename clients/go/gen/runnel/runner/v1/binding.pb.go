@@ -9,6 +9,7 @@ package runnerv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/runnel/runnel/clients/go/gen/runnel/options/v1"
+	v1 "github.com/runnel/runnel/clients/go/gen/runnel/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -367,8 +368,13 @@ type ResourcePolicy struct {
 	AllowPluginStorage *bool `protobuf:"varint,5,opt,name=allow_plugin_storage,json=allowPluginStorage,proto3,oneof" json:"allow_plugin_storage,omitempty"`
 	// Whether the runner may use the storage of the workspace.
 	AllowWorkspaceStorage bool `protobuf:"varint,6,opt,name=allow_workspace_storage,json=allowWorkspaceStorage,proto3" json:"allow_workspace_storage,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// MCP servers whose tools the runner may use, at most 16. StartRun lists the tools, and the run keeps that list:
+	// `resources.tools` has each of them by the name that `McpServer.prefix` gives it, with the type `mcp`. A server that gives no list
+	// refuses the event (MCP_SERVER_FAILED). `McpServer.approve` needs `approval_policy.required`; `McpServer.repeatable` is unset, because
+	// a runner repeats its calls itself. No answer of the service has the values of headers.
+	McpServers    []*v1.McpServer `protobuf:"bytes,7,rep,name=mcp_servers,json=mcpServers,proto3" json:"mcp_servers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResourcePolicy) Reset() {
@@ -441,6 +447,13 @@ func (x *ResourcePolicy) GetAllowWorkspaceStorage() bool {
 		return x.AllowWorkspaceStorage
 	}
 	return false
+}
+
+func (x *ResourcePolicy) GetMcpServers() []*v1.McpServer {
+	if x != nil {
+		return x.McpServers
+	}
+	return nil
 }
 
 // A skill that a runner's context may list (LangBot AgentRunner Protocol v1, §6).
@@ -697,7 +710,7 @@ var File_runnel_runner_v1_binding_proto protoreflect.FileDescriptor
 
 const file_runnel_runner_v1_binding_proto_rawDesc = "" +
 	"\n" +
-	"\x1erunnel/runner/v1/binding.proto\x12\x10runnel.runner.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\x98\x06\n" +
+	"\x1erunnel/runner/v1/binding.proto\x12\x10runnel.runner.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/session.proto\"\x98\x06\n" +
 	"\aBinding\x12@\n" +
 	"\n" +
 	"binding_id\x18\x01 \x01(\tB!\xe0A\b\xbaH\x1br\x192\x17^[A-Za-z0-9._-]{1,128}$R\tbindingId\x124\n" +
@@ -730,14 +743,16 @@ const file_runnel_runner_v1_binding_proto_rawDesc = "" +
 	"\bKIND_BOT\x10\x03\x1a\b\xc2\xd9\xf4\a\x03bot\x12\x1a\n" +
 	"\n" +
 	"KIND_AGENT\x10\x04\x1a\n" +
-	"\xc2\xd9\xf4\a\x05agent\"\x81\x03\n" +
+	"\xc2\xd9\xf4\a\x05agent\"\xc2\x03\n" +
 	"\x0eResourcePolicy\x120\n" +
 	"\x0eallowed_models\x18\x01 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\rallowedModels\x12.\n" +
 	"\rallowed_tools\x18\x02 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\fallowedTools\x12A\n" +
 	"\x17allowed_knowledge_bases\x18\x03 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\x15allowedKnowledgeBases\x12B\n" +
 	"\x06skills\x18\x04 \x03(\v2\x1f.runnel.runner.v1.SkillResourceB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\x06skills\x125\n" +
 	"\x14allow_plugin_storage\x18\x05 \x01(\bH\x00R\x12allowPluginStorage\x88\x01\x01\x126\n" +
-	"\x17allow_workspace_storage\x18\x06 \x01(\bR\x15allowWorkspaceStorageB\x17\n" +
+	"\x17allow_workspace_storage\x18\x06 \x01(\bR\x15allowWorkspaceStorage\x12?\n" +
+	"\vmcp_servers\x18\a \x03(\v2\x14.runnel.v1.McpServerB\b\xbaH\x05\x92\x01\x02\x10\x10R\n" +
+	"mcpServersB\x17\n" +
 	"\x15_allow_plugin_storage\"\x9e\x01\n" +
 	"\rSkillResource\x12\x1d\n" +
 	"\n" +
@@ -791,6 +806,7 @@ var file_runnel_runner_v1_binding_proto_goTypes = []any{
 	(*DeliveryPolicy)(nil),        // 7: runnel.runner.v1.DeliveryPolicy
 	(*ApprovalPolicy)(nil),        // 8: runnel.runner.v1.ApprovalPolicy
 	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*v1.McpServer)(nil),          // 10: runnel.v1.McpServer
 }
 var file_runnel_runner_v1_binding_proto_depIdxs = []int32{
 	3,  // 0: runnel.runner.v1.Binding.scope:type_name -> runnel.runner.v1.BindingScope
@@ -802,12 +818,13 @@ var file_runnel_runner_v1_binding_proto_depIdxs = []int32{
 	9,  // 6: runnel.runner.v1.Binding.update_time:type_name -> google.protobuf.Timestamp
 	1,  // 7: runnel.runner.v1.BindingScope.kind:type_name -> runnel.runner.v1.BindingScope.Kind
 	5,  // 8: runnel.runner.v1.ResourcePolicy.skills:type_name -> runnel.runner.v1.SkillResource
-	0,  // 9: runnel.runner.v1.DeliveryPolicy.chunk_content:type_name -> runnel.runner.v1.ChunkContent
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	10, // 9: runnel.runner.v1.ResourcePolicy.mcp_servers:type_name -> runnel.v1.McpServer
+	0,  // 10: runnel.runner.v1.DeliveryPolicy.chunk_content:type_name -> runnel.runner.v1.ChunkContent
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_runnel_runner_v1_binding_proto_init() }

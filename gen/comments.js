@@ -9110,6 +9110,10 @@ export const comments = new Map(
   "A tool is about to be called."
  ],
  [
+  "runnel.v1.RunResult.tools_changed",
+  "An MCP server has other tools than the run."
+ ],
+ [
   "runnel.v1.RunResult.turn_restarted",
   "A turn began again because the replica that ran it was lost."
  ],
@@ -10024,6 +10028,26 @@ export const comments = new Map(
  [
   "runnel.v1.ToolResultEvent.tool",
   "Name of the tool."
+ ],
+ [
+  "runnel.v1.ToolsChanged",
+  "`tools.changed`, in no other document: the list of an MCP server differs from the list that it gave when the run began. The run keeps its own list to its end: a call of a tool that the server no longer has fails. The run lists the tools again when the server sends `notifications/tools/list_changed` with the answer to a call or over its standard output, when it refuses a call, and when the run connects to it again, such as after a takeover. Another entry for a server replaces the one before; all its lists are empty when the server has the tools of the run again."
+ ],
+ [
+  "runnel.v1.ToolsChanged.added",
+  "Names of the tools that the run does not have, as the server writes them."
+ ],
+ [
+  "runnel.v1.ToolsChanged.changed",
+  "Names of the tools with another description or another schema."
+ ],
+ [
+  "runnel.v1.ToolsChanged.removed",
+  "Names of the tools that the server no longer has."
+ ],
+ [
+  "runnel.v1.ToolsChanged.server",
+  "Name of the server in the agent."
  ],
  [
   "runnel.v1.TopLogprob",

@@ -19,7 +19,7 @@ import { LogReader } from "./log-reader.ts";
 
 const interrupted = "interrupted: the process that ran this call was lost, and the call was not repeated";
 
-test("calls of an MCP server at a kill: one is reported, one is repeated, and the list of tools stays", async () => {
+test("calls of an MCP server at a kill: one is reported, one is repeated, and the list of tools stays, as the log says", async () => {
   const begun = { pay: 0, read: 0 };
   let isLater = false;
   const server = await openMcpServer((each) => {
@@ -65,6 +65,8 @@ test("calls of an MCP server at a kill: one is reported, one is repeated, and th
     expect.objectContaining({ toolCallId: "call_read", result: '{"content":"read"}' }),
   ]);
   expect(begun).toEqual({ pay: 1, read: 2 });
+  const changes = reader.results.flatMap(({ payload }) => (payload.case === "toolsChanged" ? [payload.value] : []));
+  expect(changes).toEqual([expect.objectContaining({ server: "srv", added: ["newer"], removed: [], changed: [] })]);
   expect(reader.results.at(-1)?.payload.case).toBe("runCompleted");
   const offered = provider.requests.map(({ body }) =>
     (body.tools as { function: { name: string } }[]).map((each) => each.function.name),

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { McpServerSchema } from "../../gen/runnel/v1/session_pb.js";
 import type { Commands } from "../../src/agent/tools/bash/commands.ts";
 import { runCall } from "../../src/agent/tools/call.ts";
-import type { KeptTool } from "../../src/agent/tools/mcp/catalogue.ts";
+import type { KeptTool, ToolsChange } from "../../src/agent/tools/mcp/catalogue.ts";
 import { McpPrograms } from "../../src/agent/tools/mcp/programs.ts";
 import type { McpTools } from "../../src/agent/tools/mcp/run-servers.ts";
 import { createMcpServers, type McpServers } from "../../src/agent/tools/mcp/servers.ts";
@@ -36,6 +36,8 @@ export interface Run extends McpTools {
   /** What was left out. */
   readonly problems: readonly string[];
   readonly progress: readonly ToolProgress[];
+  /** How lists of servers differed from the run's. */
+  readonly changes: readonly ToolsChange[];
   call(name: string, args?: object, signal?: AbortSignal): Promise<ToolOutcome>;
   /** Continues a call whose task another replica has kept. */
   resume(name: string, task: string): Promise<ToolOutcome>;
@@ -74,12 +76,14 @@ export async function openRun(servers: readonly ServerFields[], options: RunOpti
   };
   const problems: string[] = [];
   const progress: ToolProgress[] = [];
+  const changes: ToolsChange[] = [];
   const opened = await host.open(
     servers.map((fields) => create(McpServerSchema, { name: "srv", ...fields })),
     {
       ...{ client, signal, kept, taken: [] },
       openContext: async () => context,
       tell: (problem) => problems.push(problem),
+      changed: (change) => changes.push(change),
     },
   );
   onTestFinished(() => opened[Symbol.asyncDispose]());
@@ -100,6 +104,7 @@ export async function openRun(servers: readonly ServerFields[], options: RunOpti
     ...opened,
     problems,
     progress,
+    changes,
     call: (name, args = {}, stop = signal) => runTool(name, args, { signal: stop }),
     resume: (name, task) => runTool(name, {}, { call: { id: "c1", written: "{}", task, traceParent: undefined } }),
   };

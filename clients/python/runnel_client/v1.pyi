@@ -1838,11 +1838,13 @@ class RunResult(_Message):
     """The run changed its plan."""
     skills_listed: SkillsListed
     """The skills that the agent may use, or changes of them."""
+    tools_changed: ToolsChanged
+    """An MCP server has other tools than the run."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "extension", "payload"]) -> _bool: ...
-    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "extension"] | None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., tools_changed: ToolsChanged | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "tools_changed", "extension", "payload"]) -> _bool: ...
+    def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "tools_changed", "extension"] | None: ...
 
 class MessageDelta(_Message):
     """`message.delta` (LangBot AgentRunner Protocol v1, §7.2)."""
@@ -2215,6 +2217,24 @@ class Skill(_Message):
     sha256: _str
     """SHA-256 of the bytes of its SKILL.md, in hexadecimal digits; empty when it is gone."""
     def __init__(self, *, name: _str | None = ..., description: _str | None = ..., path: _str | None = ..., sha256: _str | None = ...) -> None: ...
+
+class ToolsChanged(_Message):
+    """
+    `tools.changed`, in no other document: the list of an MCP server differs from the list that it gave when the run began. The run keeps
+    its own list to its end: a call of a tool that the server no longer has fails. The run lists the tools again when the server sends
+    `notifications/tools/list_changed` with the answer to a call or over its standard output, when it refuses a call, and when the run
+    connects to it again, such as after a takeover. Another entry for a server replaces the one before; all its lists are empty when the
+    server has the tools of the run again.
+    """
+    server: _str
+    """Name of the server in the agent."""
+    added: _Scalars[_str]
+    """Names of the tools that the run does not have, as the server writes them."""
+    removed: _Scalars[_str]
+    """Names of the tools that the server no longer has."""
+    changed: _Scalars[_str]
+    """Names of the tools with another description or another schema."""
+    def __init__(self, *, server: _str | None = ..., added: _Iterable[_str] | None = ..., removed: _Iterable[_str] | None = ..., changed: _Iterable[_str] | None = ...) -> None: ...
 
 class PlanUpdated(_Message):
     """

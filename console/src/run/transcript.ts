@@ -133,6 +133,7 @@ export class Transcript {
         break;
       case "toolCallProgress":
       case "skillsListed":
+      case "toolsChanged":
         // The raw tab has them; the row of the call shows that it runs.
         break;
       case undefined:

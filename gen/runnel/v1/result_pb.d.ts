@@ -237,6 +237,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "skillsListed";
   } | {
     /**
+     * An MCP server has other tools than the run.
+     *
+     * @generated from field: runnel.v1.ToolsChanged tools_changed = 42;
+     */
+    value: ToolsChanged;
+    case: "toolsChanged";
+  } | {
+    /**
      * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
@@ -1262,6 +1270,51 @@ export declare type Skill = Message<"runnel.v1.Skill"> & {
  * Use `create(SkillSchema)` to create a new message.
  */
 export declare const SkillSchema: GenMessage<Skill>;
+
+/**
+ * `tools.changed`, in no other document: the list of an MCP server differs from the list that it gave when the run began. The run keeps
+ * its own list to its end: a call of a tool that the server no longer has fails. The run lists the tools again when the server sends
+ * `notifications/tools/list_changed` with the answer to a call or over its standard output, when it refuses a call, and when the run
+ * connects to it again, such as after a takeover. Another entry for a server replaces the one before; all its lists are empty when the
+ * server has the tools of the run again.
+ *
+ * @generated from message runnel.v1.ToolsChanged
+ */
+export declare type ToolsChanged = Message<"runnel.v1.ToolsChanged"> & {
+  /**
+   * Name of the server in the agent.
+   *
+   * @generated from field: string server = 1;
+   */
+  server: string;
+
+  /**
+   * Names of the tools that the run does not have, as the server writes them.
+   *
+   * @generated from field: repeated string added = 2;
+   */
+  added: string[];
+
+  /**
+   * Names of the tools that the server no longer has.
+   *
+   * @generated from field: repeated string removed = 3;
+   */
+  removed: string[];
+
+  /**
+   * Names of the tools with another description or another schema.
+   *
+   * @generated from field: repeated string changed = 4;
+   */
+  changed: string[];
+};
+
+/**
+ * Describes the message runnel.v1.ToolsChanged.
+ * Use `create(ToolsChangedSchema)` to create a new message.
+ */
+export declare const ToolsChangedSchema: GenMessage<ToolsChanged>;
 
 /**
  * `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one

@@ -147,6 +147,10 @@ async function* runAgent(
     yield { kind: "commit", results: skilled.results, effects: { checkpoint: checkpointOf(next.progress) } };
   }
   for (let resumed = true; ; resumed = false) {
+    const news = servers?.news.splice(0) ?? [];
+    if (news.length > 0) {
+      yield { kind: "commit", results: news, effects: {} };
+    }
     if (next.progress.phase === "model") {
       if (next.progress.pending.length > 0) {
         return endWithPending(loop, next.progress);
@@ -219,28 +223,41 @@ function firstPositive(...counts: readonly number[]): number | undefined {
   return counts.find((count) => count > 0);
 }
 
+/** The tools of the agent's MCP servers. */
+interface OpenedServers extends McpTools {
+  /** What the log had no room for. */
+  readonly news: ResultInit[];
+}
+
 /** Opens the MCP servers of the agent; undefined without any. Returns a failed end when one of them gives no tools. */
 async function openServers(
   { context, toolbox, events, tools, functions }: Loop,
   { mcp: kept, usage }: Progress,
-): Promise<McpTools | DriverEnd | undefined> {
+): Promise<OpenedServers | DriverEnd | undefined> {
   const servers = context.agent.tools?.mcp ?? [];
   if (servers.length === 0) {
     return undefined;
   }
-  const { client, session, signal } = context;
+  const { client, session, signal, tryAppend } = context;
   const problems: string[] = [];
+  const news: ResultInit[] = [];
   try {
     const opened = await toolbox.mcp.open(servers, {
       openContext: async () => ({ ...(await context.openWorkspace()), sessionId: session.name, signal }),
       ...{ client, signal, kept },
       taken: [...tools, ...functions].map(({ name }) => name),
       tell: (problem) => problems.push(problem),
+      changed: (value) => {
+        const result: ResultInit = { payload: { case: "toolsChanged", value } };
+        if (!tryAppend(result)) {
+          news.push(result);
+        }
+      },
     });
     if (problems.length > 0 && kept === undefined) {
       events.toolsMended({ client, session: session.name, problems: problems.slice(0, problemsLoggedMax) });
     }
-    return opened;
+    return { ...opened, news };
   } catch (error) {
     if (signal.aborted) {
       return { ...stopped, usage: usageMessage(usage) };

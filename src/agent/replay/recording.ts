@@ -72,6 +72,7 @@ const outside: ReadonlySet<RunResult["payload"]["case"]> = new Set([
   "contextCompacted",
   "handoffCompleted",
   "skillsListed",
+  "toolsChanged",
 ]);
 
 /** Returns the entries that count: without those that a turn left behind when it began again. */

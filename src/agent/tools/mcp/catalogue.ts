@@ -32,6 +32,8 @@ export interface ListOptions {
   readonly tell: (problem: string) => void;
   /** Hides the secrets of the server. */
   readonly hide: (text: string) => string;
+  /** True leaves out what the agent names and the server lacks. */
+  readonly mayLack?: boolean;
 }
 
 /** The tools of a server. */
@@ -43,7 +45,7 @@ export interface ListedTools {
 
 /** Returns the tools. Throws a Fault when there are too many, or when one that the agent names is missing. */
 export async function listTools(connection: McpConnection, options: ListOptions): Promise<ListedTools> {
-  const { server, allowedTools } = options;
+  const { server, allowedTools, mayLack = false } = options;
   const allowed = new Set(allowedTools);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(listTimeoutMs)]);
   const listed = new Map<string, ListedTool>();
@@ -64,7 +66,7 @@ export async function listTools(connection: McpConnection, options: ListOptions)
     }
   }
   const missing = allowedTools.filter((name) => !listed.has(name));
-  if (missing.length > 0) {
+  if (missing.length > 0 && !mayLack) {
     throw refuse(`it has no tool ${missing.map((name) => JSON.stringify(name)).join(", ")}`);
   }
   const tools = [...listed.values()].flatMap((tool) => {
@@ -76,6 +78,28 @@ export async function listTools(connection: McpConnection, options: ListOptions)
     return [kept];
   });
   return { tools, ttlMs };
+}
+
+/** How the list of a server differs from that of a run, by names as the server writes them. */
+export interface ToolsChange {
+  readonly server: string;
+  readonly added: string[];
+  readonly removed: string[];
+  readonly changed: string[];
+}
+
+/** Compares the list of a run with that of the server now. */
+export function compareTools(server: string, kept: readonly KeptTool[], now: readonly KeptTool[]): ToolsChange {
+  const known = new Map(kept.map((each) => [each.tool, each]));
+  const names = new Set(now.map(({ tool }) => tool));
+  const isSame = ({ tool, description, schema }: KeptTool): boolean =>
+    known.get(tool)?.description === description && known.get(tool)?.schema === schema;
+  return {
+    server,
+    added: now.flatMap(({ tool }) => (known.has(tool) ? [] : tool.toWellFormed())),
+    removed: kept.flatMap(({ tool }) => (names.has(tool) ? [] : tool.toWellFormed())),
+    changed: now.flatMap((each) => (known.has(each.tool) && !isSame(each) ? each.tool.toWellFormed() : [])),
+  };
 }
 
 const nameShownMax = 128;

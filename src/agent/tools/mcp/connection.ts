@@ -68,6 +68,8 @@ export interface McpConnection {
   readonly isModern: boolean;
   /** True until it breaks or is closed. */
   readonly isOpen: () => boolean;
+  /** Calls the listener when the server says that its list has changed. Returns a function that ends that. */
+  onListChanged(listener: () => void): () => void;
   /** Returns a page of the tools. */
   listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
   /** Returns the result of a call, or the task that the server has begun for it. */
@@ -165,6 +167,12 @@ export async function connect(
   const clientInfo = { name: "runnel", version };
   const client = new Client(clientInfo, options);
   const breaker = new AbortController();
+  const listeners = new Set<() => void>();
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    for (const listener of listeners) {
+      listener();
+    }
+  });
   client.onclose = () => breaker.abort(new Error("the server has ended the connection"));
   const run = <T>(outer: AbortSignal, start: (options: RequestOptions) => Promise<T>, options: RequestOptions) => {
     const ends = AbortSignal.any([outer, broken, breaker.signal]);
@@ -189,6 +197,10 @@ export async function connect(
     about: `${name} ${release}`.trim(),
     isModern: revision !== undefined,
     isOpen: () => !broken.aborted && !breaker.signal.aborted,
+    onListChanged: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     listTools: async (cursor, outer) => {
       const params = cursor === undefined ? {} : { params: { cursor } };
       // Not the method of the client that lists all pages: it has no limit of size.

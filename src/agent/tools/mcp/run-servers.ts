@@ -1,6 +1,6 @@
 // The MCP servers of a run: their tools, and the connections with them.
 //
-// S1  A run keeps the list of tools with which it began, on every replica: its checkpoint has it.
+// S1  A run keeps the list of tools with which it began, on every replica: its checkpoint has it. It tells when the server has another.
 // S2  A connection is opened when it is needed, opened anew when it has broken, and closed with the run.
 // S3  A program is started at most twice for a run: one that dies again and again is broken.
 
@@ -14,7 +14,7 @@ import { createHider } from "../../../platform/telemetry/scrub.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { failed, findAddress } from "./address.ts";
-import { type KeptTool, listTools } from "./catalogue.ts";
+import { compareTools, type KeptTool, listTools, type ToolsChange } from "./catalogue.ts";
 import { connectHttp, type McpConnection, timesOf } from "./connection.ts";
 import { describeFailure, isPassing } from "./failure.ts";
 import { listsBytesMax } from "./limits.ts";
@@ -48,6 +48,8 @@ export interface McpRun {
   readonly taken: readonly string[];
   /** Takes a problem of a tool, which is left out or mended. */
   readonly tell: (problem: string) => void;
+  /** Takes how the list of a server differs from the kept one, each time that it differs in another way. Unset where no log has it. */
+  readonly changed?: (change: ToolsChange) => void;
 }
 
 /** The tools of a run's servers. Disposing closes the connections. */
@@ -103,6 +105,9 @@ function assertDistinct(kept: readonly KeptTool[], taken: readonly string[]): vo
 const retryDelaysMs = [500, 1_500];
 const programStartsMax = 2;
 
+/** The maximum number of comparisons of a run with one server, which may say all the time that its list has changed. */
+const comparisonsMax = 16;
+
 /** Returns a function that hides the secrets of a server, and the access tokens that it has got. */
 function createAddressHider(address: McpAddress, tokens: AccessTokens): (text: string) => string {
   const secrets = secretsOfAddress(address);
@@ -127,8 +132,18 @@ class ServerOfRun {
   readonly #hide: (text: string) => string;
   /** Equal for runs of a client that see the same list. */
   readonly #listKey: string;
+  /** The list of the run; undefined until it is made. */
+  #kept: readonly KeptTool[] | undefined;
   #connecting: Promise<McpConnection> | undefined;
+  #connected = false;
   #starts = 0;
+  #comparisons = 0;
+  #isComparing = false;
+  /** True when the list may have changed again during the comparison. */
+  #isOutdated = false;
+  #isClosed = false;
+  /** The last reported difference, as JSON. */
+  #reported = "";
 
   constructor(server: McpServer, run: McpRun, options: RunServersOptions) {
     const address = findAddress(server, run.client, options.settings);
@@ -142,14 +157,24 @@ class ServerOfRun {
     this.#hide = createAddressHider(address, options.tokens);
     const { name, prefix, allowedTools } = server;
     this.#listKey = listKeyOf([run.client, address, name, prefix, allowedTools]);
+    this.#kept = run.kept?.filter((each) => each.server === name);
+    // Another replica has connected to it, or this one before the run waited.
+    this.#connected = this.#kept !== undefined;
+    this.#reported = JSON.stringify(compareTools(name, [], []));
   }
 
   get name(): string {
     return this.#server.name;
   }
 
-  /** Returns the tools that the server has now. */
+  /** Returns the tools that the server has now, which the run keeps. */
   async list(): Promise<readonly KeptTool[]> {
+    const tools = await this.#listWithRetries();
+    this.#kept = tools;
+    return tools;
+  }
+
+  async #listWithRetries(): Promise<readonly KeptTool[]> {
     const { clock, lists } = this.#options;
     const { signal, tell } = this.#run;
     const known = lists.find(this.#listKey);
@@ -185,7 +210,10 @@ class ServerOfRun {
         needsApproval: has(approve),
         afterCrash: has(repeatable) ? "again" : "report",
         connect: () => this.#connect(),
-        refused: () => this.#options.lists.forget(this.#listKey),
+        refused: () => {
+          this.#options.lists.forget(this.#listKey);
+          void this.#compare();
+        },
         hide: this.#hide,
       },
       this.#run.tell,
@@ -194,6 +222,7 @@ class ServerOfRun {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const connection = await this.#connecting?.catch(() => undefined);
     await connection?.close();
   }
@@ -212,8 +241,48 @@ class ServerOfRun {
     return tools;
   }
 
+  /** Tells how the list of the server differs from that of the run. Never rejects: nothing depends on it. */
+  async #compare(): Promise<void> {
+    const { changed, signal } = this.#run;
+    const kept = this.#kept;
+    const isOver = this.#isClosed || this.#comparisons >= comparisonsMax;
+    if (changed === undefined || kept === undefined || isOver) {
+      return;
+    }
+    if (this.#isComparing) {
+      this.#isOutdated = true;
+      return;
+    }
+    this.#comparisons += 1;
+    this.#isComparing = true;
+    this.#isOutdated = false;
+    try {
+      const { prefix = `${this.name}_`, allowedTools } = this.#server;
+      const { tools } = await listTools(await this.#connect(), {
+        ...{ server: this.name, prefix, allowedTools, signal, hide: this.#hide, mayLack: true },
+        tell: () => {},
+      });
+      const change = compareTools(this.name, kept, tools);
+      const difference = this.#hide(JSON.stringify(change));
+      if (difference !== this.#reported && !this.#isClosed) {
+        this.#reported = difference;
+        this.#options.lists.forget(this.#listKey);
+        changed(JSON.parse(difference));
+      }
+    } catch {
+      // The next call meets the same trouble, and reports it.
+    }
+    this.#isComparing = false;
+    if (this.#isOutdated) {
+      await this.#compare();
+    }
+  }
+
   /** All calls share one connection. */
   async #connect(): Promise<McpConnection> {
+    if (this.#isClosed) {
+      throw new Error("the run has closed its servers");
+    }
     const connecting = this.#connecting;
     const known = await connecting?.catch(() => undefined);
     if (known?.isOpen() === true) {
@@ -228,6 +297,23 @@ class ServerOfRun {
   }
 
   async #start(): Promise<McpConnection> {
+    const connection = await this.#open();
+    const stop = connection.onListChanged(() => void this.#compare());
+    const isAgain = this.#connected;
+    this.#connected = true;
+    if (isAgain) {
+      void this.#compare();
+    }
+    return {
+      ...connection,
+      close: async () => {
+        stop();
+        await connection.close();
+      },
+    };
+  }
+
+  async #open(): Promise<McpConnection> {
     const { egress, programs, tokens } = this.#options;
     const { signal, openContext } = this.#run;
     const address = this.#address;

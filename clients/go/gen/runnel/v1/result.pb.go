@@ -224,7 +224,7 @@ func (x PlanEntry_Status) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanEntry_Status.Descriptor instead.
 func (PlanEntry_Status) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24, 0}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{25, 0}
 }
 
 // How important a step is.
@@ -281,7 +281,7 @@ func (x PlanEntry_Priority) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanEntry_Priority.Descriptor instead.
 func (PlanEntry_Priority) EnumDescriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24, 1}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{25, 1}
 }
 
 // One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
@@ -325,6 +325,7 @@ type RunResult struct {
 	//	*RunResult_HandoffCompleted
 	//	*RunResult_PlanUpdated
 	//	*RunResult_SkillsListed
+	//	*RunResult_ToolsChanged
 	//	*RunResult_Extension
 	Payload       isRunResult_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
@@ -599,6 +600,15 @@ func (x *RunResult) GetSkillsListed() *SkillsListed {
 	return nil
 }
 
+func (x *RunResult) GetToolsChanged() *ToolsChanged {
+	if x != nil {
+		if x, ok := x.Payload.(*RunResult_ToolsChanged); ok {
+			return x.ToolsChanged
+		}
+	}
+	return nil
+}
+
 func (x *RunResult) GetExtension() *Extension {
 	if x != nil {
 		if x, ok := x.Payload.(*RunResult_Extension); ok {
@@ -717,6 +727,11 @@ type RunResult_SkillsListed struct {
 	SkillsListed *SkillsListed `protobuf:"bytes,41,opt,name=skills_listed,json=skillsListed,proto3,oneof"`
 }
 
+type RunResult_ToolsChanged struct {
+	// An MCP server has other tools than the run.
+	ToolsChanged *ToolsChanged `protobuf:"bytes,42,opt,name=tools_changed,json=toolsChanged,proto3,oneof"`
+}
+
 type RunResult_Extension struct {
 	// A result of a type that this version does not know, kept as it arrived.
 	Extension *Extension `protobuf:"bytes,50,opt,name=extension,proto3,oneof"`
@@ -763,6 +778,8 @@ func (*RunResult_HandoffCompleted) isRunResult_Payload() {}
 func (*RunResult_PlanUpdated) isRunResult_Payload() {}
 
 func (*RunResult_SkillsListed) isRunResult_Payload() {}
+
+func (*RunResult_ToolsChanged) isRunResult_Payload() {}
 
 func (*RunResult_Extension) isRunResult_Payload() {}
 
@@ -2331,6 +2348,83 @@ func (x *Skill) GetSha256() string {
 	return ""
 }
 
+// `tools.changed`, in no other document: the list of an MCP server differs from the list that it gave when the run began. The run keeps
+// its own list to its end: a call of a tool that the server no longer has fails. The run lists the tools again when the server sends
+// `notifications/tools/list_changed` with the answer to a call or over its standard output, when it refuses a call, and when the run
+// connects to it again, such as after a takeover. Another entry for a server replaces the one before; all its lists are empty when the
+// server has the tools of the run again.
+type ToolsChanged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server in the agent.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Names of the tools that the run does not have, as the server writes them.
+	Added []string `protobuf:"bytes,2,rep,name=added,proto3" json:"added,omitempty"`
+	// Names of the tools that the server no longer has.
+	Removed []string `protobuf:"bytes,3,rep,name=removed,proto3" json:"removed,omitempty"`
+	// Names of the tools with another description or another schema.
+	Changed       []string `protobuf:"bytes,4,rep,name=changed,proto3" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolsChanged) Reset() {
+	*x = ToolsChanged{}
+	mi := &file_runnel_v1_result_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolsChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolsChanged) ProtoMessage() {}
+
+func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_result_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
+func (*ToolsChanged) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ToolsChanged) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ToolsChanged) GetAdded() []string {
+	if x != nil {
+		return x.Added
+	}
+	return nil
+}
+
+func (x *ToolsChanged) GetRemoved() []string {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+func (x *ToolsChanged) GetChanged() []string {
+	if x != nil {
+		return x.Changed
+	}
+	return nil
+}
+
 // `plan.updated`, in no other document: the steps that the agent means to take. Each one has the whole plan, and replaces the one
 // before.
 type PlanUpdated struct {
@@ -2343,7 +2437,7 @@ type PlanUpdated struct {
 
 func (x *PlanUpdated) Reset() {
 	*x = PlanUpdated{}
-	mi := &file_runnel_v1_result_proto_msgTypes[23]
+	mi := &file_runnel_v1_result_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2449,7 @@ func (x *PlanUpdated) String() string {
 func (*PlanUpdated) ProtoMessage() {}
 
 func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[23]
+	mi := &file_runnel_v1_result_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +2462,7 @@ func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanUpdated.ProtoReflect.Descriptor instead.
 func (*PlanUpdated) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{23}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PlanUpdated) GetEntries() []*PlanEntry {
@@ -2393,7 +2487,7 @@ type PlanEntry struct {
 
 func (x *PlanEntry) Reset() {
 	*x = PlanEntry{}
-	mi := &file_runnel_v1_result_proto_msgTypes[24]
+	mi := &file_runnel_v1_result_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2405,7 +2499,7 @@ func (x *PlanEntry) String() string {
 func (*PlanEntry) ProtoMessage() {}
 
 func (x *PlanEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[24]
+	mi := &file_runnel_v1_result_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2418,7 +2512,7 @@ func (x *PlanEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanEntry.ProtoReflect.Descriptor instead.
 func (*PlanEntry) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{24}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PlanEntry) GetText() string {
@@ -2455,7 +2549,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_runnel_v1_result_proto_msgTypes[25]
+	mi := &file_runnel_v1_result_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2467,7 +2561,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_result_proto_msgTypes[25]
+	mi := &file_runnel_v1_result_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2480,7 +2574,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_result_proto_rawDescGZIP(), []int{25}
+	return file_runnel_v1_result_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Extension) GetType() string {
@@ -2501,7 +2595,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\x9b\x12\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xf3\x12\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -2556,7 +2650,9 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\fplan_updated\x18( \x01(\v2\x16.runnel.v1.PlanUpdatedB\x15\xaa\xd9\xf4\a\x10\n" +
 	"\fplan.updated\x10\x02H\x00R\vplanUpdated\x12V\n" +
 	"\rskills_listed\x18) \x01(\v2\x17.runnel.v1.SkillsListedB\x16\xaa\xd9\xf4\a\x11\n" +
-	"\rskills.listed\x10\x02H\x00R\fskillsListed\x12H\n" +
+	"\rskills.listed\x10\x02H\x00R\fskillsListed\x12V\n" +
+	"\rtools_changed\x18* \x01(\v2\x17.runnel.v1.ToolsChangedB\x16\xaa\xd9\xf4\a\x11\n" +
+	"\rtools.changed\x10\x02H\x00R\ftoolsChanged\x12H\n" +
 	"\textension\x182 \x01(\v2\x14.runnel.v1.ExtensionB\x12\xaa\xd9\xf4\a\r\n" +
 	"\textension\x10\x02H\x00R\textension:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
@@ -2724,7 +2820,12 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\tR\x04path\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"=\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"p\n" +
+	"\fToolsChanged\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05added\x18\x02 \x03(\tR\x05added\x12\x18\n" +
+	"\aremoved\x18\x03 \x03(\tR\aremoved\x12\x18\n" +
+	"\achanged\x18\x04 \x03(\tR\achanged\"=\n" +
 	"\vPlanUpdated\x12.\n" +
 	"\aentries\x18\x01 \x03(\v2\x14.runnel.v1.PlanEntryR\aentries\"\xa7\x03\n" +
 	"\tPlanEntry\x12\x12\n" +
@@ -2760,7 +2861,7 @@ func file_runnel_v1_result_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_result_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_runnel_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_runnel_v1_result_proto_goTypes = []any{
 	(StateUpdated_Scope)(0),       // 0: runnel.v1.StateUpdated.Scope
 	(ModelError_Cause)(0),         // 1: runnel.v1.ModelError.Cause
@@ -2789,18 +2890,19 @@ var file_runnel_v1_result_proto_goTypes = []any{
 	(*ApprovalRequested)(nil),     // 24: runnel.v1.ApprovalRequested
 	(*SkillsListed)(nil),          // 25: runnel.v1.SkillsListed
 	(*Skill)(nil),                 // 26: runnel.v1.Skill
-	(*PlanUpdated)(nil),           // 27: runnel.v1.PlanUpdated
-	(*PlanEntry)(nil),             // 28: runnel.v1.PlanEntry
-	(*Extension)(nil),             // 29: runnel.v1.Extension
-	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 31: runnel.v1.Usage
-	(*MessageChunk)(nil),          // 32: runnel.v1.MessageChunk
-	(*Message)(nil),               // 33: runnel.v1.Message
-	(*ToolCall)(nil),              // 34: runnel.v1.ToolCall
+	(*ToolsChanged)(nil),          // 27: runnel.v1.ToolsChanged
+	(*PlanUpdated)(nil),           // 28: runnel.v1.PlanUpdated
+	(*PlanEntry)(nil),             // 29: runnel.v1.PlanEntry
+	(*Extension)(nil),             // 30: runnel.v1.Extension
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 32: runnel.v1.Usage
+	(*MessageChunk)(nil),          // 33: runnel.v1.MessageChunk
+	(*Message)(nil),               // 34: runnel.v1.Message
+	(*ToolCall)(nil),              // 35: runnel.v1.ToolCall
 }
 var file_runnel_v1_result_proto_depIdxs = []int32{
-	30, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
-	31, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
+	31, // 0: runnel.v1.RunResult.create_time:type_name -> google.protobuf.Timestamp
+	32, // 1: runnel.v1.RunResult.usage:type_name -> runnel.v1.Usage
 	5,  // 2: runnel.v1.RunResult.message_delta:type_name -> runnel.v1.MessageDelta
 	6,  // 3: runnel.v1.RunResult.message_completed:type_name -> runnel.v1.MessageCompleted
 	7,  // 4: runnel.v1.RunResult.tool_call_started:type_name -> runnel.v1.ToolCallStarted
@@ -2820,27 +2922,28 @@ var file_runnel_v1_result_proto_depIdxs = []int32{
 	10, // 18: runnel.v1.RunResult.child_run_started:type_name -> runnel.v1.ChildRunStarted
 	11, // 19: runnel.v1.RunResult.context_compacted:type_name -> runnel.v1.ContextCompacted
 	12, // 20: runnel.v1.RunResult.handoff_completed:type_name -> runnel.v1.HandoffCompleted
-	27, // 21: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
+	28, // 21: runnel.v1.RunResult.plan_updated:type_name -> runnel.v1.PlanUpdated
 	25, // 22: runnel.v1.RunResult.skills_listed:type_name -> runnel.v1.SkillsListed
-	29, // 23: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
-	32, // 24: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
-	33, // 25: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
-	0,  // 26: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
-	33, // 27: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
-	34, // 28: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
-	18, // 29: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
-	1,  // 30: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
-	30, // 31: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
-	30, // 32: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
-	26, // 33: runnel.v1.SkillsListed.skills:type_name -> runnel.v1.Skill
-	28, // 34: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
-	2,  // 35: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
-	3,  // 36: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	27, // 23: runnel.v1.RunResult.tools_changed:type_name -> runnel.v1.ToolsChanged
+	30, // 24: runnel.v1.RunResult.extension:type_name -> runnel.v1.Extension
+	33, // 25: runnel.v1.MessageDelta.chunk:type_name -> runnel.v1.MessageChunk
+	34, // 26: runnel.v1.MessageCompleted.message:type_name -> runnel.v1.Message
+	0,  // 27: runnel.v1.StateUpdated.scope:type_name -> runnel.v1.StateUpdated.Scope
+	34, // 28: runnel.v1.RunCompleted.message:type_name -> runnel.v1.Message
+	35, // 29: runnel.v1.RunCompleted.pending_tool_calls:type_name -> runnel.v1.ToolCall
+	18, // 30: runnel.v1.RunFailed.model_error:type_name -> runnel.v1.ModelError
+	1,  // 31: runnel.v1.ModelError.cause:type_name -> runnel.v1.ModelError.Cause
+	31, // 32: runnel.v1.RunWaiting.wake_time:type_name -> google.protobuf.Timestamp
+	31, // 33: runnel.v1.ApprovalRequested.expire_time:type_name -> google.protobuf.Timestamp
+	26, // 34: runnel.v1.SkillsListed.skills:type_name -> runnel.v1.Skill
+	29, // 35: runnel.v1.PlanUpdated.entries:type_name -> runnel.v1.PlanEntry
+	2,  // 36: runnel.v1.PlanEntry.status:type_name -> runnel.v1.PlanEntry.Status
+	3,  // 37: runnel.v1.PlanEntry.priority:type_name -> runnel.v1.PlanEntry.Priority
+	38, // [38:38] is the sub-list for method output_type
+	38, // [38:38] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_result_proto_init() }
@@ -2872,6 +2975,7 @@ func file_runnel_v1_result_proto_init() {
 		(*RunResult_HandoffCompleted)(nil),
 		(*RunResult_PlanUpdated)(nil),
 		(*RunResult_SkillsListed)(nil),
+		(*RunResult_ToolsChanged)(nil),
 		(*RunResult_Extension)(nil),
 	}
 	file_runnel_v1_result_proto_msgTypes[4].OneofWrappers = []any{}
@@ -2885,7 +2989,7 @@ func file_runnel_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_result_proto_rawDesc), len(file_runnel_v1_result_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

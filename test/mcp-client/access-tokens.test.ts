@@ -1,11 +1,13 @@
 // Servers of the settings with credentials of the service: an access token comes from the endpoint of the settings, and goes to the server
 // alone.
 
+import { generateKeyPairSync, type KeyObject, verify } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { createPrivateKeyJwtAuth } from "@modelcontextprotocol/client";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readMcpServers } from "../../src/platform/config/mcp-servers.ts";
 import { openModernByHand } from "./modern-by-hand.ts";
 import { openRun } from "./stage.ts";
@@ -57,6 +59,95 @@ test("a server gets an access token, for which the service asks once", async () 
   const form = { grant_type: "client_credentials", resource: server.url, scope: "read" };
   expect(endpoint.asked).toEqual([{ authorization: `Basic ${basic}`, form }]);
   expect(JSON.stringify(server.requests)).not.toContain(secret);
+});
+
+const pem = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
+
+describe("a private key", () => {
+  const kinds = {
+    ES256: () => generateKeyPairSync("ec", { namedCurve: "prime256v1" }),
+    ES384: () => generateKeyPairSync("ec", { namedCurve: "secp384r1" }),
+    RS256: () => generateKeyPairSync("rsa", { modulusLength: 2_048 }),
+    EdDSA: () => generateKeyPairSync("ed25519"),
+  };
+
+  /** The parts of a token, whose signature is valid. */
+  function readToken(token: string, key: KeyObject) {
+    const [header = "", claims = "", signature = ""] = token.split(".");
+    const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
+    const { alg } = read(header);
+    const hash = alg === "EdDSA" ? null : `sha${alg.slice(2)}`;
+    const signed = Buffer.from(`${header}.${claims}`);
+    const isValid = verify(hash, signed, { key, dsaEncoding: "ieee-p1363" }, Buffer.from(signature, "base64url"));
+    return { isValid, header: read(header), claims: read(claims) };
+  }
+
+  test.each(["ES256", "ES384", "RS256", "EdDSA"] as const)(
+    "of %s signs an assertion like the official client's",
+    async (alg) => {
+      const { privateKey, publicKey } = kinds[alg]();
+      const endpoint = await openEndpoint((count) => ({ access_token: `token-number-${count}`, expires_in: 0 }));
+      const server = await openModernByHand(["say"], { "tools/call": () => hi });
+      const issuer = "https://id.example";
+      const proof = { client_secret: undefined, private_key: pem(privateKey), key_id: "key-1", issuer };
+      await openRun([{}], { settings: settingsOf(server.url, endpoint.url, proof) });
+      const assertions = endpoint.asked.map(({ form }) => form.client_assertion ?? "");
+      expect(assertions.length).toBeGreaterThan(1);
+      expect(new Set(assertions.map((each) => readToken(each, publicKey).claims.jti)).size).toBe(assertions.length);
+      const [{ authorization, form } = expect.fail("the endpoint is asked")] = endpoint.asked;
+      const own = readToken(assertions[0] ?? "", publicKey);
+      const params = new URLSearchParams();
+      // The official client has no Ed25519: its assertion is compared in all but the signature.
+      const theirs = alg === "EdDSA" ? kinds.ES256() : { privateKey, publicKey };
+      const options = { issuer: "runnel:1", subject: "runnel:1", privateKey: pem(theirs.privateKey), audience: issuer };
+      const official = createPrivateKeyJwtAuth({ ...options, alg: alg === "EdDSA" ? "ES256" : alg });
+      await official(new Headers(), params, endpoint.url);
+      const reference = readToken(params.get("client_assertion") ?? "", theirs.publicKey);
+      expect(own).toEqual({
+        isValid: reference.isValid,
+        header: { ...reference.header, alg, kid: "key-1" },
+        claims: {
+          ...reference.claims,
+          ...{ jti: expect.any(String), iat: expect.any(Number), exp: own.claims.iat + 120 },
+        },
+      });
+      expect(Math.abs(own.claims.iat - reference.claims.iat)).toBeLessThan(60);
+      expect(authorization).toBe("");
+      expect(form).toEqual({
+        ...{ grant_type: "client_credentials", resource: server.url, scope: "read" },
+        client_assertion_type: params.get("client_assertion_type"),
+        client_assertion: expect.any(String),
+      });
+      expect(JSON.stringify([endpoint.asked, server.requests])).not.toContain(pem(privateKey).split("\n")[1]);
+    },
+  );
+
+  test("is in no result", async () => {
+    const { privateKey } = kinds.ES256();
+    const [, line = ""] = pem(privateKey).split("\n");
+    const endpoint = await openEndpoint(() => ({ access_token: "a-token-0815-of-the-endpoint" }));
+    const server = await openModernByHand(["leak"], {
+      "tools/call": () => ({ resultType: "complete", content: [{ type: "text", text: `I know ${line}` }] }),
+    });
+    const proof = { client_secret: undefined, private_key: pem(privateKey), issuer: "https://id.example" };
+    const run = await openRun([{}], { settings: settingsOf(server.url, endpoint.url, proof) });
+    expect(await run.call("srv_leak")).toEqual({ content: "I know [redacted]" });
+  });
+
+  const issuer = "https://id.example";
+  const weak = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+  const unsuited = generateKeyPairSync("x25519");
+  test.each([
+    ["no key", { private_key: "secret", issuer }],
+    ["a public key", { private_key: kinds.ES256().publicKey.export({ type: "spki", format: "pem" }), issuer }],
+    ["a weak key", { private_key: pem(weak.privateKey), issuer }],
+    ["a key that signs nothing", { private_key: pem(unsuited.privateKey), issuer }],
+    ["no issuer", { private_key: pem(kinds.ES256().privateKey) }],
+    ["a secret, too", { private_key: pem(kinds.ES256().privateKey), issuer, client_secret: "b" }],
+  ])("is refused in the settings: %s", (_, proof) => {
+    const oauth = { token_url: "https://id.example/token", client_id: "a", ...proof };
+    expect(readMcpServers(`srv=${JSON.stringify({ url: "https://mcp.example", oauth })}`)).toBeUndefined();
+  });
 });
 
 test("a token that the server refuses is replaced once, and one that is over before it is used", async () => {

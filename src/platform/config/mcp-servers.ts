@@ -2,6 +2,7 @@
 // line. They may hold secrets, so messages never quote them.
 
 import { isObject } from "../base/json/parse-object.ts";
+import { readSigningKey } from "../base/signing-key.ts";
 import {
   type Fields,
   isEmpty,
@@ -28,10 +29,27 @@ export interface HttpAddress {
 export interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** Secret. */
-  readonly clientSecret: string;
+  /** How the service proves that it is this client. */
+  readonly proof: ClientSecret | ClientKey;
   /** Empty means that of the endpoint. */
   readonly scope: string;
+}
+
+/** A secret that both sides know (RFC 6749, section 2.3.1). */
+export interface ClientSecret {
+  readonly kind: "secret";
+  readonly secret: string;
+}
+
+/** A private key, whose public key the authorization server knows (`private_key_jwt`; RFC 7523, section 2.2). */
+export interface ClientKey {
+  readonly kind: "key";
+  /** PEM. Secret. */
+  readonly privateKey: string;
+  /** The name of the key at the authorization server; empty without one. */
+  readonly keyId: string;
+  /** The issuer identifier of the authorization server, for which alone an assertion is valid. */
+  readonly issuer: string;
 }
 
 /** Where a server is. */
@@ -77,24 +95,39 @@ function readHttp({ url, transport = "http", headers = {}, oauth, ...others }: F
 function readCredentials({
   token_url: tokenUrl,
   client_id: clientId,
-  client_secret: clientSecret,
   scope = "",
   ...others
 }: Fields): ClientCredentials | undefined {
-  const isRight = isText(tokenUrl) && URL.canParse(tokenUrl) && isText(clientId) && isText(clientSecret);
-  return isRight && (scope === "" || isText(scope)) && isEmpty(others)
-    ? { tokenUrl, clientId, clientSecret, scope }
-    : undefined;
+  const proof = readProof(others);
+  const isRight = isText(tokenUrl) && URL.canParse(tokenUrl) && isText(clientId) && (scope === "" || isText(scope));
+  return isRight && proof !== undefined ? { tokenUrl, clientId, proof, scope } : undefined;
+}
+
+function readProof({ client_secret: secret, ...fields }: Fields): ClientSecret | ClientKey | undefined {
+  if (secret !== undefined) {
+    return isText(secret) && isEmpty(fields) ? { kind: "secret", secret } : undefined;
+  }
+  const { private_key: privateKey, key_id: keyId = "", issuer, ...others } = fields;
+  const isKey = isText(privateKey) && readSigningKey(privateKey) !== undefined;
+  const isRight = isKey && (keyId === "" || isText(keyId)) && isText(issuer) && isEmpty(others);
+  return isRight ? { kind: "key", privateKey, keyId, issuer } : undefined;
 }
 
 /**
  * Returns what no text may show: the values of headers and of the environment, and their words, such as a token after `Bearer`, and the
- * secret of a client.
+ * secret or the private key of a client.
  */
 export function secretsOfAddress(address: McpAddress): readonly string[] {
   if (address.kind === "program") {
     return secretWords(Object.values(address.environment));
   }
   const { headers, oauth } = address;
-  return secretWords([...Object.values(headers), ...(oauth === undefined ? [] : [oauth.clientSecret])]);
+  return secretWords([...Object.values(headers), ...(oauth === undefined ? [] : secretsOf(oauth))]);
+}
+
+/** The lines of a key are secret one by one, because a text may break them in another way. */
+function secretsOf({ proof }: ClientCredentials): readonly string[] {
+  return proof.kind === "secret"
+    ? [proof.secret]
+    : [proof.privateKey, ...proof.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/=]{16,}$/.test(line))];
 }

@@ -1,12 +1,19 @@
 // The official conformance suite of MCP in both roles, its inspector and its TypeScript client, unmodified. npm installs them, as `packages` pins
 // them, into a folder of the test.
 
+import { once } from "node:events";
 import { cp, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, test, vi } from "vitest";
+import { text } from "node:stream/consumers";
+import { discoverOAuthServerInfo } from "@modelcontextprotocol/client";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { connect } from "../../../clients/typescript/src/index.ts";
 import { runCommand } from "../../../scripts/run-command.ts";
+import { readMcpServers } from "../../../src/platform/config/mcp-servers.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { answer, startFakeProvider } from "../../fakes/provider.ts";
 import { credentialsOf, keyOf } from "../../harness/credentials.ts";
@@ -66,6 +73,59 @@ test.each(revisions)(
     const program = join(import.meta.dirname, "suite-client.ts");
     // The suite starts some forty clients at once.
     await runSuite("client", revision, ["--timeout", "120000", "--command", `${process.execPath} ${program} ${url}`]);
+  },
+);
+
+interface Credentials {
+  readonly client_id: string;
+  readonly client_secret?: string;
+  readonly private_key_pem?: string;
+}
+
+/** Starts a service whose operator has looked up the server's endpoint, and runs an agent with the server. Returns the run's state. */
+async function runWith(server: string, { client_id, client_secret, private_key_pem }: Credentials): Promise<string> {
+  const { authorizationServerMetadata: found } = await discoverOAuthServerInfo(server);
+  const proof =
+    private_key_pem === undefined ? { client_secret } : { private_key: private_key_pem, issuer: found?.issuer };
+  const oauth = { token_url: found?.token_endpoint, client_id, ...proof };
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const flags = {
+    ...modelFlags(provider),
+    mcpServers: readMcpServers(`srv=${JSON.stringify({ url: server, oauth })}`) ?? expect.fail("the line is valid"),
+    securityCallbackAllow: ["localhost@127.0.0.1/32", "localhost@::1/128"],
+  };
+  const { url } = await startService(flags, { own: true });
+  const client = connect(url, { apiKey: keyOf() });
+  const { sessionId } = await client.sessions.createSession({
+    agent: { name: "tester", tools: { mcp: [{ name: "srv" }] } },
+  });
+  const run = client.follow((await client.send(sessionId, "n=1")).runId);
+  await Array.fromAsync(run);
+  const { state, error } = await run.finish();
+  client.close();
+  return error || state;
+}
+
+test.each(["auth/client-credentials-jwt", "auth/client-credentials-basic"])(
+  "the suite's scenario %s passes with a server of the settings",
+  suiteOptions,
+  async (scenario) => {
+    const operator = createServer(async (request, response) => {
+      const { server, context } = JSON.parse(await text(request));
+      response.end(await runWith(server, context).catch(String));
+    }).listen(0, "127.0.0.1");
+    await once(operator, "listening");
+    onTestFinished(() => void operator.close());
+    const { port } = operator.address() as AddressInfo;
+    const program = join(import.meta.dirname, "suite-operator.ts");
+    const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    const output = await mkdtemp(join(tmpdir(), "runnel-mcp-results-"));
+    onTestFinished(() => rm(output, { recursive: true }));
+    const command = `${process.execPath} ${program} http://127.0.0.1:${port}`;
+    const args = [suite, "client", "--scenario", scenario, "--timeout", "120000", "--command", command, "-o", output];
+    const { exitCode, stdout } = await startProgram(process.execPath, args).finished;
+    expect(exitCode, stdout.toString().slice(-6_000)).toBe(0);
   },
 );
 

@@ -1,11 +1,13 @@
 // Access tokens for the operator's MCP servers, by the client credentials grant (RFC 6749, section 4.4) for one resource (RFC 8707).
 //
-// O1  The secret goes to the token endpoint of the settings alone, and a token to its server's origin alone. No server names an endpoint.
+// O1  The proof of the client goes to the token endpoint of the settings alone, and a token to its server's origin alone. No server names an endpoint.
 // O2  A replica has one token for each server. Calls that need a new one share its request.
 
 import type { Clock } from "../../../platform/base/clock.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
-import type { ClientCredentials } from "../../../platform/config/mcp-servers.ts";
+import { readSigningKey, signToken } from "../../../platform/base/signing-key.ts";
+import type { ClientCredentials, ClientKey } from "../../../platform/config/mcp-servers.ts";
 import { EgressFailure } from "../../../platform/egress/failure.ts";
 import { createGuardedFetch } from "../../../platform/egress/guarded-fetch.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
@@ -51,17 +53,18 @@ export class AccessTokens {
   }
 
   async #ask(credentials: ClientCredentials, resource: string): Promise<Token> {
-    const { tokenUrl, clientId, clientSecret, scope } = credentials;
+    const { tokenUrl, scope } = credentials;
+    const { headers, fields } = this.#prove(credentials);
     const send = createGuardedFetch({
       ...{ what: "mcp server", url: tokenUrl, egress: this.#egress, answerBytesMax, onBroken: () => {} },
       headTimeoutMs: () => connectTimeoutMs,
       headers: {
         accept: "application/json",
-        authorization: `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64")}`,
         "content-type": "application/x-www-form-urlencoded",
+        ...headers,
       },
     });
-    const form = { grant_type: "client_credentials", resource, ...(scope !== "" && { scope }) };
+    const form = { grant_type: "client_credentials", resource, ...(scope !== "" && { scope }), ...fields };
     const response = await send(tokenUrl, { method: "POST", body: new URLSearchParams(form).toString() });
     const text = await response.text();
     if (!response.ok) {
@@ -78,6 +81,40 @@ export class AccessTokens {
     const lifeMs = (typeof seconds === "number" ? seconds : defaultLifeSec) * 1_000;
     return { value, untilMs: this.#clock.monotonicMs() + Math.max(lifeMs - earlyMs, lifeMs / 2) };
   }
+
+  /** Returns what a request says to prove that it is the client's. */
+  #prove({ clientId, proof }: ClientCredentials): Proof {
+    if (proof.kind === "secret") {
+      const basic = Buffer.from(`${encode(clientId)}:${encode(proof.secret)}`).toString("base64");
+      return { headers: { authorization: `Basic ${basic}` }, fields: {} };
+    }
+    return {
+      headers: {},
+      fields: {
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        client_assertion: assertionOf(clientId, proof, this.#clock.nowMs()),
+      },
+    };
+  }
+}
+
+interface Proof {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** How long an assertion is valid: for one request, between clocks that differ. */
+const assertionLifeSec = 120;
+
+/** Returns a new assertion of a client for its authorization server (RFC 7523, section 3). */
+function assertionOf(clientId: string, { privateKey, keyId, issuer }: ClientKey, nowMs: number): string {
+  const key = readSigningKey(privateKey);
+  if (key === undefined) {
+    throw new Error("the private key of the settings can no longer be read");
+  }
+  const iat = Math.floor(nowMs / 1_000);
+  const claims = { iss: clientId, sub: clientId, aud: issuer, jti: newUuid(nowMs), iat, exp: iat + assertionLifeSec };
+  return signToken(key, keyId === "" ? {} : { kid: keyId }, claims);
 }
 
 const noValues: readonly string[] = [];

@@ -1,0 +1,46 @@
+// Private keys that sign JSON Web Tokens (RFC 7519): the algorithm follows from the kind of key (RFC 7518, RFC 8037).
+
+import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+
+/** A key and its algorithm. */
+export interface SigningKey {
+  readonly key: KeyObject;
+  readonly algorithm: "RS256" | "ES256" | "ES384" | "EdDSA";
+}
+
+/** The maximum length of an RSA key that RFC 7518 forbids, in bits. */
+const weakRsaBits = 2_047;
+const curves: Readonly<Record<string, SigningKey["algorithm"]>> = { prime256v1: "ES256", secp384r1: "ES384" };
+
+/** Reads a private key in PEM; undefined for anything else and for a key that signs no tokens. */
+export function readSigningKey(pem: string): SigningKey | undefined {
+  try {
+    const key = createPrivateKey(pem);
+    const algorithm = algorithmOf(key);
+    return algorithm && { key, algorithm };
+  } catch {
+    return undefined;
+  }
+}
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): SigningKey["algorithm"] | undefined {
+  switch (asymmetricKeyType) {
+    case "rsa":
+      return (asymmetricKeyDetails.modulusLength ?? 0) > weakRsaBits ? "RS256" : undefined;
+    case "ec":
+      return curves[asymmetricKeyDetails.namedCurve ?? ""];
+    case "ed25519":
+      return "EdDSA";
+    default:
+      return undefined;
+  }
+}
+
+/** Returns a signed token. */
+export function signToken({ key, algorithm }: SigningKey, header: object, claims: object): string {
+  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const signed = `${encode({ alg: algorithm, typ: "JWT", ...header })}.${encode(claims)}`;
+  const hash = algorithm === "EdDSA" ? null : `sha${algorithm.slice(-3)}`;
+  const signature = sign(hash, Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" });
+  return `${signed}.${signature.toString("base64url")}`;
+}

@@ -18,6 +18,7 @@ import { compileRules } from "../api/validation.ts";
 import { createPushConfigs } from "../engine/callbacks/push-configs.ts";
 import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
 import { countSessions } from "../engine/storage/session.ts";
+import { AccessTokens } from "../platform/auth/access-tokens.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
 import { requireClient, setAdmission } from "../platform/auth/caller.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
@@ -29,6 +30,7 @@ import { joined } from "../platform/base/joined.ts";
 import type { LocalMethods } from "../platform/base/local-methods.ts";
 import type { PrintPush } from "../platform/base/pushes.ts";
 import { version } from "../platform/base/version.ts";
+import { type AuthorizationServer, metadataUrlOf, printMetadata } from "../platform/config/authorization-server.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import type { Db } from "../platform/database/database.ts";
 import { createA2aMethods } from "../surfaces/a2a/grpc.ts";
@@ -51,6 +53,7 @@ import { requestRunsOf } from "./mcp-requests.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
 import { errorForms, examples, files, reasons, retention, services } from "./protocols.ts";
+import { readPublicKeys } from "./read-public-keys.ts";
 
 /** The addresses of an open server, and its switch to draining. */
 export interface OpenServer extends Address {
@@ -148,6 +151,7 @@ export async function openServer(
   const metricsPort = await openMetricsPort(config, metrics, closers);
   const rateOf = (requestsPerSecond: number, times = 1): RateLimit =>
     new RateLimit({ clock, requestsPerSecond: requestsPerSecond * times, burst: config.rateLimitBurst * times });
+  const server = config.authAuthorizationServer;
   const admission: AdmissionOptions = {
     authenticator: new Authenticator({
       db,
@@ -155,6 +159,8 @@ export async function openServer(
       events,
       keyRing,
       runTokens: core.runTokens,
+      accessTokens:
+        server && new AccessTokens({ server, readKeys: () => readPublicKeys(server.jwksUrl, egress), clock }),
       acceptV1: config.authHmacV1,
     }),
     clock,
@@ -207,6 +213,7 @@ export async function openServer(
           return { client, seals: sealsOf(deps.cursors, client), requestRuns: requestRunsOf(db, client) };
         },
         corsOrigins: config.serverCorsOrigins,
+        metadataUrl: server && metadataUrlOf(server).href,
       }),
     ],
     // Clients without credentials may ask too, and one answer counts all sessions.
@@ -215,7 +222,7 @@ export async function openServer(
       countSessions: joined(() => countSessions(db)),
       seesCounts: async (request) => showsCounts || (await isKnownCaller(request, admission)),
     },
-    documents: new Map([
+    documents: new Map<string, { readonly contentType: string; readonly print: () => string | Uint8Array }>([
       [
         "/openapi.json",
         {
@@ -223,6 +230,7 @@ export async function openServer(
           print: once(() => printOpenApiDocument({ services, reasons, errorForms, examples, version })),
         },
       ],
+      ...(server === undefined ? [] : documentsOf(server)),
       ["/descriptors.binpb", { contentType: "application/protobuf", print: once(() => serializeFiles(files)) }],
     ]),
     answerPage: config.consoleEnabled ? await openConsole(config.serverPublicPath) : () => false,
@@ -245,6 +253,14 @@ export async function openServer(
   }
   void compileRules([SessionService, RunService]);
   return { ...ports, metricsPort, leave: () => leaving.abort(), printPush: createPrintPush(a2a, methods, valuesOf) };
+}
+
+/** The metadata of the protected resource, at its own path and at that of a client that looks in one place alone. */
+function documentsOf(server: AuthorizationServer) {
+  const document = { contentType: "application/json", print: () => printMetadata(server) };
+  return ["/.well-known/oauth-protected-resource", metadataUrlOf(server).pathname].map(
+    (path) => [path, document] as const,
+  );
 }
 
 /** Returns values that name a client, for work of the service on its behalf. */

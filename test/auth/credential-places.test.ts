@@ -21,6 +21,7 @@ import { until } from "../harness/wait.ts";
 import { specOf, trustEntry } from "../jobs/stage.ts";
 import { makeSigner, type Signer } from "../jobspec/signer.ts";
 import { connect } from "../runlog/store.ts";
+import { issuer, openKeys, pairOf, resource, tokenOf } from "./authorization-server.ts";
 
 const page = readFileSync(new URL("../../docs/authentication.md", import.meta.url), "utf8");
 const [header = "", , ...rows] = page.split("\n").filter((line, at, all) => isTable(line, all, at));
@@ -64,7 +65,10 @@ const test = base.extend("stage", async (): Promise<Stage> => {
   const provider = await openProvider();
   provider.respond(callTools({ id: "call_1", name: "look_up", arguments: "{}" }), answer("done"));
   const signer = makeSigner();
+  const pair = pairOf("k1");
+  const { url: jwksUrl } = await openKeys([pair]);
   const forum = await openForum({
+    authAuthorizationServer: { issuer, jwksUrl, resource, clients: new Map([["4711", "local"]]) },
     authHmacSecret: secret,
     securityCallbackAllow: ["127.0.0.1@127.0.0.1/32"],
     openaiBaseUrl: provider.baseUrl,
@@ -104,6 +108,7 @@ const test = base.extend("stage", async (): Promise<Stage> => {
       "remote tool call": specimenOf(toolCall),
       "API key": { text: keyOf() },
       "created API key": { text: key },
+      "access token": { text: tokenOf(pair) },
       "admin token": { text: adminToken },
       "stream ticket": { text: ticket },
       "run token": { text: runTokens.make({ runId, attempt: 1 }) },

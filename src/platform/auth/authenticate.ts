@@ -11,6 +11,7 @@ import { Fault } from "../base/fault.ts";
 import type { Db } from "../database/database.ts";
 import { describeOutage, isOutage } from "../database/errors.ts";
 import type { Events } from "../telemetry/events.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import { findClientIdOfKey } from "./api-keys.ts";
 import { type Caller, keyedClient, sharedClient } from "./caller.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -47,6 +48,8 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
   readonly keyRing: KeyRing;
   readonly runTokens: RunTokens;
+  /** Undefined without an authorization server. */
+  readonly accessTokens: Pick<AccessTokens, "findClientId"> | undefined;
   readonly acceptV1: boolean;
   readonly events: Pick<Events, "signatureTimed">;
 }
@@ -119,7 +122,7 @@ export class Authenticator {
   }
 
   async #readToken(token: string, request: CredentialedRequest): Promise<Caller> {
-    const { db, keyRing } = this.#options;
+    const { db, keyRing, accessTokens } = this.#options;
     if (keyRing.isAdmin(token)) {
       return { kind: "admin" };
     }
@@ -129,7 +132,10 @@ export class Authenticator {
     if (isTicket(token)) {
       return await this.#openTicket(token, request);
     }
-    const id = keyRing.findClientId(token) ?? (await request.lookUp(() => findClientIdOfKey(db, token)));
+    const id =
+      keyRing.findClientId(token) ??
+      (await accessTokens?.findClientId(token)) ??
+      (await request.lookUp(() => findClientIdOfKey(db, token)));
     if (id === undefined || (request.clientId !== undefined && request.clientId !== id)) {
       throw new Fault("TOKEN_INVALID", "invalid bearer token");
     }

@@ -122,6 +122,12 @@ export const coreReasons = nameReasons({
     about: "The bearer token is unknown, revoked or expired.",
     fix: "Send a valid API key, or the admin token for calls of the operator.",
   },
+  AUTHORIZATION_SERVER_UNREACHABLE: {
+    code: Code.Unavailable,
+    httpStatus: 503,
+    about: "The keys of the authorization server, which show whether an access token is valid, cannot be read.",
+    fix: "Retry later; the operator checks `jwks_url` in `auth.authorization_server`.",
+  },
   TICKET_INVALID: {
     code: Code.Unauthenticated,
     httpStatus: 401,

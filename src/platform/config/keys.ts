@@ -62,6 +62,9 @@ export const variablesOfCommands: readonly string[] = [
 ];
 
 /** Returns true when any credentials are configured. Callers must then authenticate. */
-export function isAuthConfigured({ authHmacSecret, authApiKeys, authAdminToken }: Config): boolean {
-  return authHmacSecret !== "" || authApiKeys.length > 0 || authAdminToken !== "";
+export function isAuthConfigured(config: Config): boolean {
+  const { authHmacSecret, authApiKeys, authAdminToken, authAuthorizationServer } = config;
+  return (
+    authHmacSecret !== "" || authApiKeys.length > 0 || authAdminToken !== "" || authAuthorizationServer !== undefined
+  );
 }

@@ -34,7 +34,7 @@ const devNeedsNone = "`runnel dev` needs none of it.";
 const credentials: Requirement = {
   name: keys.authHmacSecret.path,
   isMet: isAuthConfigured,
-  keys: ["authHmacSecret", "authApiKeys", "authAdminToken"],
+  keys: ["authHmacSecret", "authApiKeys", "authAdminToken", "authAuthorizationServer"],
   fix: "Callers must authenticate: set RUNNEL_AUTH_HMAC_SECRET, …_API_KEYS or …_ADMIN_TOKEN.",
 };
 

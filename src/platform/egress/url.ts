@@ -14,7 +14,7 @@ export interface UrlProblem {
 }
 
 /** The purpose of the call. */
-export type Called = "callback" | "runner" | "file" | "mcp server";
+export type Called = "callback" | "runner" | "file" | "mcp server" | "authorization server";
 
 /** Returns the first problem of the URL, or undefined. */
 export function findUrlProblem(text: string, policy: AddressPolicy, what: Called): UrlProblem | undefined {

@@ -52,6 +52,8 @@ import { listTools } from "./tools.ts";
 export interface McpOptions extends SurfaceOptions, Omit<Server, "toolWatches"> {
   readonly callerOf: (values: ContextValues) => Caller;
   readonly corsOrigins: readonly string[];
+  /** Where clients find out which authorization server gives them tokens; undefined without one. */
+  readonly metadataUrl: string | undefined;
 }
 
 /** The caller, and what the service keeps for it. */
@@ -83,13 +85,13 @@ export function createMcpSurface(given: McpOptions) {
         if (isDefect(error) && !signal.aborted) {
           options.reportError(error);
         }
-        sendError(response, error, call.body);
+        sendError(response, error, call.body, options);
       }
     },
     refuse: (request: RestRequest, response: RestResponse, fault: Fault): void => {
       response.on("error", () => undefined);
       // Pages of other origins learn nothing, not even whether a key is right.
-      sendError(response, findForeignOrigin(request, options) ?? fault, undefined);
+      sendError(response, findForeignOrigin(request, options) ?? fault, undefined, options);
     },
   };
 }
@@ -261,7 +263,12 @@ function findForeignOrigin(request: RestRequest, { corsOrigins }: McpOptions): F
     : undefined;
 }
 
-function sendError(response: RestResponse, error: unknown, body: Uint8Array | undefined): void {
+function sendError(
+  response: RestResponse,
+  error: unknown,
+  body: Uint8Array | undefined,
+  { metadataUrl }: Pick<McpOptions, "metadataUrl">,
+): void {
   if (isGone(response)) {
     return;
   }
@@ -278,6 +285,11 @@ function sendError(response: RestResponse, error: unknown, body: Uint8Array | un
     response,
     failure.status,
     json,
-    failure.status === 401 ? { "www-authenticate": 'Bearer realm="runnel"' } : {},
+    failure.status === 401 ? { "www-authenticate": challengeOf(metadataUrl) } : {},
   );
+}
+
+/** Returns what a client needs to authenticate (RFC 6750, section 3; RFC 9728, section 5.1). */
+function challengeOf(metadataUrl: string | undefined): string {
+  return `Bearer realm="runnel"${metadataUrl === undefined ? "" : `, resource_metadata="${metadataUrl}"`}`;
 }

@@ -1,5 +1,6 @@
 // Settings of authentication: `auth`.
 
+import { type AuthorizationServer, readAuthorizationServer } from "../authorization-server.ts";
 import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
 import { flag, secret, token } from "../kinds.ts";
 import { keyCharsMin, readNamedKeys } from "../named-keys.ts";
@@ -37,6 +38,7 @@ export const authKeys = {
     },
     keyCharsMin,
   ),
+  authAuthorizationServer: authorizationServer(),
   authCell: cellName(),
 } as const;
 
@@ -47,6 +49,20 @@ function cellName(): Key<string> {
   const row = { path: "auth.cell", fallback: "", about };
   return makeKey(row, (text) =>
     /^[a-z0-9]{1,16}$/.test(text) ? text : new Expected("1 to 16 lower-case letters and digits"),
+  );
+}
+
+function authorizationServer(): Key<AuthorizationServer | undefined> {
+  const about =
+    'Authorization server whose access tokens callers may send: `{"issuer": "https://id.example", "jwks_url": "https://id.example/jwks", ' +
+    '"resource": "https://runnel.example/mcp", "clients": {"4711": "billing"}}`, with the URL of `/mcp` as clients call it, and the clients ' +
+    "by the subjects of tokens.";
+  const row = { path: "auth.authorization_server", fallback: undefined, about };
+  return makeKey<AuthorizationServer | undefined>(row, (text) =>
+    text === ""
+      ? undefined
+      : (readAuthorizationServer(text) ??
+        new Expected('such as {"issuer": …, "jwks_url": …, "resource": …, "clients": {"subject": "client"}}')),
   );
 }
 

@@ -12,7 +12,7 @@ const keys: readonly (readonly [key: string, about: string])[] = [
   ["j / k", "next or previous row"],
   ["Enter", "open the row"],
   ["/", "filter or search"],
-  ["t / w / e", "in a run: transcript, waterfall, entries"],
+  ["t / w / e / r", "in a run: transcript, waterfall, entries, tree"],
   ["End", "in a run: follow the end"],
   ["?", "this help"],
 ];

@@ -1,21 +1,24 @@
-// What a log shows: the waterfall, the transcript and the entries. Two panes beside each other where there is room, else one at a
-// time.
+// What a log shows: the waterfall, the transcript, the entries, and the tree of the run. Two panes beside each other where there is
+// room, else one at a time.
 
+import { lazy, Suspense } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { useMedia } from "../lib/media.ts";
+import { isActive } from "../lib/run-state.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
-import { isActive } from "../ui/state-label.tsx";
+import { Loading } from "../ui/notice.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { EntriesPane } from "./entries-pane.tsx";
 import type { RunLog } from "./run-log.ts";
 import { TimelinePane } from "./timeline-pane.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
 
-const tabs = { transcript: "Transcript", waterfall: "Waterfall", entries: "Entries" } as const;
-/** A wide page has the waterfall beside the tabs. */
-const wideTabs = { transcript: tabs.transcript, entries: tabs.entries };
+/** Few runs are part of a tree. */
+const TreePane = lazy(() => import("./tree-pane.tsx"));
+
+const tabs = { transcript: "Transcript", waterfall: "Waterfall", tree: "Tree", entries: "Entries" } as const;
 
 type Tab = keyof typeof tabs;
 
@@ -34,7 +37,12 @@ export function Panes({
   const isWide = useMedia("(min-width: 1080px)");
   const asked = parameters.get("tab") ?? "transcript";
   const named: Tab = asked in tabs ? (asked as Tab) : "transcript";
-  const tab = isWide && named === "waterfall" ? "transcript" : named;
+  const tab = (isWide && named === "waterfall") || (run === undefined && named === "tree") ? "transcript" : named;
+  // The reader of a shared run may see no other run.
+  const hasTree = run !== undefined && (run.parentRunId !== "" || log.transcript.hasChildren || tab === "tree");
+  const { waterfall, tree, ...others } = tabs;
+  // A wide page has the waterfall beside the tabs.
+  const shownTabs = { ...others, ...(!isWide && { waterfall }), ...(hasTree && { tree }) };
   const sequence = Number(parameters.get("seq") ?? 0) || undefined;
   // A shared run has its ticket behind `#`.
   const addressOf = (next: Readonly<Record<string, string>>): string =>
@@ -42,7 +50,12 @@ export function Panes({
   const entryAddress = (of: number): string => addressOf({ tab: "entries", seq: String(of) });
   const change = (next: Readonly<Record<string, string>>): void => navigate(addressOf(next), { replace: true });
   const show = (next: Tab): void => change({ tab: next });
-  useShortcuts({ t: () => show("transcript"), e: () => show("entries"), w: () => show("waterfall") });
+  useShortcuts({
+    t: () => show("transcript"),
+    e: () => show("entries"),
+    w: () => show("waterfall"),
+    ...(hasTree && { r: () => show("tree") }),
+  });
   const select = (next: number): void =>
     change({ seq: String(next), ...(named === "waterfall" && { tab: "transcript" }) });
   // Of a run that is not known the log tells whether it goes on, while its stream does.
@@ -56,7 +69,7 @@ export function Panes({
         </section>
       )}
       <section className="pane" aria-label={tabs[tab]}>
-        <Tabs label="What to show" tabs={isWide ? wideTabs : tabs} chosen={tab} onChoose={show} panelClass="tab-panel">
+        <Tabs label="What to show" tabs={shownTabs} chosen={tab} onChoose={show} panelClass="tab-panel">
           {tab === "transcript" && (
             <TranscriptPane
               log={log}
@@ -68,6 +81,11 @@ export function Panes({
             />
           )}
           {tab === "waterfall" && timeline}
+          {tab === "tree" && run !== undefined && (
+            <Suspense fallback={<Loading what="the tree" />}>
+              <TreePane run={run} />
+            </Suspense>
+          )}
           {tab === "entries" && (
             <EntriesPane
               log={log}

@@ -57,6 +57,8 @@ export class Transcript {
   readonly rows: Row[] = [];
   /** The newest plan of the run. It has no row: it stands above them. */
   plan: Payload<"planUpdated"> | undefined;
+  /** Whether a call has started a run of its own. */
+  hasChildren = false;
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
   /** The rows with the text of the message that is not complete yet. */
@@ -192,6 +194,7 @@ export class Transcript {
   }
 
   #startChild({ toolCallId, runId }: Payload<"childRunStarted">): void {
+    this.hasChildren = true;
     const row = this.#tools.get(toolCallId);
     if (row?.content.kind === "tool") {
       row.content.childRunId = runId;

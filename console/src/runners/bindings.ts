@@ -4,8 +4,8 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useMemo } from "react";
 import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { firstPage, useAllPages } from "../lib/all-pages.ts";
 import { inPages } from "../lib/pages.ts";
-import { firstPage, useAllPages } from "./all-pages.ts";
 import type { Terms } from "./grants.ts";
 
 /** A binding with its settings. They are undefined when the agent of the binding does not exist. */

@@ -4,12 +4,12 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import type { RunnerManifest } from "#gen/runnel/runner/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { firstPage, useAllPages } from "../lib/all-pages.ts";
 import { formatCount } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { TableHead } from "../ui/table-head.tsx";
-import { firstPage, useAllPages } from "./all-pages.ts";
 import { refreshMs } from "./describe.ts";
 import { compareGrants, type GrantRow, isDifference, type Stored, type Terms, type Verdict } from "./grants.ts";
 

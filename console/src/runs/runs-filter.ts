@@ -4,7 +4,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
 import { type CancelRunsRequest, CancelRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
-import { isActive, stateNames } from "../ui/state-label.tsx";
+import { isActive } from "../lib/run-state.ts";
+import { stateNames } from "../ui/state-label.tsx";
 
 /** The texts of a filter by the name of their parameter. */
 export const textFields = {

@@ -14,9 +14,10 @@ import {
   shortId,
 } from "../lib/format.ts";
 import { useMedia } from "../lib/media.ts";
+import { isActive } from "../lib/run-state.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { isActive, StateLabel } from "../ui/state-label.tsx";
+import { StateLabel } from "../ui/state-label.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 
 const columns = ["State", "Run", "Session", "By", "Model", "Turns", "Tokens", "Cost", "Started", "Duration", "Result"];

@@ -20,7 +20,3 @@ export function StateLabel({ state }: { readonly state: Run_State }) {
     </span>
   );
 }
-
-export function isActive(state: Run_State): boolean {
-  return state === Run_State.QUEUED || state === Run_State.RUNNING || state === Run_State.WAITING;
-}

@@ -2,7 +2,7 @@
 
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
-import { type ReactNode, useEffect, useId, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "react";
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { transport } from "../api/transport.ts";
@@ -10,11 +10,14 @@ import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
+import { changesOf } from "../run/changes-of.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { approvalChanges, isPending } from "./approval-changes.ts";
+
+const DiffBlock = lazy(() => import("../run/diff-block.tsx"));
 
 const service = createClient(ApprovalService, transport);
 const { APPROVE, REJECT } = Approval_Decision;
@@ -70,12 +73,21 @@ export function OneApproval({
   );
 }
 
-/** The whole request, because the decision is about every byte of it. A command is shown again as a terminal would. */
+/**
+ * The whole request, because the decision is about every byte of it. A command is shown again as a terminal would, and a change of a
+ * file as its lines.
+ */
 function Request({ approval: { request = "", digest } }: { readonly approval: Approval }) {
-  const command = commandOf(request);
+  const payload = payloadOf(request);
+  const { command } = payload;
   return (
     <>
-      {command !== undefined && <CodeBlock label="command" tone="terminal" text={`$ ${command}`} />}
+      {typeof command === "string" && <CodeBlock label="command" tone="terminal" text={`$ ${command}`} />}
+      {changesOf(payload).map((change, index) => (
+        <Suspense key={index} fallback={<Loading what="the change" />}>
+          <DiffBlock change={change} />
+        </Suspense>
+      ))}
       <CodeBlock label="the whole request: action, target, payload" text={prettyJson(request)} />
       <p className="hint digest">
         SHA-256 <span className="mono">{digest}</span>
@@ -84,12 +96,12 @@ function Request({ approval: { request = "", digest } }: { readonly approval: Ap
   );
 }
 
-function commandOf(request: string): string | undefined {
+function payloadOf(request: string): Readonly<Record<string, unknown>> {
   try {
-    const { payload } = JSON.parse(request) as { payload?: { command?: unknown } };
-    return typeof payload?.command === "string" ? payload.command : undefined;
+    const { payload } = JSON.parse(request) as { payload?: unknown };
+    return typeof payload === "object" && payload !== null ? { ...payload } : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -1,20 +1,31 @@
 // One tool call: its name and what it was about in a line, its arguments and its result when opened.
 
+import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { formatDuration, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { Loading } from "../ui/notice.tsx";
+import { changesOf } from "./changes-of.ts";
 import type { Row, RowContent } from "./transcript.ts";
 
+/** Few calls change files, and the search for the lines has its own script. */
+const DiffBlock = lazy(() => import("./diff-block.tsx"));
+
 type ToolContent = Extract<RowContent, { kind: "tool" }>;
+type Given = Readonly<Record<string, unknown>>;
 
 export function ToolCall({ row, content }: { readonly row: Row; readonly content: ToolContent }) {
   const { name, parameters, isOfProvider, childRunId, result, error, endMs } = content;
   const given = readObject(parameters);
+  const answer = result === undefined ? {} : readObject(result);
+  const changes = changesOf(given, answer);
+  // The texts of the built-in tools are in their changes.
+  const hasArguments = changes.length === 0 || Array.isArray(given.diffs) || Array.isArray(answer.diffs);
   const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : "running";
   return (
-    <details className="fold tool" data-outcome={outcome}>
+    <details className="fold tool" data-outcome={outcome} open={changes.length > 0}>
       <summary>
         <Icon name="chevron" />
         <b>{visibleText(name)}</b>
@@ -26,9 +37,14 @@ export function ToolCall({ row, content }: { readonly row: Row; readonly content
         </span>
       </summary>
       <div className="fold-body">
-        <Arguments given={given} parameters={parameters} />
+        {hasArguments && <Arguments given={given} parameters={parameters} />}
+        {changes.map((change, index) => (
+          <Suspense key={index} fallback={<Loading what="the change" />}>
+            <DiffBlock change={change} />
+          </Suspense>
+        ))}
         {childRunId !== undefined && <Link href={`/runs/${childRunId}`}>Run {shortId(childRunId)}</Link>}
-        {result !== undefined && (
+        {result !== undefined && answer.content !== "" && (
           <CodeBlock label="result" text={readResult(result)} {...(name === "bash" && terminal)} />
         )}
         {error !== undefined && <CodeBlock label="error" text={error} />}
@@ -39,41 +55,18 @@ export function ToolCall({ row, content }: { readonly row: Row; readonly content
 
 const terminal = { tone: "terminal" } as const;
 
-/** Edits show as a difference, commands as a terminal, and everything else as JSON. */
-function Arguments({
-  given,
-  parameters,
-}: {
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly parameters: string;
-}) {
-  const { old_string: before, new_string: after, command } = given;
-  if (typeof before === "string" && typeof after === "string") {
-    return <CodeBlock label={String(given.path ?? "edit")} tone="diff" text={diffOf(before, after)} />;
-  }
+/** Commands show as a terminal, and everything else as JSON: without the changes, which have their own blocks. */
+function Arguments({ given, parameters }: { readonly given: Given; readonly parameters: string }) {
+  const { diffs, command } = given;
   if (typeof command === "string") {
     return <CodeBlock label="command" tone="terminal" text={`$ ${command}`} />;
   }
-  return <CodeBlock label="arguments" text={prettyJson(parameters)} />;
-}
-
-/** Shows all lines before as removed and all lines after as added, without those that both share at either end. */
-function diffOf(before: string, after: string): string {
-  const [old, next] = [before.split("\n"), after.split("\n")];
-  let start = 0;
-  while (start < old.length && start < next.length && old[start] === next[start]) {
-    start += 1;
-  }
-  let end = 0;
-  while (end < old.length - start && end < next.length - start && old.at(-1 - end) === next.at(-1 - end)) {
-    end += 1;
-  }
-  return [
-    ...old.slice(0, start).map((line) => ` ${line}`),
-    ...old.slice(start, old.length - end).map((line) => `-${line}`),
-    ...next.slice(start, next.length - end).map((line) => `+${line}`),
-    ...old.slice(old.length - end).map((line) => ` ${line}`),
-  ].join("\n");
+  return (
+    <CodeBlock
+      label="arguments"
+      text={prettyJson(diffs === undefined ? parameters : JSON.stringify({ ...given, diffs: undefined }))}
+    />
+  );
 }
 
 /** Built-in tools return `{"content": text}`. */
@@ -83,13 +76,13 @@ function readResult(result: string): string {
 }
 
 /** Returns the most telling argument. Example: the path of `read_file`. */
-function aboutOf(given: Readonly<Record<string, unknown>>): string {
-  const known = ["command", "path", "pattern", "query", "url"].map((key) => given[key]);
+function aboutOf(given: Given): string {
+  const known = ["command", "file_path", "path", "pattern", "query", "url"].map((key) => given[key]);
   const about = [...known, ...Object.values(given)].find((value) => typeof value === "string");
   return typeof about === "string" ? about.slice(0, 200) : "";
 }
 
-function readObject(json: string): Readonly<Record<string, unknown>> {
+function readObject(json: string): Given {
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};

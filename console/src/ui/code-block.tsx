@@ -11,7 +11,7 @@ export function CodeBlock({
 }: {
   readonly text: string;
   readonly label: string;
-  readonly tone?: "terminal" | "diff";
+  readonly tone?: "terminal";
 }) {
   return (
     <figure className="code" data-tone={tone}>
@@ -21,21 +21,8 @@ export function CodeBlock({
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <pre tabIndex={0} aria-label={label} role="group">
-        {tone === "diff" ? <Diff text={text} /> : <code>{visibleText(text)}</code>}
+        <code>{visibleText(text)}</code>
       </pre>
     </figure>
-  );
-}
-
-function Diff({ text }: { readonly text: string }) {
-  return (
-    <code>
-      {text.split("\n").map((line, index) => (
-        <span key={index} className="diff-line" data-sign={line[0]}>
-          {visibleText(line)}
-          {"\n"}
-        </span>
-      ))}
-    </code>
   );
 }

@@ -33,6 +33,12 @@ export const views: readonly View[] = [
     title: "Approval",
     component: lazy(() => import("./approvals/approvals-view.tsx")),
   },
+  {
+    path: "/memory",
+    title: "Memory",
+    component: lazy(() => import("./memory/memory-view.tsx")),
+    navigation: { icon: "book", key: "g m" },
+  },
   ...exchangeViews,
   ...runnerViews,
   ...jobViews,

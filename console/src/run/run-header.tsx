@@ -2,7 +2,9 @@
 
 import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
+import { MemoryScope } from "#gen/runnel/v1/memory_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
+import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
@@ -20,13 +22,14 @@ const ShareDialog = lazy(() => import("../share/share-dialog.tsx"));
 export function RunHeader({
   run,
   log,
-  agentName = "",
+  agent,
   isCancelling,
   onCancel,
 }: {
   readonly run: Run;
   readonly log: RunLog;
-  readonly agentName?: string | undefined;
+  /** The settings that the run works with. */
+  readonly agent: Agent | undefined;
   readonly isCancelling: boolean;
   readonly onCancel: () => void;
 }) {
@@ -86,7 +89,7 @@ export function RunHeader({
           )}
         </div>
       </div>
-      <Facts run={run} agentName={agentName} isRunning={isRunning} />
+      <Facts run={run} agent={agent} isRunning={isRunning} />
       {run.error !== "" && (
         <p className="run-error">
           <b>{run.failureCode}</b> {visibleText(run.error)}
@@ -103,11 +106,11 @@ export function RunHeader({
 
 function Facts({
   run,
-  agentName,
+  agent,
   isRunning,
 }: {
   readonly run: Run;
-  readonly agentName: string;
+  readonly agent: Agent | undefined;
   readonly isRunning: boolean;
 }) {
   const nowMs = useNow(isRunning);
@@ -116,7 +119,7 @@ function Facts({
   return (
     <dl className="facts">
       <Fact name="waiting">{run.waitReason}</Fact>
-      <Fact name="agent">{visibleText(agentName)}</Fact>
+      <Fact name="agent">{visibleText(run.agentName || (agent?.name ?? ""))}</Fact>
       <Fact name="model">{visibleText(run.model)}</Fact>
       <Fact name="runner">
         {run.runnerId !== "" && <Link href={runnerPath(run.runnerId)}>{visibleText(run.runnerId)}</Link>}
@@ -126,6 +129,7 @@ function Facts({
           {run.sessionId.length > 20 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
         </Link>
       </Fact>
+      <Fact name="memory">{agent !== undefined && hasMemory(agent) && <Memories run={run} agent={agent} />}</Fact>
       <Fact name="called by">
         {run.parentRunId !== "" && (
           <Link href={`/runs/${run.parentRunId}`} className="mono">
@@ -149,4 +153,29 @@ function Facts({
       <Fact name="deadline">{isRunning && deadline !== undefined && `in ${formatDuration(deadline - nowMs)}`}</Fact>
     </dl>
   );
+}
+
+/** Leads to the memories that the tools of the agent reach. */
+function Memories({ run, agent }: { readonly run: Run; readonly agent: Agent }) {
+  const { memoryScopes: scopes = [] } = agent.tools ?? {};
+  const has = (scope: MemoryScope): boolean => scopes.includes(scope);
+  const name = run.agentName || agent.name;
+  const memories = [
+    // A run that was called has the memory of the session at the top of its tree.
+    (scopes.length === 0 || has(MemoryScope.SESSION)) &&
+      run.depth === 0 && ["session", `?session=${encodeURIComponent(run.sessionId)}`],
+    has(MemoryScope.AGENT) && ["agent", `?agent=${encodeURIComponent(name)}`],
+    has(MemoryScope.CLIENT) && ["client", ""],
+  ].filter((each) => each !== false);
+  return memories.map(([word = "", query = ""], index) => (
+    <span key={word}>
+      {index > 0 && " · "}
+      <Link href={`/memory${query}`}>{word}</Link>
+    </span>
+  ));
+}
+
+/** Whether the agent has a tool of the memory. */
+function hasMemory(agent: Agent): boolean {
+  return agent.tools?.builtin.some((tool) => tool.startsWith("memory_")) === true;
 }

@@ -64,7 +64,7 @@ function OneRun({ runId }: { readonly runId: string }) {
       <RunHeader
         run={run}
         log={log}
-        agentName={input.data?.agent?.name}
+        agent={input.data?.agent}
         isCancelling={isCancelling}
         onCancel={() => void cancel()}
       />

@@ -6,7 +6,7 @@
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { timeOf } from "./transcript.ts";
 
-export type SpanKind = "queue" | "turn" | "model" | "tool" | "wait" | "restart";
+export type SpanKind = "queue" | "turn" | "model" | "tool" | "wait" | "restart" | "mark";
 
 /** Something that took time. */
 export interface Span {
@@ -69,6 +69,15 @@ export class Timeline {
           span.isVoid = span.isVoid === true || span.sequence >= Number(payload.value.fromSequence);
         }
         end(this.#open(entry, "restart", "taken over"), timeMs);
+        break;
+      case "handoffCompleted":
+        end(this.#open(entry, "mark", `handed over to ${payload.value.toAgent}`), timeMs);
+        break;
+      case "contextCompacted":
+        end(this.#open(entry, "mark", `summary of ${payload.value.messages} messages`), timeMs);
+        break;
+      case "skillsListed":
+        end(this.#open(entry, "mark", payload.value.changed.length > 0 ? "skills changed" : "skills"), timeMs);
         break;
       case "runWaiting":
         this.#endAll(timeMs);

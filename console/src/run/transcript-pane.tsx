@@ -3,6 +3,7 @@
 import { lazy, memo, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { SkillsListed } from "#gen/runnel/v1/result_pb.js";
 import { formatBytes, formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
@@ -218,6 +219,8 @@ function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: bo
           <Markdown text={content.value.summary} />
         </Event>
       );
+    case "skills":
+      return <Skills listed={content.value} />;
     case "action":
       return (
         <Event tone="calm" title={`Action: ${visibleText(content.value.action)}`}>
@@ -263,6 +266,27 @@ function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: bo
     default:
       return content satisfies never;
   }
+}
+
+/** The skills as the agent sees them; later entries say which have changed. */
+function Skills({ listed: { skills, changed } }: { readonly listed: SkillsListed }) {
+  const count = `${skills.length} ${skills.length === 1 ? "skill" : "skills"}`;
+  return (
+    <Event
+      tone={changed.length > 0 ? "warn" : "calm"}
+      title={changed.length > 0 ? `Changed since the run began: ${visibleText(changed.join(", "))}` : `Has ${count}`}
+    >
+      <ul className="skills" aria-label="Skills">
+        {skills.map(({ name, description, path, sha256 }) => (
+          <li key={name}>
+            <b>{visibleText(name)}</b> <span className="mono">{visibleText(path)}</span>
+            {sha256 === "" && " (gone)"}
+            <p dir="auto">{visibleText(description)}</p>
+          </li>
+        ))}
+      </ul>
+    </Event>
+  );
 }
 
 function Said({ who, children }: { readonly who: string; readonly children: ReactNode }) {

@@ -35,6 +35,7 @@ export type RowContent =
   | { readonly kind: "state"; readonly value: Payload<"stateUpdated"> }
   | { readonly kind: "handoff"; readonly value: Payload<"handoffCompleted"> }
   | { readonly kind: "summary"; readonly value: Payload<"contextCompacted"> }
+  | { readonly kind: "skills"; readonly value: Payload<"skillsListed"> }
   | { readonly kind: "action"; readonly value: Payload<"actionRequested"> }
   | { readonly kind: "lost" }
   | { readonly kind: "purged"; readonly what: string; readonly sha256: string }
@@ -133,8 +134,10 @@ export class Transcript {
       case "planUpdated":
         this.plan = payload.value;
         break;
-      case "toolCallProgress":
       case "skillsListed":
+        this.#push(entry, { kind: "skills", value: payload.value });
+        break;
+      case "toolCallProgress":
       case "toolsChanged":
         // The raw tab has them; the row of the call shows that it runs.
         break;

@@ -6690,6 +6690,10 @@ export const comments = new Map(
   "Name of the requested action, or of the tool, cut to at most 1,024 characters; `request` has all of it."
  ],
  [
+  "runnel.v1.Approval.agent_name",
+  "Name of the agent of the run; unset after a purge."
+ ],
+ [
   "runnel.v1.Approval.approval_id",
   "Id of the approval."
  ],
@@ -6744,6 +6748,10 @@ export const comments = new Map(
  [
   "runnel.v1.Approval.state",
   "State of the approval."
+ ],
+ [
+  "runnel.v1.Approval.subject",
+  "The argument that tells most about the request, for lists: of the first 2,000 characters of `request`, the value of `command`, `file_path`, `path`, `url`, `query`, `pattern`, or else the first text in the payload, cut to 200 characters in one line. Unset for a payload without a text. It is a hint, and a decision is about the whole `request`."
  ],
  [
   "runnel.v1.Approval.tool_call_id",
@@ -8838,6 +8846,10 @@ export const comments = new Map(
   "Name of the agent that works on the run; unset after a purge."
  ],
  [
+  "runnel.v1.Run.annotations",
+  "The `annotations` of the SendMessage call, a JSON object of at most 1,024 bytes; unset for a longer one, which GetRunInput has."
+ ],
+ [
   "runnel.v1.Run.binding_id",
   "Id of the binding that assigned the run to the runner."
  ],
@@ -8880,6 +8892,10 @@ export const comments = new Map(
  [
   "runnel.v1.Run.failure_code",
   "Failure code, such as `cancelled` or `runner.timeout`."
+ ],
+ [
+  "runnel.v1.Run.input_excerpt",
+  "First words of the last message that started the run: at most 200 characters in one line. Unset for a message without text, and after a purge. GetRunInput has all of it."
  ],
  [
   "runnel.v1.Run.last_sequence",

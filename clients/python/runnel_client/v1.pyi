@@ -122,7 +122,15 @@ class Approval(_Message):
     """Id of the session of the run."""
     tool_call_id: _str
     """Id of the tool call that waits; unset for an action of a runner."""
-    def __init__(self, *, approval_id: _str | None = ..., run_id: _str | None = ..., runner_id: _str | None = ..., runner_sequence: _int | None = ..., action: _str | None = ..., digest: _str | None = ..., request: _str | None = ..., state: Approval.State | _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., decision: Approval.Decision | _str | None = ..., decided_by: _str | None = ..., decide_time: _datetime | _Mapping[_str, _Any] | None = ..., comment: _str | None = ..., use_time: _datetime | _Mapping[_str, _Any] | None = ..., session_id: _str | None = ..., tool_call_id: _str | None = ...) -> None: ...
+    agent_name: _str
+    """Name of the agent of the run; unset after a purge."""
+    subject: _str
+    """
+    The argument that tells most about the request, for lists: of the first 2,000 characters of `request`, the value of `command`,
+    `file_path`, `path`, `url`, `query`, `pattern`, or else the first text in the payload, cut to 200 characters in one line. Unset
+    for a payload without a text. It is a hint, and a decision is about the whole `request`.
+    """
+    def __init__(self, *, approval_id: _str | None = ..., run_id: _str | None = ..., runner_id: _str | None = ..., runner_sequence: _int | None = ..., action: _str | None = ..., digest: _str | None = ..., request: _str | None = ..., state: Approval.State | _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., decision: Approval.Decision | _str | None = ..., decided_by: _str | None = ..., decide_time: _datetime | _Mapping[_str, _Any] | None = ..., comment: _str | None = ..., use_time: _datetime | _Mapping[_str, _Any] | None = ..., session_id: _str | None = ..., tool_call_id: _str | None = ..., agent_name: _str | None = ..., subject: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["request", "expire_time", "create_time", "decide_time", "use_time"]) -> _bool: ...
 
 class Usage(_Message):
@@ -242,7 +250,14 @@ class Run(_Message):
     Time of the last change: the end of the run, else the newest of its creation, its start, the beginning and the end of its last
     wait, a request for an approval and the decision about it.
     """
-    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ..., agent_name: _str | None = ..., change_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    input_excerpt: _str
+    """
+    First words of the last message that started the run: at most 200 characters in one line. Unset for a message without text, and
+    after a purge. GetRunInput has all of it.
+    """
+    annotations: _str
+    """The `annotations` of the SendMessage call, a JSON object of at most 1,024 bytes; unset for a longer one, which GetRunInput has."""
+    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ..., agent_name: _str | None = ..., change_time: _datetime | _Mapping[_str, _Any] | None = ..., input_excerpt: _str | None = ..., annotations: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["usage", "create_time", "start_time", "end_time", "deadline_time", "cancel_request_time", "due_time", "change_time"]) -> _bool: ...
 
 class Jwk(_Message):

@@ -142,6 +142,22 @@ export declare type Approval = Message<"runnel.v1.Approval"> & {
    * @generated from field: string tool_call_id = 17;
    */
   toolCallId: string;
+
+  /**
+   * Name of the agent of the run; unset after a purge.
+   *
+   * @generated from field: string agent_name = 18;
+   */
+  agentName: string;
+
+  /**
+   * The argument that tells most about the request, for lists: of the first 2,000 characters of `request`, the value of `command`,
+   * `file_path`, `path`, `url`, `query`, `pattern`, or else the first text in the payload, cut to 200 characters in one line. Unset
+   * for a payload without a text. It is a hint, and a decision is about the whole `request`.
+   *
+   * @generated from field: string subject = 19;
+   */
+  subject: string;
 };
 
 /**

@@ -200,6 +200,21 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: google.protobuf.Timestamp change_time = 26;
    */
   changeTime?: Timestamp | undefined;
+
+  /**
+   * First words of the last message that started the run: at most 200 characters in one line. Unset for a message without text, and
+   * after a purge. GetRunInput has all of it.
+   *
+   * @generated from field: string input_excerpt = 27;
+   */
+  inputExcerpt: string;
+
+  /**
+   * The `annotations` of the SendMessage call, a JSON object of at most 1,024 bytes; unset for a longer one, which GetRunInput has.
+   *
+   * @generated from field: string annotations = 28;
+   */
+  annotations: string;
 };
 
 /**

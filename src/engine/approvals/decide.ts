@@ -20,6 +20,7 @@ import {
   findApproval,
 } from "../storage/approval.ts";
 import { wakeDecidedRun } from "../storage/run.ts";
+import { subjectOf } from "./subject.ts";
 
 /** The contract's states, by the stored ones. */
 export const approvalStates = {
@@ -90,6 +91,8 @@ export function approvalToProto(row: ApprovalRow): Approval {
     sessionId: row.session_name,
     toolCallId: row.tool_call_id ?? "",
     action: row.action,
+    agentName: row.agent_name ?? "",
+    subject: subjectOf(row.request_start),
     digest: row.digest,
     ...(request !== undefined && { request }),
     state: approvalStates[row.state],

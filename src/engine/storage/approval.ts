@@ -40,6 +40,9 @@ export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "u
 export type ApprovalRow = Omit<Selectable<ApprovalTable>, "request" | "client"> & {
   readonly state: ApprovalState;
   readonly session_name: string;
+  readonly agent_name: string | null;
+  /** The beginning of the request. */
+  readonly request_start: string;
   readonly request?: string;
 };
 
@@ -205,7 +208,10 @@ const settledTime = sql`case
   when ${isOver} then case when tool_call_id is not null and decision is not null then run.end_time
     else least(expire_time, run.end_time) end end`;
 
+/** Enough for the first arguments of a request. */
+const requestStartChars = 2_000;
+
 /** The columns of an ApprovalRow without its request. */
 export const approvalColumns = sql`approval.id, approval.run_id, approval.runner_id, runner_sequence, tool_call_id,
   session.name as session_name, action, digest, expire_time, decision, decided_by, comment, decide_time, use_id, use_time,
-  approval.create_time, ${approvalState} as state`;
+  approval.create_time, run.agent_name, left(approval.request, ${sql.lit(requestStartChars)}) as request_start, ${approvalState} as state`;

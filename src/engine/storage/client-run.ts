@@ -10,7 +10,12 @@ import type { RunStatus } from "./schema.ts";
 /** A run as its client sees it, with the public id of its session. */
 export interface ClientRun extends RunRow {
   readonly session_name: string;
+  /** Null for annotations that are too long for a list, too. */
+  readonly annotations: string | null;
 }
+
+/** The maximum length of annotations in a list. */
+const annotationsBytesMax = 1_024;
 
 /** Returns a run of a client; undefined for an unknown id and for a run of another client. */
 export async function findClientRun(
@@ -277,6 +282,13 @@ function visibleRuns(db: Db | Transaction) {
     .innerJoin("session", "session.id", "run.session")
     .select(runSelection)
     .select("session.name as session_name")
+    .select(
+      sql<
+        string | null
+      >`case when octet_length(run.annotations) <= ${sql.lit(annotationsBytesMax)} then run.annotations end`.as(
+        "annotations",
+      ),
+    )
     .where("run.delete_time", "is", null);
 }
 

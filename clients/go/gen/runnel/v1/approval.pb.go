@@ -187,7 +187,13 @@ type Approval struct {
 	// Id of the session of the run.
 	SessionId string `protobuf:"bytes,16,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Id of the tool call that waits; unset for an action of a runner.
-	ToolCallId    string `protobuf:"bytes,17,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	ToolCallId string `protobuf:"bytes,17,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// Name of the agent of the run; unset after a purge.
+	AgentName string `protobuf:"bytes,18,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
+	// The argument that tells most about the request, for lists: of the first 2,000 characters of `request`, the value of `command`,
+	// `file_path`, `path`, `url`, `query`, `pattern`, or else the first text in the payload, cut to 200 characters in one line. Unset
+	// for a payload without a text. It is a hint, and a decision is about the whole `request`.
+	Subject       string `protobuf:"bytes,19,opt,name=subject,proto3" json:"subject,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -341,11 +347,25 @@ func (x *Approval) GetToolCallId() string {
 	return ""
 }
 
+func (x *Approval) GetAgentName() string {
+	if x != nil {
+		return x.AgentName
+	}
+	return ""
+}
+
+func (x *Approval) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
 var File_runnel_v1_approval_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	"\x18runnel/v1/approval.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\xc2\b\n" +
+	"\x18runnel/v1/approval.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\x85\t\n" +
 	"\bApproval\x12$\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x03\xe0A\x03R\n" +
 	"approvalId\x12\x1a\n" +
@@ -372,7 +392,10 @@ const file_runnel_v1_approval_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x10 \x01(\tB\x03\xe0A\x03R\tsessionId\x12%\n" +
 	"\ftool_call_id\x18\x11 \x01(\tB\x03\xe0A\x03R\n" +
-	"toolCallId\"\xc1\x01\n" +
+	"toolCallId\x12\"\n" +
+	"\n" +
+	"agent_name\x18\x12 \x01(\tB\x03\xe0A\x03R\tagentName\x12\x1d\n" +
+	"\asubject\x18\x13 \x01(\tB\x03\xe0A\x03R\asubject\"\xc1\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\rSTATE_PENDING\x10\x01\x1a\f\xc2\xd9\xf4\a\apending\x12!\n" +

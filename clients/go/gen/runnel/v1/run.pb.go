@@ -148,7 +148,12 @@ type Run struct {
 	AgentName string `protobuf:"bytes,25,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
 	// Time of the last change: the end of the run, else the newest of its creation, its start, the beginning and the end of its last
 	// wait, a request for an approval and the decision about it.
-	ChangeTime    *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
+	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
+	// First words of the last message that started the run: at most 200 characters in one line. Unset for a message without text, and
+	// after a purge. GetRunInput has all of it.
+	InputExcerpt string `protobuf:"bytes,27,opt,name=input_excerpt,json=inputExcerpt,proto3" json:"input_excerpt,omitempty"`
+	// The `annotations` of the SendMessage call, a JSON object of at most 1,024 bytes; unset for a longer one, which GetRunInput has.
+	Annotations   string `protobuf:"bytes,28,opt,name=annotations,proto3" json:"annotations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -365,12 +370,25 @@ func (x *Run) GetChangeTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Run) GetInputExcerpt() string {
+	if x != nil {
+		return x.InputExcerpt
+	}
+	return ""
+}
+
+func (x *Run) GetAnnotations() string {
+	if x != nil {
+		return x.Annotations
+	}
+	return ""
+}
+
 var File_runnel_v1_run_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xda\n" +
-	"\n" +
+	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xb2\v\n" +
 	"\x03Run\x12\x1a\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x03\xe0A\x03R\x05runId\x12\"\n" +
 	"\n" +
@@ -405,7 +423,10 @@ const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
 	"agent_name\x18\x19 \x01(\tB\x03\xe0A\x03R\tagentName\x12@\n" +
 	"\vchange_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
-	"changeTime\"\xe8\x01\n" +
+	"changeTime\x12(\n" +
+	"\rinput_excerpt\x18\x1b \x01(\tB\x03\xe0A\x03R\finputExcerpt\x12,\n" +
+	"\vannotations\x18\x1c \x01(\tB\n" +
+	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xe8\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\fSTATE_QUEUED\x10\x01\x1a\v\xc2\xd9\xf4\a\x06queued\x12\x1f\n" +

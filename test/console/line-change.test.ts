@@ -69,7 +69,9 @@ test("coding agents send diffs, and the built-in tools have their texts in the a
   ];
   expect(changesOf({ title: "Edit" }, { diffs })).toEqual(expected);
   expect(changesOf({ diffs }, { diffs: [] })).toEqual(expected);
-  expect(changesOf({ file_path: "c", old_string: "x", new_string: "" })).toEqual([{ path: "c", before: "x", after: "" }]);
+  expect(changesOf({ file_path: "c", old_string: "x", new_string: "" })).toEqual([
+    { path: "c", before: "x", after: "" },
+  ]);
   expect(changesOf({ path: "c", content: "x" })).toEqual([{ path: "c", before: undefined, after: "x" }]);
   expect(changesOf({ path: "c" })).toEqual([]);
 });

@@ -82,7 +82,7 @@ function Head({ approval }: { readonly approval: Approval }) {
       <ApprovalLabel state={approval.state} />
       <span className="hint" title={formatTime(created)}>
         asked {formatAge(nowMs - created)}
-        {approval.runnerId !== "" && ` by ${visibleText(approval.runnerId)}`} ·{" "}
+        {askerOf(approval) !== "" && ` by ${visibleText(askerOf(approval))}`} ·{" "}
         <Link href={`/runs/${approval.runId}`}>run {shortId(approval.runId)}</Link>
       </span>
     </div>
@@ -90,14 +90,17 @@ function Head({ approval }: { readonly approval: Approval }) {
 }
 
 function Row({ approval, nowMs }: { readonly approval: Approval; readonly nowMs: number }) {
-  const { action, runId, runnerId, state } = approval;
+  const { action, subject, sessionId, state } = approval;
   const [created, expires] = [msOf(approval.createTime) ?? nowMs, msOf(approval.expireTime)];
+  const asker = askerOf(approval);
   return (
     <>
-      <b>{visibleText(action)}</b>
+      <b>
+        {visibleText(action)} <bdi className="subject mono">{visibleText(subject)}</bdi>
+      </b>
       <ApprovalLabel state={state} />
       <span>
-        {runnerId === "" ? "" : `${visibleText(runnerId)} · `}run {shortId(runId)}
+        {asker === "" ? "" : `${visibleText(asker)} · `}session {shortId(sessionId)}
       </span>
       <span>
         {formatAge(nowMs - created)}
@@ -105,6 +108,11 @@ function Row({ approval, nowMs }: { readonly approval: Approval; readonly nowMs:
       </span>
     </>
   );
+}
+
+/** Who asks: the agent, or the runner of a run without one. */
+function askerOf({ agentName, runnerId }: Approval): string {
+  return agentName || runnerId;
 }
 
 function Empty() {

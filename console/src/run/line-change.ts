@@ -4,7 +4,7 @@ import { structuredPatch } from "diff";
 import type { FileChange } from "./changes-of.ts";
 
 export interface ChangedLine {
-  /** `…` stands for lines that are left out. */
+  /** `…` takes the place of lines that are left out. */
   readonly sign: "+" | "-" | " " | "…";
   readonly text: string;
 }

@@ -7,6 +7,7 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
+import { plainError } from "../lib/plain-error.ts";
 import { isActive } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -92,7 +93,7 @@ export function RunHeader({
       <Facts run={run} agent={agent} isRunning={isRunning} />
       {run.error !== "" && (
         <p className="run-error">
-          <b>{run.failureCode}</b> {visibleText(run.error)}
+          <b>{run.failureCode}</b> {visibleText(plainError(run.error))}
         </p>
       )}
       {isSharing && (
@@ -146,7 +147,11 @@ function Facts({
           </>
         )}
       </Fact>
-      <Fact name="cost">{usage?.costMicroUsd !== undefined && formatCost(Number(usage.costMicroUsd))}</Fact>
+      <Fact name="cost">
+        {usage?.costMicroUsd !== undefined
+          ? formatCost(Number(usage.costMicroUsd))
+          : usage?.promptTokens !== undefined && "unknown"}
+      </Fact>
       <Fact name="duration">{started !== undefined && formatDuration((ended ?? nowMs) - started)}</Fact>
       <Fact name="started">{created !== undefined && formatTime(started ?? created)}</Fact>
       <Fact name="taken over">{run.takeovers > 0 && `${run.takeovers}×`}</Fact>

@@ -60,14 +60,11 @@ export function toRequest({ states, fromMs, session, agent, model, runner, error
   };
 }
 
-/**
- * Whether a run that has changed belongs to the list. A run does not carry the name of its agent, so with that filter only runs
- * that the service has listed belong to it.
- */
-function matches(run: Run, filter: RunsFilter, isListed: boolean): boolean {
+/** Whether a run that has changed belongs to the list. */
+function matches(run: Run, filter: RunsFilter): boolean {
   const { states, fromMs, session, agent, model, runner, error } = filter;
   return (
-    (isListed || agent === "") &&
+    (agent === "" || run.agentName === agent) &&
     (states.length === 0 || states.includes(run.state)) &&
     (session === "" || run.sessionId === session) &&
     (model === "" || run.model === model) &&
@@ -105,8 +102,8 @@ export const offeredStates: readonly Run_State[] = [
 /** Merges what a list has with what has changed since, newest first. */
 export function mergeRuns(listed: readonly Run[], changed: ReadonlyMap<string, Run>, filter: RunsFilter): Run[] {
   const ids = new Set(listed.map(({ runId }) => runId));
-  const current = listed.map((run) => changed.get(run.runId) ?? run).filter((run) => matches(run, filter, true));
-  const added = [...changed.values()].filter((run) => !ids.has(run.runId) && matches(run, filter, false));
+  const current = listed.map((run) => changed.get(run.runId) ?? run).filter((run) => matches(run, filter));
+  const added = [...changed.values()].filter((run) => !ids.has(run.runId) && matches(run, filter));
   // Runs that began before the end of the list are on a page that is not loaded, unless they are active.
   const oldest = listed.at(-1)?.runId ?? "";
   const shown = added.filter((run) => run.runId > oldest || isActive(run.state));

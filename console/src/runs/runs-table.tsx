@@ -3,6 +3,7 @@
 import { memo, useCallback, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { chipsOf } from "../lib/annotations.ts";
 import {
   formatAge,
   formatCost,
@@ -14,15 +15,21 @@ import {
   shortId,
 } from "../lib/format.ts";
 import { useMedia } from "../lib/media.ts";
+import { causeOf } from "../lib/plain-error.ts";
 import { isActive } from "../lib/run-state.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { StateLabel } from "../ui/state-label.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 
-const columns = ["State", "Run", "Session", "By", "Model", "Turns", "Tokens", "Cost", "Started", "Duration", "Result"];
+const columns = [
+  ...["State", "Run", "Agent", "Input", "Result", "Session"],
+  ...["Model", "Turns", "Tokens", "Cost", "Started", "Duration"],
+];
 const rowPx = 38;
-const cardPx = 76;
+/** Where the result stands below the input. */
+const mediumPx = 52;
+const cardPx = 100;
 /** The next page is asked for when this many rows are left. */
 const rowsAhead = 30;
 
@@ -40,6 +47,7 @@ export function RunsTable({
   readonly onOpen: (runId: string) => void;
 }) {
   const isNarrow = useMedia("(max-width: 820px)");
+  const isMedium = useMedia("(max-width: 1500px)");
   const list = useRef<VirtualListHandle>(null);
   const [current, setCurrent] = useState<string | undefined>(undefined);
   const index = runs.findIndex(({ runId }) => runId === current);
@@ -80,7 +88,7 @@ export function RunsTable({
         className="table-body"
         role="rowgroup"
         count={runs.length}
-        rowPx={isNarrow ? cardPx : rowPx}
+        rowPx={isNarrow ? cardPx : isMedium ? mediumPx : rowPx}
         keep={index}
         keyOf={(row) => runs[row]?.runId ?? row}
         onRange={(last) => {
@@ -134,11 +142,22 @@ const RunRow = memo(function RunRow({
           {shortId(run.runId)}
         </Link>
       </span>
-      <span role="cell" data-column="session" className="mono" title={run.sessionId}>
-        {run.sessionId.length > 14 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
+      <span role="cell" data-column="agent">
+        {visibleText(run.agentName || run.runnerId || run.driver)}
       </span>
-      <span role="cell" data-column="by">
-        {visibleText(run.runnerId || run.agentName || run.driver)}
+      <span role="cell" data-column="input">
+        <bdi>{visibleText(run.inputExcerpt)}</bdi>
+        {chipsOf(run.annotations).map((chip) => (
+          <span key={chip} className="tag">
+            <bdi>{visibleText(chip)}</bdi>
+          </span>
+        ))}
+      </span>
+      <span role="cell" data-column="result" data-failed={run.error !== "" || undefined}>
+        <Outcome run={run} />
+      </span>
+      <span role="cell" data-column="session" className="mono" title={run.sessionId}>
+        {shortId(run.sessionId)}
       </span>
       <span role="cell" data-column="model">
         {visibleText(run.model)}
@@ -150,16 +169,13 @@ const RunRow = memo(function RunRow({
         {tokens === undefined ? "" : formatShort(Number(tokens))}
       </span>
       <span role="cell" data-column="cost">
-        {run.usage?.costMicroUsd === undefined ? "" : formatCost(Number(run.usage.costMicroUsd))}
+        {formatCostOf(run)}
       </span>
       <span role="cell" data-column="started" title={formatTime(created)}>
         {formatAge(nowMs - created)}
       </span>
       <span role="cell" data-column="duration">
         {started === undefined ? "" : formatDuration((ended ?? nowMs) - started)}
-      </span>
-      <span role="cell" data-column="result" data-failed={run.error !== "" || undefined}>
-        <Outcome run={run} />
       </span>
     </div>
   );
@@ -169,18 +185,31 @@ function Outcome({ run }: { readonly run: Run }) {
   if (run.failureCode !== "" || run.error !== "") {
     return (
       <>
-        <b>{run.failureCode}</b> {visibleText(run.error.slice(0, shownChars))}
+        <bdi>{visibleText(causeOf(run.error).slice(0, shownChars))}</bdi> <b>{run.failureCode}</b>
       </>
     );
   }
   if (run.waitReason !== "") {
     return <>waiting: {run.waitReason}</>;
   }
-  return <>{visibleText(run.output.slice(0, shownChars))}</>;
+  return <bdi>{visibleText(plainText(run.output.slice(0, shownChars)))}</bdi>;
 }
 
 /** More does not fit into a row. */
 const shownChars = 200;
+
+/** Leaves the marks of Markdown out, which would be all that a row shows of a heading or a list. */
+function plainText(markdown: string): string {
+  return markdown.replace(/^(?:#{1,6}|[-*>]) /gm, "").replace(/\*\*|`/g, "");
+}
+
+/** A model without a known price has no cost, which differs from 0. */
+function formatCostOf({ state, turns, usage }: Run): string {
+  if (usage?.costMicroUsd !== undefined) {
+    return formatCost(Number(usage.costMicroUsd));
+  }
+  return isActive(state) || (turns === 0 && usage === undefined) ? "" : "unknown";
+}
 
 function sum(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined && other === undefined ? undefined : (one ?? 0n) + (other ?? 0n);

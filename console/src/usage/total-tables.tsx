@@ -70,7 +70,7 @@ function TotalTable({
               <td title={`${formatCount(amounts.input)} input, ${formatCount(amounts.output)} output`}>
                 {formatCount(orders.tokens(amounts))}
               </td>
-              <td title={formatExactCost(amounts.costMicroUsd)}>{formatCost(amounts.costMicroUsd)}</td>
+              <td title={formatKnownCost(amounts, formatExactCost)}>{formatKnownCost(amounts, formatCost)}</td>
             </tr>
           ))}
         </tbody>
@@ -82,6 +82,11 @@ function TotalTable({
       )}
     </section>
   );
+}
+
+/** The service counts an unknown price as 0, so tokens without any cost have an unknown one. */
+function formatKnownCost({ input, output, costMicroUsd }: Amounts, format: (microUsd: number) => string): string {
+  return costMicroUsd === 0 && input + output > 0 ? "unknown" : format(costMicroUsd);
 }
 
 function Name({ field, name, count }: { readonly field: Field; readonly name: string; readonly count: number }) {

@@ -1,0 +1,84 @@
+// Lists in the console tell runs and approvals apart.
+
+import { expect, onTestFinished, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { GrpcClient } from "../../harness/grpc.ts";
+import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { expectFit } from "./checks.ts";
+import { expectCalm, openConsole, seeText } from "./console-page.ts";
+
+const { createSession, sendMessage } = SessionService.method;
+
+async function setStage() {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  // No price table knows the models of this provider.
+  const model = { compatibleBaseUrl: provider.baseUrl, defaultModel: "compatible:house" };
+  const service = await startService({ ...model, consoleEnabled: true, rateLimitRps: 0 });
+  const client = new GrpcClient(service.target);
+  const start = async (agent: object, message: string, annotations = ""): Promise<string> => {
+    const { sessionId } = await client.call(createSession, { agent });
+    return (await client.call(sendMessage, { sessionId, message, annotations })).runId;
+  };
+  return { provider, service, client, start };
+}
+
+test("a row has the agent, the session, the first words, the annotations, the outcome in its own words and no invented cost", async () => {
+  const { provider, service, client, start } = await setStage();
+  const words = { error: { message: "the context is too long", type: "invalid_request_error" } };
+  provider.respond(
+    (wire) => {
+      wire.text("# The answer\n\n**Bold** and `code`.");
+      wire.finish("stop");
+      wire.usage({ prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 });
+      wire.done();
+    },
+    (wire) => wire.reply(400, JSON.stringify(words)),
+  );
+  const ended = async (runId: string) =>
+    await until("the end", async () => {
+      const { run } = await client.call(RunService.method.getRun, { runId });
+      return run?.endTime !== undefined && run;
+    });
+  const annotations = '{"team":"<b>billing</b>\u202e","customer":4711,"tags":["a"]}';
+  const first = await ended(await start({ name: "editor" }, "Summarise\nthis page.", annotations));
+  const second = await ended(await start({ name: "critic" }, "مرحبا بالعالم"));
+  const opened = await openConsole(service.url, "runs");
+  const { page } = opened;
+  const rowOf = (runId: string) => page.getByRole("row").filter({ hasText: runId.slice(-8) });
+  const cells = async (runId: string, ...names: readonly string[]): Promise<(string | null)[]> =>
+    await Promise.all(names.map((name) => rowOf(runId).locator(`[data-column="${name}"]`).textContent()));
+  await rowOf(first.runId).filter({ hasText: "completed" }).waitFor();
+  expect(await cells(first.runId, "agent", "input", "result", "session", "cost")).toEqual([
+    "editor",
+    "Summarise this page.team: <b>billing</b>‹U+202E›customer: 4711",
+    "The answer\n\nBold and code.",
+    first.sessionId.slice(-8),
+    "unknown",
+  ]);
+  expect(await cells(second.runId, "agent", "result")).toEqual(["critic", "the context is too long runner.error"]);
+  await expectFit(page, "the list of runs");
+  await page.goto(`${service.url}/console/usage`);
+  const row = page.getByRole("row").filter({ hasText: "compatible:house" });
+  await row.filter({ hasText: "unknown" }).waitFor();
+  await page.goto(`${service.url}/console/runs/${second.runId}`);
+  await seeText(page, "API error (status 400): the context is too long");
+  expectCalm(opened);
+});
+
+test("a row of an approval has the argument that matters, the agent and the session", async () => {
+  const { provider, service, start } = await setStage();
+  const args = { content: "x", file_path: "letters/\u202etxt.exe" };
+  provider.respond(callTools({ id: "one", name: "write_file", arguments: JSON.stringify(args) }), answer("Done."));
+  await start({ name: "careful", tools: { builtin: ["write_file"], approve: ["write_file"] } }, "Write.");
+  const opened = await openConsole(service.url, "approvals");
+  const { page } = opened;
+  const row = page.getByRole("list", { name: "Approvals" }).getByRole("listitem");
+  await row.filter({ hasText: "write_file letters/‹U+202E›txt.exe" }).waitFor();
+  expect(await row.textContent()).toMatch(/careful · session [0-9a-f]{8}.*ago|just now/);
+  await expectFit(page, "the list of approvals");
+  expectCalm(opened);
+});

@@ -3,7 +3,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useLayoutEffect } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { access } from "./api/access.ts";
 import { consoleBase, transport } from "./api/transport.ts";
@@ -91,7 +91,8 @@ function Views() {
 }
 
 function Titled({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {
-  useEffect(() => {
+  // Before the effects of the view, which may know a better one.
+  useLayoutEffect(() => {
     setTitle(title);
   }, [title]);
   return children;

@@ -3,7 +3,7 @@
 
 import { lazy, Suspense } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { useMedia } from "../lib/media.ts";
 import { isActive } from "../lib/run-state.ts";
@@ -74,6 +74,7 @@ export function Panes({
             <TranscriptPane
               log={log}
               isRunning={isRunning}
+              isWaiting={run && run.state === Run_State.WAITING}
               mayDecide={run !== undefined}
               messages={input?.messages ?? []}
               sequence={sequence}

@@ -8,7 +8,7 @@ import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { plainError } from "../lib/plain-error.ts";
-import { isActive } from "../lib/run-state.ts";
+import { dueLater, isActive } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Fact } from "../ui/fact.tsx";
@@ -117,6 +117,7 @@ function Facts({
   const nowMs = useNow(isRunning);
   const [created, started, ended, deadline] = [run.createTime, run.startTime, run.endTime, run.deadlineTime].map(msOf);
   const { usage } = run;
+  const dueMs = isRunning && started === undefined ? dueLater(run, nowMs) : undefined;
   return (
     <dl className="facts">
       <Fact name="waiting">{run.waitReason}</Fact>
@@ -153,7 +154,10 @@ function Facts({
           : usage?.promptTokens !== undefined && "unknown"}
       </Fact>
       <Fact name="duration">{started !== undefined && formatDuration((ended ?? nowMs) - started)}</Fact>
-      <Fact name="started">{created !== undefined && formatTime(started ?? created)}</Fact>
+      <Fact name="due">{dueMs !== undefined && `${formatTime(dueMs)}, in ${formatDuration(dueMs - nowMs)}`}</Fact>
+      <Fact name={started === undefined ? "created" : "started"}>
+        {created !== undefined && formatTime(started ?? created)}
+      </Fact>
       <Fact name="taken over">{run.takeovers > 0 && `${run.takeovers}×`}</Fact>
       <Fact name="deadline">{isRunning && deadline !== undefined && `in ${formatDuration(deadline - nowMs)}`}</Fact>
     </dl>

@@ -3,11 +3,16 @@
 import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { useEffect, useState } from "react";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { transport } from "../api/transport.ts";
+import { failureText } from "../lib/failure-text.ts";
+import { shortId } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
 import { setTitle } from "../lib/title.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
+import { stateNames } from "../ui/state-label.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { useRunLog } from "./kept-logs.ts";
 import { Panes } from "./panes.tsx";
@@ -41,9 +46,8 @@ function OneRun({ runId }: { readonly runId: string }) {
   }, [hasEnded, refetch]);
   const [isCancelling, setCancelling] = useState(false);
   const run = data?.run;
-  useEffect(() => {
-    setTitle(`Run ${runId.slice(-8)}`);
-  }, [runId]);
+  const title = titleOf(runId, run);
+  useEffect(() => setTitle(title), [title]);
   if (run === undefined) {
     return error === null ? <Loading what="the run" /> : <Failure error={error} onRetry={() => void refetch()} />;
   }
@@ -54,7 +58,7 @@ function OneRun({ runId }: { readonly runId: string }) {
       showToast({ tone: "good", text: "Asked the run to stop." });
       await refetch();
     } catch (failure) {
-      showToast({ tone: "bad", text: `The run could not be cancelled: ${String(failure)}` });
+      showToast({ tone: "bad", text: `The run could not be cancelled: ${failureText(failure)}` });
     } finally {
       setCancelling(false);
     }
@@ -71,4 +75,11 @@ function OneRun({ runId }: { readonly runId: string }) {
       <Panes log={log} run={run} input={input.data} />
     </div>
   );
+}
+
+/** Tells tabs apart. Example: `editor 5eb1632c, completed`. */
+function titleOf(runId: string, run: Run | undefined): string {
+  return run === undefined
+    ? `Run ${shortId(runId)}`
+    : `${visibleText(run.agentName || run.runnerId || run.driver)} ${shortId(runId)}, ${stateNames[run.state] ?? "unknown"}`;
 }

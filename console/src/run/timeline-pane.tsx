@@ -4,6 +4,7 @@ import { memo } from "react";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatDuration, msOf } from "../lib/format.ts";
+import { dueLater } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import type { RunLog } from "./run-log.ts";
@@ -25,7 +26,7 @@ export function TimelinePane({
   readonly onSelect: (sequence: number) => void;
 }) {
   const nowMs = useNow(isRunning);
-  const spans = [...(run === undefined ? [] : queueOf(run)), ...log.timeline.spans];
+  const spans = [...(run === undefined ? [] : queueOf(run, nowMs)), ...log.timeline.spans];
   const startMs = Math.min(...spans.map((span) => span.startMs), msOf(run?.createTime) ?? nowMs);
   const lastMs = Math.max(startMs, ...spans.map((span) => span.endMs ?? span.startMs));
   const endMs = isRunning ? Math.max(nowMs, lastMs) : lastMs;
@@ -68,10 +69,13 @@ export function TimelinePane({
 }
 
 /** The time before a replica worked on the run; a run that was due later waited only from then. */
-function queueOf(run: Run): Span[] {
+function queueOf(run: Run, nowMs: number): Span[] {
   const [createdMs, startedMs, dueMs = 0] = [run.createTime, run.startTime, run.dueTime].map(msOf);
-  return createdMs === undefined
-    ? []
+  if (createdMs === undefined) {
+    return [];
+  }
+  return run.startTime === undefined && dueLater(run, nowMs) !== undefined
+    ? [{ kind: "wait", label: "until due", sequence: 1, startMs: createdMs, endMs: undefined }]
     : [{ kind: "queue", label: "queue", sequence: 1, startMs: Math.max(createdMs, dueMs), endMs: startedMs }];
 }
 

@@ -16,14 +16,23 @@ const DiffBlock = lazy(() => import("./diff-block.tsx"));
 type ToolContent = Extract<RowContent, { kind: "tool" }>;
 type Given = Readonly<Record<string, unknown>>;
 
-export function ToolCall({ row, content }: { readonly row: Row; readonly content: ToolContent }) {
+export function ToolCall({
+  row,
+  content,
+  isParked,
+}: {
+  readonly row: Row;
+  readonly content: ToolContent;
+  /** Whether the run waits: no call of it runs here. */
+  readonly isParked: boolean;
+}) {
   const { name, parameters, isOfProvider, childRunId, result, error, endMs } = content;
   const given = readObject(parameters);
   const answer = result === undefined ? {} : readObject(result);
   const changes = changesOf(given, answer);
   // The texts of the built-in tools are in their changes.
   const hasArguments = changes.length === 0 || Array.isArray(given.diffs) || Array.isArray(answer.diffs);
-  const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : "running";
+  const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : isParked ? "waiting" : "running";
   return (
     <details className="fold tool" data-outcome={outcome} open={changes.length > 0}>
       <summary>

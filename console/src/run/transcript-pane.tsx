@@ -25,6 +25,7 @@ const OneApproval = lazy(async () => ({ default: (await import("../approvals/dec
 export function TranscriptPane({
   log,
   isRunning,
+  isWaiting,
   mayDecide,
   messages,
   sequence,
@@ -32,6 +33,8 @@ export function TranscriptPane({
 }: {
   readonly log: RunLog;
   readonly isRunning: boolean;
+  /** Whether the run is parked; undefined where only the log is known. */
+  readonly isWaiting: boolean | undefined;
   /** False shows an approval as the log has it, without a call. */
   readonly mayDecide: boolean;
   /** The input of the run. */
@@ -58,6 +61,8 @@ export function TranscriptPane({
   }, [hasArrived, sequence, index]);
   useShortcuts({ End: () => setFollows(true) });
   const hasMore = !follows && isRunning;
+  // Without a run, the log tells: its last entry says that the run waits.
+  const isParked = isWaiting ?? log.entries.at(-1)?.payload.case === "runWaiting";
   return (
     <div className="transcript">
       {plan !== undefined && plan.entries.length > 0 && <Plan entries={plan.entries} />}
@@ -87,6 +92,7 @@ export function TranscriptPane({
                 href={entryAddress(row.sequence)}
                 mayDecide={mayDecide}
                 isChosen={at === index}
+                isParked={isParked && isOpenCall(row)}
               />
             )
           );
@@ -110,12 +116,14 @@ const OneRow = memo(function OneRow({
   href,
   mayDecide,
   isChosen,
+  isParked,
 }: {
   readonly row: Row;
   readonly version: number;
   readonly href: string;
   readonly mayDecide: boolean;
   readonly isChosen: boolean;
+  readonly isParked: boolean;
 }) {
   return (
     <article
@@ -125,7 +133,7 @@ const OneRow = memo(function OneRow({
       data-chosen={isChosen || undefined}
     >
       {row.isVoid && <span className="unseen">Void, written again on another replica: </span>}
-      <Content row={row} mayDecide={mayDecide} />
+      <Content row={row} mayDecide={mayDecide} isParked={isParked} />
       <Link href={href} className="sequence mono" title={`entry ${row.sequence} · ${formatTime(row.timeMs)}`}>
         #{row.sequence}
       </Link>
@@ -133,7 +141,20 @@ const OneRow = memo(function OneRow({
   );
 });
 
-function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: boolean }) {
+/** A call without an outcome. */
+function isOpenCall({ content }: Row): boolean {
+  return content.kind === "tool" && content.result === undefined && content.error === undefined;
+}
+
+function Content({
+  row,
+  mayDecide,
+  isParked,
+}: {
+  readonly row: Row;
+  readonly mayDecide: boolean;
+  readonly isParked: boolean;
+}) {
   const { content } = row;
   switch (content.kind) {
     case "message":
@@ -159,7 +180,7 @@ function Content({ row, mayDecide }: { readonly row: Row; readonly mayDecide: bo
         </details>
       );
     case "tool":
-      return <ToolCall row={row} content={content} />;
+      return <ToolCall row={row} content={content} isParked={isParked} />;
     case "turn":
       return <p className="divider">turn {content.turn}</p>;
     case "restart":

@@ -8,6 +8,7 @@ import {
   formatAge,
   formatCost,
   formatCount,
+  formatCountdown,
   formatDuration,
   formatShort,
   formatTime,
@@ -16,7 +17,7 @@ import {
 } from "../lib/format.ts";
 import { useMedia } from "../lib/media.ts";
 import { causeOf } from "../lib/plain-error.ts";
-import { isActive } from "../lib/run-state.ts";
+import { dueLater, isActive } from "../lib/run-state.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { StateLabel } from "../ui/state-label.tsx";
@@ -126,6 +127,7 @@ const RunRow = memo(function RunRow({
   const created = msOf(run.createTime) ?? nowMs;
   const started = msOf(run.startTime);
   const ended = msOf(run.endTime);
+  const dueMs = dueLater(run, nowMs);
   const tokens = run.usage?.totalTokens ?? sum(run.usage?.promptTokens, run.usage?.completionTokens);
   return (
     <div className="run-row" role="row" aria-rowindex={index + 2}>
@@ -171,8 +173,12 @@ const RunRow = memo(function RunRow({
       <span role="cell" data-column="cost">
         {formatCostOf(run)}
       </span>
-      <span role="cell" data-column="started" title={formatTime(created)}>
-        {formatAge(nowMs - created)}
+      <span
+        role="cell"
+        data-column="started"
+        title={dueMs === undefined ? formatTime(created) : `due ${formatTime(dueMs)}`}
+      >
+        {dueMs === undefined ? formatAge(nowMs - created) : `in ${formatCountdown(dueMs - nowMs)}`}
       </span>
       <span role="cell" data-column="duration">
         {started === undefined ? "" : formatDuration((ended ?? nowMs) - started)}

@@ -3,6 +3,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ReactNode } from "react";
 import { askForKey } from "../api/access.ts";
+import { failureText, isUnanswered } from "../lib/failure-text.ts";
 import { CodeBlock } from "./code-block.tsx";
 
 /** Nothing to show. An empty view says what to do about it, as lines to paste. */
@@ -26,11 +27,12 @@ export function EmptyState({
 
 /** A call that failed, with the way to try again. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
-  const { code, rawMessage } = ConnectError.from(error);
+  const { code } = ConnectError.from(error);
+  const title = isUnanswered(error) ? titles[Code.Unavailable] : titles[code];
   return (
     <section className="notice" role="alert">
-      <h2>{titles[code] ?? "This did not work"}</h2>
-      <p>{rawMessage}</p>
+      <h2>{title ?? "This did not work"}</h2>
+      <p>{failureText(error)}</p>
       <div className="actions">
         {code === Code.Unauthenticated && (
           <button type="button" className="button primary" onClick={askForKey}>

@@ -1,0 +1,87 @@
+// What a run's page says about its state: the title of its tab, a failed cancel, a run for later, a call that waits.
+
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { expect, onTestFinished, test } from "vitest";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { modelFlags } from "../../conformance/stage.ts";
+import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { GrpcClient } from "../../harness/grpc.ts";
+import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { expectCalm, openConsole, seeText } from "./console-page.ts";
+
+async function setStage() {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
+  const client = new GrpcClient(service.target);
+  const start = async (agent: object, message: object): Promise<string> => {
+    const { sessionId } = await client.call(SessionService.method.createSession, { agent });
+    return (await client.call(SessionService.method.sendMessage, { sessionId, message: "Go.", ...message })).runId;
+  };
+  return { provider, service, client, start };
+}
+
+test("the title of a tab names the agent, the run and its state", async () => {
+  const { provider, service, start } = await setStage();
+  const gate = Promise.withResolvers<void>();
+  provider.respond(async (wire, request) => {
+    await gate.promise;
+    await answer("Done.")(wire, request);
+  });
+  const runId = await start({ name: "editor" }, {});
+  const opened = await openConsole(service.url, `runs/${runId}`);
+  const { page } = opened;
+  const seeTitle = async (title: string): Promise<unknown> =>
+    await until(`the title ${title}`, async () => (await page.title()) === title);
+  await seeTitle(`editor ${runId.slice(-8)}, running · Runnel`);
+  gate.resolve();
+  await seeTitle(`editor ${runId.slice(-8)}, completed · Runnel`);
+  await page.getByRole("link", { name: "Runs", exact: true }).first().click();
+  await seeTitle("Runs · Runnel");
+  expectCalm(opened);
+});
+
+test("a cancel without an answer says so in words, and can be tried again", async () => {
+  const { provider, service, start } = await setStage();
+  provider.respond(() => new Promise(() => {}));
+  const { page } = await openConsole(service.url, `runs/${await start({ name: "editor" }, {})}`);
+  await page.getByText("running").first().waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await seeText(page, "The run could not be cancelled: the service does not answer: try again in a moment");
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await seeText(page, "Asked the run to stop.");
+});
+
+test("a run for later says when it is due, and not that it has started or waits in the queue", async () => {
+  const { service, start } = await setStage();
+  const startTime = timestampFromMs(Date.now() + 3_600_000);
+  const runId = await start({ name: "reporter" }, { startTime });
+  const opened = await openConsole(service.url, "runs");
+  const { page } = opened;
+  const row = page.getByRole("row").filter({ hasText: runId.slice(-8) });
+  await row.filter({ hasText: /in (?:59|60)m \d\ds|in 1h 00m/ }).waitFor();
+  await row.getByRole("link").click();
+  await page.locator(".facts", { hasText: /due.*, in (?:59m|1h)/ }).waitFor();
+  expect(await page.locator(".facts").textContent()).not.toContain("started");
+  const spans = page.getByRole("list", { name: "Waterfall" });
+  await spans.filter({ hasText: "until due" }).waitFor();
+  expect(await spans.textContent()).not.toContain("queue");
+  expectCalm(opened);
+});
+
+test("a call that waits for a person is not drawn as running", async () => {
+  const { provider, service, start } = await setStage();
+  provider.respond(callTools({ id: "one", name: "list_dir", arguments: "{}" }), answer("Done."));
+  const runId = await start({ name: "careful", tools: { builtin: ["list_dir"], approve: ["list_dir"] } }, {});
+  const opened = await openConsole(service.url, `runs/${runId}`);
+  const { page } = opened;
+  const call = page.locator(".tool");
+  await call.filter({ hasText: "waiting" }).waitFor();
+  expect(await page.locator(".span-bar[data-open]").count()).toBe(1);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await call.filter({ hasText: "done" }).waitFor();
+  expectCalm(opened);
+});

@@ -39,7 +39,7 @@ export default function DiffBlock({ change }: { readonly change: FileChange }) {
         </code>
       </pre>
       {left > 0 && (
-        <button type="button" className="diff-more" onClick={() => setShownMax(shownMax + linesMore)}>
+        <button type="button" className="show-more" onClick={() => setShownMax(shownMax + linesMore)}>
           Show {formatCount(Math.min(left, linesMore))} more of {formatCount(lines.length)} lines
         </button>
       )}

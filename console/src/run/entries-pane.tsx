@@ -38,6 +38,7 @@ export function EntriesPane({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the array stays the same and grows.
   const shown = useMemo(() => findEntries(entries, text), [entries, length, text]);
   const chosen = sequence === undefined ? undefined : entries[sequence - 1];
+  const chosenText = useMemo(() => (chosen === undefined ? "" : JSON.stringify(entryJson(chosen), null, 2)), [chosen]);
   const index = chosen === undefined ? -1 : shown.indexOf(chosen);
   const move = (by: number): void => {
     const next = Math.min(shown.length - 1, Math.max(0, index + by));
@@ -112,7 +113,7 @@ export function EntriesPane({
       />
       {chosen !== undefined && (
         <div className="entry-detail">
-          <CodeBlock label={`entry ${sequence}`} text={JSON.stringify(entryJson(chosen), null, 2)} />
+          <CodeBlock key={sequence} label={`entry ${sequence}`} text={chosenText} />
         </div>
       )}
     </div>
@@ -140,8 +141,17 @@ function EntryLine({
   );
 }
 
+/** An entry never changes, and a long one takes a while. */
+const previews = new WeakMap<RunResult, string>();
+
 /** Returns the payload in one line. */
 function preview(entry: RunResult): string {
+  const text = previews.get(entry) ?? writePreview(entry);
+  previews.set(entry, text);
+  return text;
+}
+
+function writePreview(entry: RunResult): string {
   const { payload } = entry;
   if (payload.case === "messageDelta") {
     return JSON.stringify(payload.value.chunk?.content ?? "").slice(0, previewChars);

@@ -5,6 +5,8 @@ import type { RunLog } from "./run-log.ts";
 
 /** A screen reader needs about this long for a sentence. */
 const everyMs = 2_000;
+/** More takes minutes to hear; the text itself has it all. */
+const spokenMax = 4_000;
 
 export function LiveSpeech({ log }: { readonly log: RunLog }) {
   const [said, setSaid] = useState("");
@@ -24,7 +26,7 @@ export function LiveSpeech({ log }: { readonly log: RunLog }) {
       const { text, isLive } = last.content;
       const end = isLive ? endOfSentence(text) : text.length;
       if (end > from) {
-        setSaid(text.slice(from, end));
+        setSaid(text.slice(Math.max(from, end - spokenMax), end));
         from = end;
       }
     }, everyMs);

@@ -13,12 +13,17 @@ import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 import { LiveSpeech } from "./live-speech.tsx";
+import { MessageBody } from "./message-body.tsx";
 import { Plan } from "./plan.tsx";
 import type { RunLog } from "./run-log.ts";
 import { ToolCall } from "./tool-call.tsx";
-import { type Row, textOf } from "./transcript.ts";
+import type { Row } from "./transcript.ts";
 
 const rowPx = 72;
+/** Enough to find text that is void. */
+const voidCharsMax = 100_000;
+/** Most runs make no image. */
+const Picture = lazy(async () => ({ default: (await import("../ui/picture.tsx")).Picture }));
 /** Most runs ask for nothing. */
 const OneApproval = lazy(async () => ({ default: (await import("../approvals/decision.tsx")).OneApproval }));
 
@@ -81,7 +86,11 @@ export function TranscriptPane({
         render={(at) => {
           if (at < first) {
             const message = messages[at];
-            return <Said who={message?.role ?? "user"}>{<Markdown text={textOf(message)} />}</Said>;
+            return (
+              <Said who={message?.role ?? "user"}>
+                <MessageBody message={message} />
+              </Said>
+            );
           }
           const row = rows[at - first];
           return (
@@ -161,7 +170,7 @@ function Content({
       return (
         <Said who={content.role}>
           {row.isVoid ? (
-            <del>{visibleText(content.text)}</del>
+            <del>{visibleText(content.text.slice(0, voidCharsMax))}</del>
           ) : (
             <Markdown text={content.text} isLive={content.isLive} />
           )}
@@ -175,7 +184,11 @@ function Content({
             Reasoning
           </summary>
           <div className="reasoning">
-            {row.isVoid ? <del>{visibleText(content.text)}</del> : <Markdown text={content.text} />}
+            {row.isVoid ? (
+              <del>{visibleText(content.text.slice(0, voidCharsMax))}</del>
+            ) : (
+              <Markdown text={content.text} />
+            )}
           </div>
         </details>
       );
@@ -214,11 +227,16 @@ function Content({
         </Event>
       );
     case "artifact": {
-      const { name, artifactType, mimeType, sizeBytes } = content.value;
+      const { name, artifactType, mimeType, sizeBytes, contentBase64 } = content.value;
       const facts = [mimeType, sizeBytes === undefined ? undefined : formatBytes(Number(sizeBytes))];
       return (
         <Event tone="calm" title={`Artifact: ${visibleText(name ?? artifactType)}`}>
           {visibleText(facts.filter((fact) => fact !== undefined).join(" · "))}
+          {artifactType === "image" && contentBase64 !== undefined && (
+            <Suspense fallback={<Loading what="the image" />}>
+              <Picture base64={contentBase64} name={name ?? ""} />
+            </Suspense>
+          )}
         </Event>
       );
     }

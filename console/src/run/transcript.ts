@@ -5,7 +5,7 @@
 // T3  A message in whose middle a call came has a row for each piece of its text, and no text is in two rows.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 
 type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }>["value"];
@@ -298,12 +298,16 @@ export function textOf(message: Message | undefined): string {
     case "text":
       return message.content.value;
     case "parts":
-      return message.content.value.elements
-        .map((part) => part.text ?? `[${part.type}${part.fileName === undefined ? "" : ` ${part.fileName}`}]`)
-        .join("\n\n");
+      return message.content.value.elements.map(describePart).join("\n\n");
     default:
       return "";
   }
+}
+
+/** Returns the text of a part; of another one its type, with its name or its address. */
+export function describePart({ type, text, fileName, imageUrl, fileUrl }: ContentElement): string {
+  const about = fileName ?? imageUrl ?? fileUrl;
+  return text ?? `[${type}${about === undefined ? "" : ` ${about}`}]`;
 }
 
 /** Returns the name of an entry's type, such as `tool.call.started`. */

@@ -2,6 +2,7 @@
 
 import { visibleText } from "../lib/visible-text.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { usePart } from "./show-more.tsx";
 
 /** Shows text as it is. `tone` is `terminal` for the output of commands. */
 export function CodeBlock({
@@ -13,6 +14,7 @@ export function CodeBlock({
   readonly label: string;
   readonly tone?: "terminal";
 }) {
+  const [charsMax, more] = usePart(text.length);
   return (
     <figure className="code" data-tone={tone}>
       <figcaption>
@@ -21,8 +23,9 @@ export function CodeBlock({
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <pre tabIndex={0} aria-label={label} role="group">
-        <code>{visibleText(text)}</code>
+        <code>{visibleText(text.slice(0, charsMax))}</code>
       </pre>
+      {more}
     </figure>
   );
 }

@@ -4,17 +4,34 @@
 import { Fragment, memo, type ReactNode } from "react";
 import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "./code-block.tsx";
+import { usePart } from "./show-more.tsx";
 
 /** Shows Markdown. `isLive` shows where the text is being written. */
 export function Markdown({ text, isLive = false }: { readonly text: string; readonly isLive?: boolean }) {
-  const blocks = splitBlocks(visibleText(text));
+  const [charsMax, more] = usePart(text.length);
+  const blocks = splitBlocks(visibleText(isLive ? endOf(text, charsMax) : startOf(text, charsMax)));
   return (
     <div className="markdown" data-live={isLive || undefined}>
+      {more !== null && isLive && <p className="hint">The beginning of this long text is shown when it is complete.</p>}
       {blocks.map((block, index) => (
         <Block key={index} block={block} />
       ))}
+      {!isLive && more}
     </div>
   );
+}
+
+/** Returns the start of a text, up to the end of a block if one is near. */
+function startOf(text: string, charsMax: number): string {
+  const end = text.length <= charsMax ? -1 : text.lastIndexOf("\n\n", charsMax);
+  return text.slice(0, end > charsMax / 2 ? end : charsMax);
+}
+
+/** Returns the end of a text, where live text is written, from the start of a block if one is near. */
+function endOf(text: string, charsMax: number): string {
+  const from = Math.max(0, text.length - charsMax);
+  const start = from === 0 ? -1 : text.indexOf("\n\n", from);
+  return text.slice(start === -1 ? from : start);
 }
 
 /** Splits at empty lines outside fences. */
@@ -68,13 +85,17 @@ const Block = memo(function Block({ block }: { readonly block: string }) {
   }
   if (isHeading(first)) {
     // The page's own headings come first: a model's heading must not become one of them.
-    return <p className="markdown-heading">{inline(first.replace(/^#{1,6}\s+/, ""))}</p>;
+    return (
+      <p className="markdown-heading" dir="auto">
+        {inline(first.replace(/^#{1,6}\s+/, ""))}
+      </p>
+    );
   }
   if (/^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$/.test(block)) {
     return <hr />;
   }
   if (lines.every((line) => line.startsWith(">"))) {
-    return <blockquote>{withBreaks(lines.map((line) => line.replace(/^>\s?/, "")))}</blockquote>;
+    return <blockquote dir="auto">{withBreaks(lines.map((line) => line.replace(/^>\s?/, "")))}</blockquote>;
   }
   const [, separator = ""] = lines;
   if (first.includes("|") && isSeparator(separator)) {
@@ -83,7 +104,7 @@ const Block = memo(function Block({ block }: { readonly block: string }) {
   if (isItem(first)) {
     return <List lines={lines} />;
   }
-  return <p>{withBreaks(lines)}</p>;
+  return <p dir="auto">{withBreaks(lines)}</p>;
 });
 
 function List({ lines }: { readonly lines: readonly string[] }) {
@@ -103,7 +124,13 @@ function List({ lines }: { readonly lines: readonly string[] }) {
     </li>
   ));
   const start = /^\s*(\d+)/.exec(lines[0] ?? "")?.[1];
-  return start === undefined ? <ul>{rows}</ul> : <ol start={Number(start)}>{rows}</ol>;
+  return start === undefined ? (
+    <ul dir="auto">{rows}</ul>
+  ) : (
+    <ol dir="auto" start={Number(start)}>
+      {rows}
+    </ol>
+  );
 }
 
 function Table({ lines }: { readonly lines: readonly string[] }) {
@@ -114,7 +141,9 @@ function Table({ lines }: { readonly lines: readonly string[] }) {
         <thead>
           <tr>
             {head.map((cell, index) => (
-              <th key={`${index}${cell}`}>{inline(cell)}</th>
+              <th key={`${index}${cell}`} dir="auto">
+                {inline(cell)}
+              </th>
             ))}
           </tr>
         </thead>
@@ -122,7 +151,9 @@ function Table({ lines }: { readonly lines: readonly string[] }) {
           {rows.map((cells, row) => (
             <tr key={row}>
               {cells.map((cell, index) => (
-                <td key={`${index}${cell}`}>{inline(cell)}</td>
+                <td key={`${index}${cell}`} dir="auto">
+                  {inline(cell)}
+                </td>
               ))}
             </tr>
           ))}

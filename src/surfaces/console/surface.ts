@@ -14,7 +14,7 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  "img-src 'self'",
+  "img-src 'self' blob:",
   "font-src 'self'",
   "base-uri 'self'",
   "form-action 'none'",

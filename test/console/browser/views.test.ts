@@ -236,7 +236,7 @@ test("files go with the message, into the code beside it, and into a repetition"
   await expectFit(page, "new run with a file");
   await page.getByRole("button", { name: "Start the run" }).click();
   await seeText(page, "A red dot.");
-  await seeText(page, "[image_base64 dot.png]");
+  await page.getByRole("img", { name: "dot.png" }).waitFor();
   await page.getByRole("link", { name: "Run again" }).click();
   expect(await page.getByLabel("Message").inputValue()).toBe("What is this?");
   await page.getByRole("button", { name: "Start the run" }).click();

@@ -1,0 +1,109 @@
+// How the console shows what models and people write: right-to-left text, images, and an answer of 5 MB.
+
+import { expect, onTestFinished, test } from "vitest";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { modelFlags } from "../../conformance/stage.ts";
+import { answer, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { credentialsOf } from "../../harness/credentials.ts";
+import { GrpcClient } from "../../harness/grpc.ts";
+import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { expectFit } from "./checks.ts";
+import { expectCalm, openConsole, seeText } from "./console-page.ts";
+
+async function setStage(...scripts: readonly Script[]) {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  provider.respond(...scripts);
+  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
+  const client = new GrpcClient(service.target);
+  const run = async (message: object): Promise<string> => {
+    const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "writer" } });
+    const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, ...message });
+    await until("the run to end", async () => {
+      // A client of gRPC takes no more than 4 MB unless it is set up for more.
+      const got = await fetch(`${service.url}/v1/runs/${runId}`, { headers: credentialsOf() });
+      return "end_time" in ((await got.json()) as object);
+    });
+    return runId;
+  };
+  return { service, run };
+}
+
+test("each paragraph has its own direction", async () => {
+  const text = "مرحبا بالعالم (hello)\n\nEnglish text.\n\n- עברית\n- שלום\n\n| א | b |\n|---|---|\n| ג | d |";
+  const { service, run } = await setStage(answer(text));
+  const opened = await openConsole(service.url, `runs/${await run({ message: "שלום" })}`);
+  const { page } = opened;
+  await seeText(page, "English text.");
+  const directions = await page.evaluate(`Array.from(
+    document.querySelectorAll(".markdown :is(p, ul, th)"), (each) => getComputedStyle(each).direction)`);
+  expect(directions).toEqual(["rtl", "rtl", "ltr", "rtl", "rtl", "ltr"]);
+  await expectFit(page, "right-to-left text");
+  expectCalm(opened);
+});
+
+test("an image of a message is shown, and what is not an image of a known format is described", async () => {
+  const { service, run } = await setStage(answer("A dot."));
+  const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"/>').toString("base64");
+  const elements = [
+    { type: "text", text: "What is this?" },
+    { type: "image_base64", imageBase64: dot, fileName: "dot.png" },
+    { type: "image_base64", imageBase64: `data:image/png;base64,${svg}`, fileName: "drawing\u202e.png" },
+    { type: "image_url", imageUrl: "https://images.example/x.png" },
+  ];
+  const messages = [{ role: "user", content: { case: "parts", value: { elements } } }];
+  const opened = await openConsole(service.url, `runs/${await run({ messages })}`);
+  const { page } = opened;
+  const image = page.getByRole("img", { name: "dot.png" });
+  await image.waitFor();
+  const width = `(async (image) => { await image.decode(); return image.naturalWidth; })(document.querySelector(".picture img"))`;
+  expect(await page.evaluate(width)).toBe(1);
+  await seeText(page, "[drawing‹U+202E›.png: not an image that the page shows]");
+  await seeText(page, "[image_url https://images.example/x.png]");
+  await expectFit(page, "a message with an image");
+  // The page asks no other host for an image.
+  expectCalm(opened);
+});
+
+test("an answer of 5 MB is shown in parts, quickly, and the page stays usable", async () => {
+  const paragraph = `${"word ".repeat(200).trim()}\n\n`;
+  const text = paragraph.repeat(5_000);
+  const { service, run } = await setStage((wire) => {
+    for (let from = 0; from < text.length; from += 100_000) {
+      wire.text(text.slice(from, from + 100_000));
+    }
+    wire.finish("stop");
+    wire.done();
+  });
+  const runId = await run({ message: "Write much." });
+  const opened = await openConsole(service.url, "runs");
+  const { page } = opened;
+  await page
+    .getByRole("row")
+    .filter({ hasText: runId.slice(-8) })
+    .waitFor();
+  const startMs = performance.now();
+  await page
+    .getByRole("row")
+    .filter({ hasText: runId.slice(-8) })
+    .getByRole("link")
+    .click();
+  await page.getByRole("button", { name: /^Show 400.0k more of 5.0M characters$/ }).waitFor();
+  const shownMs = performance.now() - startMs;
+  // A frame of a page that works.
+  const frameMs = await page.evaluate(
+    "(async () => { const at = performance.now(); await new Promise(requestAnimationFrame); return performance.now() - at; })()",
+  );
+  expect(frameMs).toBeLessThan(1_000);
+  expect(shownMs).toBeLessThan(10_000);
+  await page.getByRole("button", { name: /^Show 400.0k more/ }).click();
+  await page.getByRole("button", { name: /^Show 400.0k more/ }).waitFor();
+  await page.getByRole("tab", { name: "Entries" }).click();
+  await page.locator(".entries-rows").waitFor();
+  await page.evaluate('document.querySelector(".entries-rows").scrollTop = 1e9');
+  await page.getByRole("listitem").filter({ hasText: "message.completed" }).getByRole("link").click();
+  await page.getByRole("button", { name: /more of 5.0M characters$/ }).waitFor();
+  expectCalm(opened);
+});

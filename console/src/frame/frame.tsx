@@ -1,6 +1,6 @@
 // What surrounds every view: navigation, the state of the service, credentials, theme and help.
 
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
 import { access } from "../api/access.ts";
 import { serviceState, watchService } from "../api/service-state.ts";
@@ -17,7 +17,8 @@ import { HelpDialog } from "./help-dialog.tsx";
 const placed = views.filter(({ navigation }) => navigation !== undefined);
 
 export function Frame({ children }: { readonly children: ReactNode }) {
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
+  useFocusOnView(path);
   const [opened, setOpened] = useState<"access" | "help" | undefined>(undefined);
   const { isAsked } = useStore(access);
   useEffect(watchService, []);
@@ -70,6 +71,19 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <Toasts />
     </div>
   );
+}
+
+/** A link that leads to another view goes with its own: the keyboard continues in the new one. */
+function useFocusOnView(path: string): void {
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current !== path) {
+      shown.current = path;
+      if (document.activeElement === document.body) {
+        document.getElementById("main")?.focus({ preventScroll: true });
+      }
+    }
+  }, [path]);
 }
 
 function NavigationLink({ view: { path, title, navigation } }: { readonly view: View }) {

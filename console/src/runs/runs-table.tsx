@@ -1,6 +1,6 @@
 // The rows of the list. Only those in sight are in the document; the focused row stays in it.
 
-import { memo, useCallback, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { chipsOf } from "../lib/annotations.ts";
@@ -15,6 +15,7 @@ import {
   msOf,
   shortId,
 } from "../lib/format.ts";
+import { keepListPlace, readListPlace } from "../lib/list-place.ts";
 import { useMedia } from "../lib/media.ts";
 import { causeOf } from "../lib/plain-error.ts";
 import { dueLater, isActive } from "../lib/run-state.ts";
@@ -50,7 +51,9 @@ export function RunsTable({
   const isNarrow = useMedia("(max-width: 820px)");
   const isMedium = useMedia("(max-width: 1500px)");
   const list = useRef<VirtualListHandle>(null);
-  const [current, setCurrent] = useState<string | undefined>(undefined);
+  // Back from a run leads to the row that led there.
+  const [place] = useState(readListPlace);
+  const [current, setCurrent] = useState<string | undefined>(place?.id);
   const index = runs.findIndex(({ runId }) => runId === current);
   // Two keys may come before the next rendering.
   const latest = useRef(current);
@@ -58,6 +61,14 @@ export function RunsTable({
     latest.current = runId;
     setCurrent(runId);
   }, []);
+  const returnsTo = useRef(place?.id);
+  useEffect(() => {
+    if (index >= 0 && returnsTo.current !== undefined) {
+      returnsTo.current = undefined;
+      list.current?.focus(index);
+    }
+  }, [index]);
+  const leave = useCallback((runId: string): void => keepListPlace({ top: list.current?.top() ?? 0, id: runId }), []);
   const move = (by: number): void => {
     const index = runs.findIndex(({ runId }) => runId === latest.current);
     const next = runs[Math.min(runs.length - 1, Math.max(0, index + by))];
@@ -71,6 +82,7 @@ export function RunsTable({
     k: () => move(-1),
     Enter: () => {
       if (latest.current !== undefined) {
+        leave(latest.current);
         onOpen(latest.current);
       }
     },
@@ -91,6 +103,7 @@ export function RunsTable({
         count={runs.length}
         rowPx={isNarrow ? cardPx : isMedium ? mediumPx : rowPx}
         keep={index}
+        firstTop={place?.top ?? 0}
         keyOf={(row) => runs[row]?.runId ?? row}
         onRange={(last) => {
           if (last > runs.length - rowsAhead) {
@@ -99,7 +112,7 @@ export function RunsTable({
         }}
         render={(row) => {
           const run = runs[row];
-          return run && <RunRow run={run} index={row} nowMs={shownTime(run, nowMs)} onFocus={choose} />;
+          return run && <RunRow run={run} index={row} nowMs={shownTime(run, nowMs)} onFocus={choose} onLeave={leave} />;
         }}
       />
     </div>
@@ -118,11 +131,13 @@ const RunRow = memo(function RunRow({
   index,
   nowMs,
   onFocus,
+  onLeave,
 }: {
   readonly run: Run;
   readonly index: number;
   readonly nowMs: number;
   readonly onFocus: (runId: string) => void;
+  readonly onLeave: (runId: string) => void;
 }) {
   const created = msOf(run.createTime) ?? nowMs;
   const started = msOf(run.startTime);
@@ -140,6 +155,7 @@ const RunRow = memo(function RunRow({
           className="mono row-link"
           title={run.runId}
           onFocus={() => onFocus(run.runId)}
+          onClick={() => onLeave(run.runId)}
         >
           {shortId(run.runId)}
         </Link>

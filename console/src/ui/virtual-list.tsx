@@ -19,6 +19,8 @@ export interface VirtualListHandle {
   readonly focus: (index: number) => void;
   readonly scrollTo: (index: number) => void;
   readonly scrollToEnd: () => void;
+  /** Returns how far the list is scrolled, in pixels. */
+  readonly top: () => number;
 }
 
 export interface VirtualListProps {
@@ -29,6 +31,8 @@ export interface VirtualListProps {
   readonly render: (index: number) => ReactNode;
   readonly keyOf: (index: number) => string | number;
   readonly keep?: number;
+  /** How far the list is scrolled at first, in pixels. */
+  readonly firstTop?: number;
   readonly follows?: boolean;
   readonly onFollows?: (follows: boolean) => void;
   readonly onRange?: (lastIndex: number) => void;
@@ -67,6 +71,7 @@ export function VirtualList(props: VirtualListProps) {
     estimateSize: () => rowPx,
     getItemKey: keyOf,
     overscan,
+    initialOffset: props.firstTop ?? 0,
     // A synchronous rendering within the measuring of rows leaves rows at stale places.
     useFlushSync: false,
     rangeExtractor: (range) => {
@@ -117,6 +122,7 @@ export function VirtualList(props: VirtualListProps) {
       sought.current = undefined;
       virtualizer.scrollToIndex(count - 1, { align: "end" });
     },
+    top: () => scroller.current?.scrollTop ?? 0,
   }));
 
   const isAtEnd = (): boolean => {

@@ -81,7 +81,10 @@ export default function CallbacksView() {
       {callbacks?.length === 0 &&
         (name === undefined ? (
           <EmptyState title="No callbacks yet" lines={firstCallback}>
-            <p>A session with a callback URL reports each change of its state to its host.</p>
+            <p>
+              A session with a callback URL reports each change of its state to its host. For an address of your own
+              network, as here, the service needs <code>security.allow_private_networks: true</code>.
+            </p>
           </EmptyState>
         ) : (
           <p className="hint">No callback is {name}.</p>

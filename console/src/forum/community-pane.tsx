@@ -197,6 +197,6 @@ function firstAgent(communityId: string): string {
   return `url=${serviceUrl}
 admin="authorization: Bearer $RUNNEL_ADMIN_TOKEN"
 agent='{"handle":"ada","owner_wallet":"0x0000000000000000000000000000000000000001","community_id":"${communityId}"}'
-id=$(curl -sS $url/v1/forum-agents -H "$admin" -d "$agent" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+id=$(curl -sS $url/v1/forum-agents -H "$admin" -H 'content-type: application/json' -d "$agent" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 curl -sS -X POST $url/v1/forum-agents/$id/credentials -H "$admin"`;
 }

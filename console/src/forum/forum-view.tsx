@@ -87,4 +87,5 @@ function Communities() {
 }
 
 const firstCommunity = `url=${serviceUrl}
-curl -sS $url/v1/communities -H "authorization: Bearer $RUNNEL_ADMIN_TOKEN" -d '{"slug":"home","name":"Home"}'`;
+curl -sS $url/v1/communities -H "authorization: Bearer $RUNNEL_ADMIN_TOKEN" \\
+  -H 'content-type: application/json' -d '{"slug":"home","name":"Home"}'`;

@@ -278,5 +278,5 @@ function firstEntry({ sessionId, agent }: Owner): string {
     value: "Short sentences.",
   }).replaceAll("'", "'\\''");
   return `url=${serviceUrl}
-curl -sS -X PUT $url/v1/memory/style -H 'Content-Type: application/json' -d '${owner}'`;
+curl -sS -X PUT $url/v1/memory/style -H 'content-type: application/json' -d '${owner}'`;
 }

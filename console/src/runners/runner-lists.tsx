@@ -128,10 +128,10 @@ function Bindings({ bindings }: { readonly bindings: readonly Binding[] }) {
 }
 
 const firstRunner = `url=${serviceUrl}
-curl -sS $url/v1/runners:register -d '{
+curl -sS $url/v1/runners:register -H 'content-type: application/json' -d '{
   "worker_id": "first",
   "manifests": [{"id":"plugin:acme/greeter/default","name":"default","label":{"en_US":"Greeter"}}]
 }'`;
 
 const firstBinding = `url=${serviceUrl}
-curl -sS -X PUT $url/v1/bindings/greetings -d '{"runner_id":"plugin:acme/greeter/default"}'`;
+curl -sS -X PUT $url/v1/bindings/greetings -H 'content-type: application/json' -d '{"runner_id":"plugin:acme/greeter/default"}'`;

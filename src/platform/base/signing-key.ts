@@ -1,6 +1,6 @@
 // The keys of JSON Web Tokens (RFC 7519): the algorithm follows from the kind of key (RFC 7518, RFC 8037).
 
-import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, type KeyObject } from "node:crypto";
 
 /** The algorithms of tokens. */
 export type TokenAlgorithm = "RS256" | "ES256" | "ES384" | "EdDSA";
@@ -27,7 +27,7 @@ export function readSigningKey(pem: string): SigningKey | undefined {
 }
 
 /** Returns the algorithm of a private or public key; undefined for a key that tokens do not have, or that is weak. */
-export function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): TokenAlgorithm | undefined {
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): TokenAlgorithm | undefined {
   switch (asymmetricKeyType) {
     case "rsa":
       return (asymmetricKeyDetails.modulusLength ?? 0) > weakRsaBits ? "RS256" : undefined;
@@ -38,13 +38,4 @@ export function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails = {} }: Ke
     default:
       return undefined;
   }
-}
-
-/** Returns a signed token. */
-export function signToken({ key, algorithm }: SigningKey, header: object, claims: object): string {
-  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
-  const signed = `${encode({ alg: algorithm, typ: "JWT", ...header })}.${encode(claims)}`;
-  const hash = algorithm === "EdDSA" ? null : `sha${algorithm.slice(-3)}`;
-  const signature = sign(hash, Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" });
-  return `${signed}.${signature.toString("base64url")}`;
 }

@@ -6,7 +6,7 @@
 import type { Clock } from "../../../platform/base/clock.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
-import { readSigningKey, signToken } from "../../../platform/base/signing-key.ts";
+import { readSigningKey } from "../../../platform/base/signing-key.ts";
 import type { ClientCredentials, ClientKey } from "../../../platform/config/mcp-servers.ts";
 import { EgressFailure } from "../../../platform/egress/failure.ts";
 import { createGuardedFetch } from "../../../platform/egress/guarded-fetch.ts";
@@ -54,7 +54,7 @@ export class AccessTokens {
 
   async #ask(credentials: ClientCredentials, resource: string): Promise<Token> {
     const { tokenUrl, scope } = credentials;
-    const { headers, fields } = this.#prove(credentials);
+    const { headers, fields } = await this.#prove(credentials);
     const send = createGuardedFetch({
       ...{ what: "mcp server", url: tokenUrl, egress: this.#egress, answerBytesMax, onBroken: () => {} },
       headTimeoutMs: () => connectTimeoutMs,
@@ -83,7 +83,7 @@ export class AccessTokens {
   }
 
   /** Returns what a request says to prove that it is the client's. */
-  #prove({ clientId, proof }: ClientCredentials): Proof {
+  async #prove({ clientId, proof }: ClientCredentials): Promise<Proof> {
     if (proof.kind === "secret") {
       const basic = Buffer.from(`${encode(clientId)}:${encode(proof.secret)}`).toString("base64");
       return { headers: { authorization: `Basic ${basic}` }, fields: {} };
@@ -92,7 +92,7 @@ export class AccessTokens {
       headers: {},
       fields: {
         client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-        client_assertion: assertionOf(clientId, proof, this.#clock.nowMs()),
+        client_assertion: await assertionOf(clientId, proof, this.#clock.nowMs()),
       },
     };
   }
@@ -107,14 +107,18 @@ interface Proof {
 const assertionLifeSec = 120;
 
 /** Returns a new assertion of a client for its authorization server (RFC 7523, section 3). */
-function assertionOf(clientId: string, { privateKey, keyId, issuer }: ClientKey, nowMs: number): string {
-  const key = readSigningKey(privateKey);
-  if (key === undefined) {
+async function assertionOf(clientId: string, { privateKey, keyId, issuer }: ClientKey, nowMs: number): Promise<string> {
+  const read = readSigningKey(privateKey);
+  if (read === undefined) {
     throw new Error("the private key of the settings can no longer be read");
   }
+  const { SignJWT } = await import("jose");
   const iat = Math.floor(nowMs / 1_000);
-  const claims = { iss: clientId, sub: clientId, aud: issuer, jti: newUuid(nowMs), iat, exp: iat + assertionLifeSec };
-  return signToken(key, keyId === "" ? {} : { kid: keyId }, claims);
+  return await new SignJWT({ iss: clientId, sub: clientId, aud: issuer, jti: newUuid(nowMs) })
+    .setProtectedHeader({ alg: read.algorithm, typ: "JWT", ...(keyId !== "" && { kid: keyId }) })
+    .setIssuedAt(iat)
+    .setExpirationTime(iat + assertionLifeSec)
+    .sign(read.key);
 }
 
 const noValues: readonly string[] = [];

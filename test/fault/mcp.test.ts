@@ -5,6 +5,7 @@ import { answer } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
 import { ask, tasks } from "../mcp/stage.ts";
 import { openCluster, openProvider } from "./cluster.ts";
+import { isAlive } from "./crash-matrix/crew.ts";
 
 test("a task whose replica is killed is polled to its end at another one", async () => {
   const { provider, environment } = await openProvider();
@@ -20,6 +21,37 @@ test("a task whose replica is killed is polled to its end at another one", async
   expect(task).toMatchObject({ resultType: "task", status: "working" });
   await until("the first words", () => provider.requests.length === 1);
   await dying.kill();
+  const other = await cluster.start();
+  const { taskId } = task;
+  const end = await until("the end", async () => {
+    const { result } = await ask(other.url, "tasks/get", { taskId }, options);
+    return result.status !== "working" && result;
+  });
+  expect(end).toMatchObject({
+    status: "completed",
+    result: { content: [{ type: "text", text: "The whole sentence" }], structuredContent: { run_id: taskId } },
+  });
+});
+
+/** The steps of a run after its client has got the task. */
+const places = ["model.first-part", "model.finished", "terminal.writing", "terminal.committed", "terminal.announced"];
+
+test.each(places)("a task has the result of its run after a kill at %s", async (place) => {
+  const { provider, environment } = await openProvider();
+  const { promise: hasTask, resolve: release } = Promise.withResolvers<void>();
+  const say = answer("The whole sentence");
+  provider.respond(async (wire, request) => {
+    await hasTask;
+    await say(wire, request);
+  }, say);
+  const cluster = await openCluster(environment);
+  const dying = await cluster.start({ RUNNEL_FAILPOINT: place });
+  const options = { capabilities: tasks };
+  const call = { name: "default", arguments: { message: "Say it." } };
+  const { result: task } = await ask(dying.url, "tools/call", call, options);
+  expect(task).toMatchObject({ resultType: "task", status: "working" });
+  release();
+  await until("the kill", () => !isAlive(dying));
   const other = await cluster.start();
   const { taskId } = task;
   const end = await until("the end", async () => {

@@ -60,7 +60,8 @@ export async function createSession(sessions: SessionClient, flags: AgentFlags, 
   return (await withWorkDir(workDir, asJson, () => sessions.createSession({ ...request, workDir }))).sessionId;
 }
 
-async function readAgent(flags: AgentFlags): Promise<MessageInitShape<typeof AgentSchema>> {
+/** Returns the agent of the flags. */
+export async function readAgent(flags: AgentFlags): Promise<MessageInitShape<typeof AgentSchema>> {
   const { agent, model, tools, approve, schema } = flags;
   const isPreset = agent !== "";
   const builtin = tools ?? (isPreset ? [] : defaultTools);

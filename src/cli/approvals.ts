@@ -15,7 +15,7 @@ import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { addUrlFlag, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import type { Paint } from "./output.ts";
-import { sheet, timeOf, wordOf } from "./sheet.ts";
+import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
 
 const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "EXPIRES"] as const;
 
@@ -44,7 +44,7 @@ function addApprovalList(approvals: Command): void {
     .description("list requests for approval, newest first")
     .addHelpText("after", example("runnel approvals list --state pending"))
     .option("--run <id>", "only of this run", "")
-    .addOption(new Option("--state <state>", "only approvals in this state").choices(stateWords()))
+    .addOption(new Option("--state <state>", "only approvals in this state").choices(wordsOf(Approval_StateSchema)))
     .action(({ run: runId, state: word = "", ...flags }: ApprovalListFlags, command: Command) => {
       const state: Approval_State = enumShape(Approval_StateSchema).numbers.get(word) ?? Approval_State.UNSPECIFIED;
       return listAll(command, flags, {
@@ -125,9 +125,4 @@ function showApproval(approval: Approval, paint: Paint): string {
     ]),
     ...(state === Approval_State.PENDING ? [`\nrunnel approvals approve ${approvalId} --digest ${digest}`] : []),
   ].join("\n");
-}
-
-/** Returns the states of approvals, except "unspecified". */
-function stateWords(): string[] {
-  return [...enumShape(Approval_StateSchema).texts].filter(([number]) => number !== 0).map(([, text]) => text);
 }

@@ -45,8 +45,23 @@ const coreCommands: readonly CommandEntry[] = [
   },
   {
     name: "runs",
-    about: "list runs, show the tree of one, cancel",
+    about: "list runs, show one and its tree, cancel",
     load: async () => (await import("./runs.ts")).defineRuns,
+  },
+  {
+    name: "sessions",
+    about: "list sessions, show one and its conversation, delete, purge",
+    load: async () => (await import("./sessions.ts")).defineSessions,
+  },
+  {
+    name: "schedules",
+    about: "start runs by the clock: list, show, create, delete",
+    load: async () => (await import("./schedules.ts")).defineSchedules,
+  },
+  {
+    name: "callbacks",
+    about: "list status callbacks, and send dead ones again",
+    load: async () => (await import("./callbacks.ts")).defineCallbacks,
   },
   {
     name: "approvals",
@@ -72,11 +87,6 @@ const coreCommands: readonly CommandEntry[] = [
     name: "replay",
     about: "replay a recorded run with this version, offline, and show where the log differs",
     load: async () => (await import("./record.ts")).defineReplay,
-  },
-  {
-    name: "purge",
-    about: "erase the text of a session's runs, also of a deleted session; cannot be undone",
-    load: async () => (await import("./purge.ts")).definePurge,
   },
   {
     name: "usage",

@@ -50,7 +50,7 @@ export function defineRun(command: Command): void {
         const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
         const { runId } = await sessions.sendMessage({ sessionId, ...input, queueIfBusy: flags.queue === true });
         if (flags.detach === true) {
-          await output.answer({ session_id: sessionId, run_id: runId }, () => runId);
+          await output.answer({ sessionId, runId }, () => runId);
           output.note(`follow it: ${lineFor(flags.url, `runnel tail ${runId}`)}`);
           return;
         }

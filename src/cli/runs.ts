@@ -10,7 +10,7 @@ import { addUrlFlag, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { readTree, showTree, stateOf } from "./run-tree.ts";
-import { sheet, timeOf } from "./sheet.ts";
+import { sheet, timeOf, wordsOf } from "./sheet.ts";
 import { cut } from "./shorten.ts";
 import { watchTree } from "./watch-tree.ts";
 
@@ -29,6 +29,7 @@ const runId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 /** Defines `runs`. */
 export function defineRuns(runs: Command): void {
   addRunList(runs);
+  addRun(runs);
   addTree(runs);
   addWatch(runs);
   addCancel(runs);
@@ -40,7 +41,7 @@ function addRunList(runs: Command): void {
     .addHelpText("after", example("runnel runs list --state failed"))
     .option("--session <id>", "only of this session", "")
     .option("--agent <name>", "only of the agent of this name", "")
-    .addOption(new Option("--state <state>", "only runs in this state").choices(stateWords()))
+    .addOption(new Option("--state <state>", "only runs in this state").choices(wordsOf(Run_StateSchema)))
     .action(({ session: sessionId, agent: agentName, state: word = "", ...flags }: RunListFlags, command: Command) => {
       const state: Run_State | undefined = enumShape(Run_StateSchema).numbers.get(word);
       const filter = { sessionId, agentName, states: state === undefined ? [] : [state] };
@@ -55,6 +56,18 @@ function addRunList(runs: Command): void {
         row: (run) => [run.runId, stateOf(run), run.agentName, run.sessionId, timeOf(run.createTime), saidBy(run)],
       });
     });
+}
+
+function addRun(runs: Command): void {
+  addUrlFlag(runs.command("show <id>"))
+    .description("show a run: its state, what it used, and what it said")
+    .addHelpText("after", example(`runnel runs show ${runId}`))
+    .action((id: string, { url }: UrlFlag, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { run } = await client(RunService).getRun({ runId: id });
+        await answerOne(command, { name: "run", schema: RunSchema, message: run, show: showRun });
+      }),
+    );
 }
 
 function addTree(runs: Command): void {
@@ -93,10 +106,19 @@ function addCancel(runs: Command): void {
 }
 
 function showRun(run: Run, paint: Paint): string {
+  const { usage } = run;
   return sheet(paint, `run ${run.runId}  ${stateOf(run)}`, [
     ["session", run.sessionId],
     ["agent", run.agentName],
+    ["model", run.model],
+    ["created", timeOf(run.createTime)],
+    ["ended", run.endTime && timeOf(run.endTime)],
+    ["waits", run.waitReason],
+    ["parent", run.parentRunId],
+    ["used", usage && `${usage.promptTokens} input and ${usage.completionTokens} output tokens, ${run.turns} turns`],
     ["error", run.error],
+    ["input", run.inputExcerpt],
+    ["output", run.output],
   ]);
 }
 
@@ -104,8 +126,4 @@ const saidCharsMax = 60;
 
 function saidBy({ output, error }: Run): string {
   return cut(error === "" ? output : error, saidCharsMax);
-}
-
-function stateWords(): string[] {
-  return [...enumShape(Run_StateSchema).texts].filter(([number]) => number !== 0).map(([, text]) => text);
 }

@@ -12,6 +12,11 @@ export function wordOf(desc: DescEnum, number: number): string {
   return enumShape(desc).texts.get(number) ?? String(number);
 }
 
+/** Returns the names of all values except "unspecified", for flags. */
+export function wordsOf(desc: DescEnum): string[] {
+  return [...enumShape(desc).texts].filter(([number]) => number !== 0).map(([, text]) => text);
+}
+
 /** Returns a time as tables show it. */
 export function timeOf(time: Timestamp | undefined): string {
   return showTime(time && timestampDate(time));

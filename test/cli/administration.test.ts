@@ -54,16 +54,16 @@ test("purge erases the content of a session, and is refused to programs without 
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
   const { sessionId, runId } = JSON.parse(run.stderr);
   for (const flags of [[], ["--json"]]) {
-    const refused = await runCommand(["purge", sessionId, "--url", url, ...flags]);
+    const refused = await runCommand(["sessions", "purge", sessionId, "--url", url, ...flags]);
     expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
     expect(refused.stderr).toContain("add --yes if you mean it");
   }
   expect((await runCommand(["tail", runId, "--url", url])).stdout).toContain("demo model");
-  const purged = await runCommand(["purge", sessionId, "--yes", "--url", url]);
+  const purged = await runCommand(["sessions", "purge", sessionId, "--yes", "--url", url]);
   const erased = new RegExp(`^purged ${sessionId}: 1 run, [1-9]\\d* results erased now\\n$`);
   expect(purged).toEqual({ code: 0, stdout: expect.stringMatching(erased), stderr: "" });
   expect((await runCommand(["tail", runId, "--url", url])).stdout).not.toContain("demo model");
-  const again = await runCommand(["purge", sessionId, "--yes", "--json", "--url", url]);
+  const again = await runCommand(["sessions", "purge", sessionId, "--yes", "--json", "--url", url]);
   expect(JSON.parse(again.stdout)).toMatchObject({ runs: 1, results: "0" });
 });
 
@@ -71,7 +71,7 @@ test("a person is asked, and only yes is accepted", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
   const { sessionId } = JSON.parse(run.stderr);
-  const words = ["purge", sessionId, "--url", url];
+  const words = ["sessions", "purge", sessionId, "--url", url];
   for (const input of ["n\n", "\n"]) {
     const { code, stdout } = await runInTerminal(words, { input });
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("nothing was purged") });

@@ -91,7 +91,7 @@ test("the output of a model that attacks the terminal is shown as text there, an
 });
 
 test("an id in a question is shown as text", async () => {
-  const purge = startInTerminal([process.execPath, programPath, "purge", text]);
+  const purge = startInTerminal([process.execPath, programPath, "sessions", "purge", text]);
   await until("the question", () => purge.stdout().includes("[y/N]"));
   purge.type("n\r");
   const { code, stdout } = await purge.ended;

@@ -130,7 +130,10 @@ test.each(["serve", "dev", "migrate"])("%s names DATABASE_URL when the database 
 const calls = [
   ["run", "hi"],
   ["tail", "01890000-0000-7000-8000-000000000000"],
-  ["purge", "some-session", "--yes"],
+  ["sessions", "list"],
+  ["sessions", "purge", "some-session", "--yes"],
+  ["schedules", "list"],
+  ["callbacks", "list"],
   ["keys", "list"],
   ["providers"],
   ["usage"],

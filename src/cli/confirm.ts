@@ -1,0 +1,39 @@
+// Confirms what cannot be undone.
+
+import type { Command } from "commander";
+import { askYesNo, mayAsk } from "./ask.ts";
+import { CommandError } from "./command-error.ts";
+
+/** What a command is about to do. */
+export interface Deed {
+  /** A sentence without its end, such as `delete erases the session a`. */
+  readonly says: string;
+  /** The question to a person. */
+  readonly asks: string;
+  /** What is so after a no, such as `nothing was deleted`. */
+  readonly refused: string;
+}
+
+interface ConfirmFlags {
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** Adds the flag `--yes`. */
+export function addYesFlag(command: Command): Command {
+  return command.option("--yes", "do not ask");
+}
+
+/** Asks a person, unless `--yes` is given. Throws UNCONFIRMED without a yes; programs cannot answer, so they have to give `--yes`. */
+export async function confirm(command: Command, { says, asks, refused }: Deed): Promise<void> {
+  const { yes, json } = command.optsWithGlobals<ConfirmFlags>();
+  if (yes === true) {
+    return;
+  }
+  if (!mayAsk(json === true)) {
+    throw new CommandError(says, { reason: "UNCONFIRMED", fix: "add --yes if you mean it", exitCode: 2 });
+  }
+  if (!(await askYesNo(asks))) {
+    throw new CommandError(refused, { reason: "UNCONFIRMED" });
+  }
+}

@@ -1,0 +1,115 @@
+// `runnel schedules`: runs that begin by the clock.
+
+import type { Command } from "commander";
+import { type Schedule, ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
+import { DeleteScheduleResponseSchema, ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
+import { type AgentFlags, addAgentFlags, readAgent } from "./agent-flags.ts";
+import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
+import { answerJson } from "./answer-json.ts";
+import { addUrlFlag, withService } from "./connect.ts";
+import { example } from "./example.ts";
+import { readMessage } from "./message.ts";
+import { outputOf, type Paint } from "./output.ts";
+import { sheet, timeOf } from "./sheet.ts";
+
+interface UrlFlag {
+  readonly url: string;
+}
+
+interface CreateFlags extends AgentFlags, UrlFlag {
+  readonly id: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly session?: string;
+}
+
+/** Defines `schedules`. */
+export function defineSchedules(schedules: Command): void {
+  addScheduleList(schedules);
+  addSchedule(schedules);
+  addCreate(schedules);
+  addDelete(schedules);
+}
+
+function addScheduleList(schedules: Command): void {
+  addLimitFlag(addUrlFlag(schedules.command("list")))
+    .description("list schedules, newest first")
+    .addHelpText("after", example("runnel schedules list"))
+    .action((flags: ListFlags, command: Command) =>
+      listAll(command, flags, {
+        name: "schedules",
+        schema: ScheduleSchema,
+        read: async ({ client }, request) => {
+          const page = await client(ScheduleService).listSchedules(request);
+          return { items: page.schedules, nextPageToken: page.nextPageToken };
+        },
+        columns: ["SCHEDULE", "CRON", "NEXT", "LAST", "LAST RUN", "ERROR"],
+        row: ({ scheduleId, cron, nextTime, lastTime, lastRunId, lastError }) => [
+          ...[scheduleId, cron, timeOf(nextTime), timeOf(lastTime), lastRunId || "–", lastError],
+        ],
+      }),
+    );
+}
+
+function addSchedule(schedules: Command): void {
+  addUrlFlag(schedules.command("show <id>"))
+    .description("show a schedule")
+    .addHelpText("after", example("runnel schedules show nightly"))
+    .action((scheduleId: string, { url }: UrlFlag, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { schedule } = await client(ScheduleService).getSchedule({ scheduleId });
+        await answerOne(command, { name: "schedule", schema: ScheduleSchema, message: schedule, show: showSchedule });
+      }),
+    );
+}
+
+function addCreate(schedules: Command): void {
+  addAgentFlags(addUrlFlag(schedules.command("create <message>")))
+    .description("start a run at the times of a cron expression; - reads the message from standard input")
+    .addHelpText("after", example('runnel schedules create "Report what changed." --cron "0 7 * * 1-5" --id nightly'))
+    .requiredOption("--cron <expression>", "minute, hour, day of the month, month, day of the week")
+    .option("--time-zone <name>", "time zone of the expression, such as Europe/Berlin; unset means UTC", "")
+    .option("--id <id>", "id of the schedule; unset means one that the service chooses", "")
+    .option("--session <id>", "session of all its runs; unset means a new one for each run")
+    .action(async (words: string, flags: CreateFlags, command: Command) => {
+      const message = await readMessage(words, []);
+      const session = { preset: flags.agent, agent: await readAgent(flags) };
+      await withService(flags.url, async ({ client }) => {
+        const { schedule } = await client(ScheduleService).createSchedule({
+          schedule: {
+            ...{ scheduleId: flags.id, cron: flags.cron, timeZone: flags.timeZone, message },
+            ...(flags.session === undefined ? { session } : { sessionId: flags.session }),
+          },
+        });
+        await answerOne(command, { name: "schedule", schema: ScheduleSchema, message: schedule, show: showSchedule });
+      });
+    });
+}
+
+function addDelete(schedules: Command): void {
+  addUrlFlag(schedules.command("delete <id>"))
+    .description("delete a schedule; runs that it has started go on")
+    .addHelpText("after", example("runnel schedules delete nightly"))
+    .action((scheduleId: string, { url }: UrlFlag, command: Command) =>
+      withService(url, async ({ client }) => {
+        const response = await client(ScheduleService).deleteSchedule({ scheduleId });
+        await outputOf(command).answer(
+          answerJson(DeleteScheduleResponseSchema, response),
+          () => `deleted ${scheduleId}`,
+        );
+      }),
+    );
+}
+
+function showSchedule(schedule: Schedule, paint: Paint): string {
+  return sheet(paint, `schedule ${schedule.scheduleId}`, [
+    ["cron", `${schedule.cron} ${schedule.timeZone || "UTC"}`],
+    ["next", timeOf(schedule.nextTime)],
+    ["last", schedule.lastTime && timeOf(schedule.lastTime)],
+    ["run", schedule.lastRunId],
+    ["error", schedule.lastError],
+    ["session", schedule.sessionId],
+    ["agent", schedule.session?.preset || schedule.session?.agent?.name],
+    ["message", schedule.message?.message],
+  ]);
+}

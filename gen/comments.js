@@ -7687,7 +7687,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.GetUsageResponse.tokens",
-  "Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is set for a client."
+  "Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is set for a client; ListUsage has the sums of ended runs without one."
  ],
  [
   "runnel.v1.GetUsageResponse.tokens_max",

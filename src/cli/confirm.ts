@@ -10,7 +10,7 @@ export interface Deed {
   readonly says: string;
   /** The question to a person. */
   readonly asks: string;
-  /** What is so after a no, such as `nothing was deleted`. */
+  /** The error after a no, such as `nothing was deleted`. */
   readonly refused: string;
 }
 

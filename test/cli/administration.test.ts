@@ -1,4 +1,4 @@
-// `providers`, `usage` and `purge` against a real service.
+// `providers`, `usage` and `sessions purge` against a real service.
 
 import { expect, test } from "vitest";
 import { startFakeProvider } from "../fakes/provider.ts";
@@ -47,6 +47,24 @@ test("usage shows today's usage beside the budget", async () => {
     tokensMax: "1000000",
     costMicroUsdMax: "2500000",
   });
+});
+
+test("usage shows what was used without a budget, too", async () => {
+  await using provider = await startFakeProvider();
+  provider.respond((wire) => {
+    wire.text("hello");
+    wire.finish("stop");
+    wire.usage({ prompt_tokens: 400, completion_tokens: 44 });
+    wire.done();
+  });
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  });
+  expect((await runCommand(["usage", "--url", url])).stdout).toMatch(/tokens +0 +no limit\n/);
+  expect((await runCommand(["run", "hello", "--model", "gpt-4o", "--url", url])).code).toBe(0);
+  expect((await runCommand(["usage", "--url", url])).stdout).toMatch(/^\d{4}-\d\d-\d\d .*\ntokens +444 +no limit\n/);
 });
 
 test("purge erases the content of a session, and is refused to programs without --yes", async () => {

@@ -3462,7 +3462,7 @@ class GetUsageResponse(_Message):
     tokens: _int
     """
     Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is
-    set for a client.
+    set for a client; ListUsage has the sums of ended runs without one.
     """
     cost_micro_usd: _int
     """Cost in millionths of a US dollar, counted like `tokens`."""

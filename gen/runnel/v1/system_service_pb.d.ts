@@ -296,7 +296,7 @@ export declare type GetUsageResponse = Message<"runnel.v1.GetUsageResponse"> & {
 
   /**
    * Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is
-   * set for a client.
+   * set for a client; ListUsage has the sums of ended runs without one.
    *
    * @generated from field: int64 tokens = 2;
    */

@@ -535,7 +535,7 @@ type GetUsageResponse struct {
 	// The day of these numbers, UTC, such as `2026-11-21`.
 	Day string `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
 	// Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is
-	// set for a client.
+	// set for a client; ListUsage has the sums of ended runs without one.
 	Tokens int64 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// Cost in millionths of a US dollar, counted like `tokens`.
 	CostMicroUsd int64 `protobuf:"varint,3,opt,name=cost_micro_usd,json=costMicroUsd,proto3" json:"cost_micro_usd,omitempty"`

@@ -1,5 +1,7 @@
 // `runnel approvals`: what runs ask a person for. A decision names the digest of the request that its author has seen.
 
+import { create } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import {
   type Approval,
@@ -12,9 +14,12 @@ import {
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
-import { addUrlFlag, withService } from "./connect.ts";
+import { askChoice, askYesNo, mayAsk } from "./ask.ts";
+import { CommandError } from "./command-error.ts";
+import { addUrlFlag, type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
-import type { Paint } from "./output.ts";
+import { explain } from "./failure.ts";
+import { type Output, outputOf, type Paint } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
 
 const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "EXPIRES"] as const;
@@ -26,7 +31,7 @@ interface ApprovalListFlags extends ListFlags {
 
 interface DecisionFlags {
   readonly url: string;
-  readonly digest: string;
+  readonly digest?: string;
   readonly comment: string;
   readonly by: string;
 }
@@ -82,21 +87,65 @@ function addDecision(
       "after",
       example(`runnel approvals ${name} 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --digest ${"0f".repeat(32)}`),
     )
-    .requiredOption("--digest <sha256>", "digest of the request that you have seen; `runnel approvals show` prints it")
+    .option(
+      "--digest <sha256>",
+      "digest of the request that you have seen, as `runnel approvals show` prints it; unset shows the request to a person and asks",
+    )
     .option("--comment <text>", "comment for the model or the runner, and for later readers", "")
     .option("--by <name>", "who decides; unset means the id of the client", "")
     .action((approvalId: string, { url, digest, comment, by }: DecisionFlags, command: Command) =>
       withService(url, async ({ client }) => {
-        const { approval } = await client(ApprovalService).decideApproval({
-          approvalId,
-          decision,
-          digest,
-          comment,
-          decidedBy: by,
-        });
+        const seen =
+          digest ?? (await askAbout(client(ApprovalService), approvalId, { name, output: outputOf(command) }));
+        const request = { approvalId, decision, digest: seen, comment, decidedBy: by };
+        const { approval } = await client(ApprovalService).decideApproval(request);
         await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
       }),
     );
+}
+
+/** Shows a request and asks for the decision. Returns the digest of what was shown. Throws UNCONFIRMED without a yes. */
+async function askAbout(
+  approvals: Client<typeof ApprovalService>,
+  approvalId: string,
+  { name, output }: { readonly name: string; readonly output: Output },
+): Promise<string> {
+  if (!mayAsk(output.asJson)) {
+    const fix = "add --digest with the digest that `runnel approvals show` prints";
+    throw new CommandError(`${name} needs the digest of the request`, { reason: "UNCONFIRMED", fix, exitCode: 2 });
+  }
+  const { approval = create(ApprovalSchema) } = await approvals.getApproval({ approvalId });
+  output.note(showRequest(approval, output.paint));
+  if (!(await askYesNo(`${name[0]?.toUpperCase()}${name.slice(1)} it?`))) {
+    throw new CommandError("nothing was decided", { reason: "UNCONFIRMED" });
+  }
+  return approval.digest;
+}
+
+/** Asks a person at the terminal about a request of the run that is followed. Without a yes or a no the request stays open. */
+export async function decideAtTerminal(
+  { client }: Pick<Service, "client">,
+  approvalId: string,
+  output: Output,
+): Promise<void> {
+  const approvals = client(ApprovalService);
+  const { approval = create(ApprovalSchema) } = await approvals.getApproval({ approvalId });
+  if (approval.state !== Approval_State.PENDING) {
+    return;
+  }
+  output.note(showRequest(approval, output.paint));
+  const choice = await askChoice("Approve? [y = once, n = reject, Enter = leave it open]");
+  if (choice === "none") {
+    output.note(`open: runnel approvals show ${approvalId}`);
+    return;
+  }
+  const decision = choice === "yes" ? Approval_Decision.APPROVE : Approval_Decision.REJECT;
+  try {
+    await approvals.decideApproval({ approvalId, decision, digest: approval.digest });
+  } catch (error) {
+    // Another person may have decided meanwhile. The run goes on either way.
+    output.note(`approval ${approvalId}: ${explain(error).error}`);
+  }
 }
 
 function approvalRow({ approvalId, state, action, runId, expireTime }: Approval): string[] {
@@ -105,24 +154,27 @@ function approvalRow({ approvalId, state, action, runId, expireTime }: Approval)
 
 /** Prints an approval, and the command that approves it while it is pending. */
 function showApproval(approval: Approval, paint: Paint): string {
+  const { approvalId, digest, state } = approval;
+  const line = `\nrunnel approvals approve ${approvalId} --digest ${digest}`;
+  return [showRequest(approval, paint), ...(state === Approval_State.PENDING ? [line] : [])].join("\n");
+}
+
+function showRequest(approval: Approval, paint: Paint): string {
   const { approvalId, action, state, runnerId, decidedBy, digest } = approval;
   const decision = wordOf(Approval_DecisionSchema, approval.decision);
   const decided = approval.decideTime && `${decision} by ${decidedBy}, ${timeOf(approval.decideTime)}`;
-  return [
-    sheet(paint, `approval ${approvalId}  ${wordOf(Approval_StateSchema, state)}`, [
-      ["action", action],
-      // Printed whole, on one line: the person who decides has to see all of it.
-      ["request", approval.request, "whole"],
-      ["digest", digest],
-      ["run", approval.runnerSequence === 0n ? approval.runId : `${approval.runId}, result ${approval.runnerSequence}`],
-      ["session", approval.sessionId],
-      ["call", approval.toolCallId],
-      ["runner", runnerId],
-      ["time", `asked ${timeOf(approval.createTime)}, until ${timeOf(approval.expireTime)}`],
-      ["decided", decided],
-      ["comment", approval.comment],
-      ["used", approval.useTime && timeOf(approval.useTime)],
-    ]),
-    ...(state === Approval_State.PENDING ? [`\nrunnel approvals approve ${approvalId} --digest ${digest}`] : []),
-  ].join("\n");
+  return sheet(paint, `approval ${approvalId}  ${wordOf(Approval_StateSchema, state)}`, [
+    ["action", action],
+    // Printed whole, on one line: the person who decides has to see all of it.
+    ["request", approval.request, "whole"],
+    ["digest", digest],
+    ["run", approval.runnerSequence === 0n ? approval.runId : `${approval.runId}, result ${approval.runnerSequence}`],
+    ["session", approval.sessionId],
+    ["call", approval.toolCallId],
+    ["runner", runnerId],
+    ["time", `asked ${timeOf(approval.createTime)}, until ${timeOf(approval.expireTime)}`],
+    ["decided", decided],
+    ["comment", approval.comment],
+    ["used", approval.useTime && timeOf(approval.useTime)],
+  ]);
 }

@@ -4,7 +4,9 @@ import { toJson } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type AgentFlags, addAgentFlags, createSession } from "./agent-flags.ts";
+import { decideAtTerminal } from "./approvals.ts";
 import { readSequence } from "./arguments.ts";
+import { mayAsk } from "./ask.ts";
 import { addUrlFlag, lineFor, type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -83,7 +85,7 @@ interface Following {
 
 /** Follows a run to its end, which decides the exit code. */
 export async function showRun(
-  { runs }: Pick<Service, "runs">,
+  { runs, client }: Pick<Service, "runs" | "client">,
   { runId, after, url, output }: Following,
 ): Promise<void> {
   let seen = after;
@@ -111,6 +113,9 @@ export async function showRun(
     );
     seen = result.sequence;
     last = result;
+    if (result.payload.case === "approvalRequested" && mayAsk(output.asJson)) {
+      await decideAtTerminal({ client }, result.payload.value.approvalId, output);
+    }
   }
   if (last?.payload.case === "runFailed") {
     process.exitCode = exitCodes.followedFailed;

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -207,6 +207,36 @@ test("a second Ctrl-C of a person cancels the run", async () => {
   expect((await terminal.ended).code).toBe(130);
   const { code, stdout } = await runCommand(["tail", runId, "--url", url]);
   expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining("✗ cancelled") });
+});
+
+test("a person decides about the calls of a run where they are asked for, or leaves them open", async () => {
+  await using provider = await startFakeProvider();
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  });
+  const write = callTools({ id: "c", name: "write_file", arguments: '{"file_path":"a.txt","content":"a"}' });
+  const tools = ["--tools", "write_file", "--approve", "write_file", "--model", "gpt-4o", "--url", url];
+  const answerTo = async (typed: string) => {
+    provider.respond(write, answer("the end"));
+    const terminal = startInTerminal([process.execPath, programPath, "run", "write", ...tools]);
+    await until("the question", () => terminal.stdout().includes("Approve? [y = once"));
+    expect(terminal.stdout()).toContain("a.txt");
+    terminal.type(typed);
+    return terminal;
+  };
+  expect((await (await answerTo("y\r")).ended).stdout).toMatch(/← .*wrote.*the end/is);
+  expect((await (await answerTo("n\r")).ended).stdout).toMatch(/← failed: .*the end/s);
+  const open = await answerTo("\r");
+  const id = await until("the id", () => /open: runnel approvals show (\S+)/.exec(open.stdout())?.[1]);
+  const refused = await runCommand(["approvals", "approve", id, "--url", url]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("add --digest") });
+  const approve = startInTerminal([process.execPath, programPath, "approvals", "approve", id, "--url", url]);
+  await until("the question", () => approve.stdout().includes("Approve it? [y/N]"));
+  approve.type("y\r");
+  expect((await approve.ended).stdout).toContain("approved");
+  expect((await open.ended).stdout).toMatch(/← .*the end/s);
 });
 
 test("a reader that closes the pipe early ends run silently", async () => {

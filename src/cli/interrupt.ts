@@ -90,6 +90,7 @@ export function leaveOnInterrupt(say: (canStop: boolean) => void, stopWork?: () 
   const left = new AbortController();
   const judge = createSignalJudge(systemClock);
   const leave = (): void => process.exit(exitCodes.interrupted);
+  let isStopping = false;
   const canStop = stopWork !== undefined && process.stdin.isTTY === true;
   process.on("SIGINT", () => {
     const verdict = judge();
@@ -99,8 +100,9 @@ export function leaveOnInterrupt(say: (canStop: boolean) => void, stopWork?: () 
       if (!canStop) {
         leave();
       }
-      void systemClock.sleep(againMs).then(leave);
+      void systemClock.sleep(againMs).then(() => (isStopping ? undefined : leave()));
     } else if (verdict === "decision") {
+      isStopping = true;
       void stopWork?.().finally(leave);
     }
   });

@@ -21,8 +21,10 @@ import { example } from "./example.ts";
 import { explain } from "./failure.ts";
 import { type Output, outputOf, type Paint } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
+import { cut } from "./shorten.ts";
 
-const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "EXPIRES"] as const;
+const approvalColumns = ["APPROVAL", "STATE", "AGENT", "ACTION", "ABOUT", "RUN", "EXPIRES"] as const;
+const subjectCharsMax = 40;
 
 interface ApprovalListFlags extends ListFlags {
   readonly run: string;
@@ -148,8 +150,9 @@ export async function decideAtTerminal(
   }
 }
 
-function approvalRow({ approvalId, state, action, runId, expireTime }: Approval): string[] {
-  return [approvalId, wordOf(Approval_StateSchema, state), action, runId, timeOf(expireTime)];
+function approvalRow({ approvalId, state, agentName, action, subject, runId, expireTime }: Approval): string[] {
+  const about = cut(subject, subjectCharsMax);
+  return [approvalId, wordOf(Approval_StateSchema, state), agentName, action, about, runId, timeOf(expireTime)];
 }
 
 /** Prints an approval, and the command that approves it while it is pending. */

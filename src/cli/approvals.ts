@@ -152,7 +152,7 @@ export async function decideAtTerminal(
 
 function approvalRow({ approvalId, state, agentName, action, subject, runId, expireTime }: Approval): string[] {
   const about = cut(subject, subjectCharsMax);
-  return [approvalId, wordOf(Approval_StateSchema, state), agentName, action, about, runId, timeOf(expireTime)];
+  return [approvalId, wordOf(Approval_StateSchema, state), agentName || "–", action, about, runId, timeOf(expireTime)];
 }
 
 /** Prints an approval, and the command that approves it while it is pending. */

@@ -288,8 +288,8 @@ describe("an approval", () => {
     expect(stage.followed.stdout()).toContain('→ asks for ban {"user":"u-2"}');
     const list = linesOf((await stage.approvals("list")).stdout);
     expect(list).toEqual([
-      expect.stringMatching(/^APPROVAL +STATE +ACTION +RUN +EXPIRES$/),
-      expect.stringMatching(new RegExp(`^${stage.id} +pending +ban +${stage.run.runId} +\\S+Z$`)),
+      expect.stringMatching(/^APPROVAL +STATE +AGENT +ACTION +ABOUT +RUN +EXPIRES$/),
+      expect.stringMatching(new RegExp(`^${stage.id} +pending +\\S+ +ban +hidden.* +${stage.run.runId} +\\S+Z$`)),
     ]);
     const shown = (await stage.approvals("show", stage.id)).stdout;
     const hidden = "hidden\\u0007\\u202e";

@@ -59,6 +59,8 @@ interface Said {
   content: string;
   toolCalls: AgUiToolCall[];
   readonly toolCallId?: string;
+  /** The results of its calls. Clients put them behind the message, before what came meanwhile. */
+  results: Said[];
   /** Set for an activity, which has no text and no calls. */
   activity?: Activity;
 }
@@ -76,6 +78,8 @@ export class AgUiFold {
   /** The messages of the thread before the first answer of this run. */
   history: readonly AgUiMessage[] = [];
   #said: Said[] = [];
+  /** The messages by their calls, and the activities by their ids. */
+  #saidBy = new Map<string, Said>();
   #turnAt = 0;
   /** The message of the current turn; that of an earlier turn until this one says or calls something. */
   #latest: Said | undefined;
@@ -198,7 +202,8 @@ export class AgUiFold {
   }
 
   #snapshot(): AgUiEvent {
-    const own = this.#said.map(({ id, role, content, toolCalls, toolCallId, activity }) => ({
+    const said = this.#said.flatMap((each) => [each, ...each.results]);
+    const own = said.map(({ id, role, content, toolCalls, toolCallId, activity }) => ({
       id,
       role,
       ...((content !== "" || role === "tool") && { content }),
@@ -261,7 +266,7 @@ export class AgUiFold {
 
   #beginMessage(sequence: number): Said {
     const id = `msg_${hexOf(this.#run.ownRunId)}_${sequence}`;
-    const made: Said = { sequence, id, role: "assistant", content: "", toolCalls: [] };
+    const made: Said = { sequence, id, role: "assistant", content: "", toolCalls: [], results: [] };
     this.#said.push(made);
     this.#latest = made;
     return made;
@@ -292,6 +297,9 @@ export class AgUiFold {
   #call(toolCallId: string, toolCallName: string, json: string): AgUiEvent[] {
     const message = this.#message();
     message.toolCalls.push(toolCallOf(toolCallId, toolCallName, json));
+    if (!this.#saidBy.has(toolCallId)) {
+      this.#saidBy.set(toolCallId, message);
+    }
     return [
       event("TOOL_CALL_START", { toolCallId, toolCallName, parentMessageId: message.id }),
       ...(json === "" ? [] : [event("TOOL_CALL_ARGS", { toolCallId, delta: json })]),
@@ -301,11 +309,8 @@ export class AgUiFold {
 
   #answer(sequence: number, toolCallId: string, content: string): AgUiEvent[] {
     const messageId = `res_${toolCallId}`;
-    // Clients put a result behind the message of its call, and before what came meanwhile.
-    const call = this.#said.findIndex(({ toolCalls }) => toolCalls.some(({ id }) => id === toolCallId));
-    const next = this.#said.findIndex(({ role }, index) => index > call && role !== "tool");
-    const at = call === -1 || next === -1 ? this.#said.length : next;
-    this.#said.splice(at, 0, { sequence, id: messageId, role: "tool", content, toolCalls: [], toolCallId });
+    const result: Said = { sequence, id: messageId, role: "tool", content, toolCalls: [], toolCallId, results: [] };
+    (this.#saidBy.get(toolCallId)?.results ?? this.#said).push(result);
     return [event("TOOL_CALL_RESULT", { messageId, toolCallId, content, role: "tool" })];
   }
 
@@ -315,12 +320,14 @@ export class AgUiFold {
 
   #show(sequence: number, activity: Activity): AgUiEvent[] {
     const messageId = this.#activityId(sequence);
-    this.#said.push({ sequence, id: messageId, role: "activity", content: "", toolCalls: [], activity });
+    const said: Said = { sequence, id: messageId, role: "activity", content: "", toolCalls: [], results: [], activity };
+    this.#said.push(said);
+    this.#saidBy.set(messageId, said);
     return [...this.#close(), event("ACTIVITY_SNAPSHOT", { messageId, ...activity })];
   }
 
   #endChild({ messageId, content, events }: ChildEnd): readonly AgUiEvent[] {
-    const said = this.#said.find(({ id }) => id === messageId);
+    const said = this.#saidBy.get(messageId);
     if (said?.activity !== undefined) {
       said.activity = { ...said.activity, content };
     }
@@ -328,9 +335,15 @@ export class AgUiFold {
   }
 
   #restart(sequence: number, fromSequence: number): AgUiEvent[] {
-    this.#said = this.#said.filter((each) => each.sequence < fromSequence);
-    const kept = new Set(this.#said.map(({ id }) => id));
-    const dropped = this.#children.drop((messageId) => !kept.has(messageId)).flatMap((each) => this.#endChild(each));
+    const isKept = (each: Said): boolean => each.sequence < fromSequence;
+    this.#said = this.#said.filter(isKept);
+    for (const said of this.#said) {
+      said.results = said.results.filter(isKept);
+    }
+    this.#saidBy = new Map([...this.#saidBy].filter(([, said]) => isKept(said)));
+    const dropped = this.#children
+      .drop((messageId) => !this.#saidBy.has(messageId))
+      .flatMap((each) => this.#endChild(each));
     const closing = [...this.#close(), ...this.#endStep(), ...dropped];
     for (const [toolCallId, asked] of this.#asked) {
       this.#asked.set(

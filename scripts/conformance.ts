@@ -57,13 +57,12 @@ async function runParts(words: readonly string[]): Promise<0 | 1> {
   }
   const outcomes = new Map<PartName, Outcome>(chosen.flatMap((name) => leaveOut(name, named.length > 0)));
   const present = chosen.filter((name) => !outcomes.has(name));
-  // The suite of Connect mostly waits for deadlines, so the tests compute meanwhile.
-  const [suite, tests] = await Promise.all([
-    present.includes("suite") ? runConnectSuite(suiteArgs) : undefined,
-    runTests(present.filter((name) => name !== "suite")),
-  ]);
-  for (const [name, outcome] of [...tests, ...(suite === undefined ? [] : [["suite", suite] as const])]) {
+  for (const [name, outcome] of await runTests(present.filter((name) => name !== "suite"))) {
     outcomes.set(name, outcome);
+  }
+  // Alone: its runner gives a server seconds to start, which it needs beside browsers.
+  if (present.includes("suite")) {
+    outcomes.set("suite", await runConnectSuite(suiteArgs));
   }
   return summarize(chosen, outcomes);
 }

@@ -15,7 +15,7 @@ import {
 } from "react";
 
 export interface VirtualListHandle {
-  /** Brings a row into sight, and moves the focus to its first link or button. */
+  /** Brings a row into sight, and moves the focus to its first link, or to its first button without one. */
   readonly focus: (index: number) => void;
   readonly scrollTo: (index: number) => void;
   readonly scrollToEnd: () => void;
@@ -202,6 +202,8 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
+/** Returns what a row leads to; without a link its first button. */
 function findRow(scroller: HTMLElement | null, index: number): HTMLElement | null {
-  return scroller?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`) ?? null;
+  const row = scroller?.querySelector(`[data-index="${index}"]`);
+  return row?.querySelector("a") ?? row?.querySelector("button") ?? null;
 }

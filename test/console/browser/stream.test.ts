@@ -98,9 +98,12 @@ test("the transcript follows the end until a person scrolls up, and again when a
   await until("more text than the pane shows", async () => (await height()) > 700);
   await until("the end", async () => (await distance()) < 40);
   await page.locator(".transcript-rows").hover();
-  await page.mouse.wheel(0, -400);
   const follow = page.getByRole("button", { name: "Follow the end" });
-  await follow.waitFor();
+  // A turn of the wheel may meet the moment in which the list follows new text. A person turns on.
+  await until("the button", async () => {
+    await page.mouse.wheel(0, -400);
+    return await follow.isVisible();
+  });
   const scrolled = (): Promise<number> => page.locator(".transcript-rows").evaluate((list) => list.scrollTop);
   let top = -1;
   await until("the scroll of the wheel to end", async () => {

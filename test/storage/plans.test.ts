@@ -33,6 +33,13 @@ import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
 import { acceptOffer } from "../../src/protocols/langbot/storage/offer.ts";
 import { addReplica, addRun, addSession, input, nothingSpent, openStore } from "../runlog/store.ts";
+import { autovacuumOff } from "./read-meter.ts";
+
+async function openQuietStore() {
+  const store = await openStore({ poolSize: 1, own: true });
+  await sql.raw(autovacuumOff).execute(store.db);
+  return store;
+}
 
 /** A connection caches the plan at the sixth execution. */
 const timesUntilKept = 6;
@@ -40,7 +47,7 @@ const client = "shared/test";
 const sessions = 2_000;
 
 test("looking up a session reads only that session, however many its client has", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const first = await addRun(db);
   const ask = async (): Promise<void> => {
     expect(await findSession(db, { client, name: first.session })).toBeDefined();
@@ -53,7 +60,7 @@ test("looking up a session reads only that session, however many its client has"
 });
 
 test("starting and completing a run reads that run alone, however many there are", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const owner = await addReplica(db);
   const session = await addSession(db);
   let position = 0;
@@ -83,7 +90,7 @@ test("starting and completing a run reads that run alone, however many there are
 });
 
 test("a page of a client's sessions reads no more rows than the page", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   await addRun(db);
   const ask = async (): Promise<void> => void (await listSessions(db, { client, before: undefined, limit: 5 }));
   await repeat(ask);
@@ -94,7 +101,7 @@ test("a page of a client's sessions reads no more rows than the page", async () 
 });
 
 test("a memory is read, searched, written and deleted without the rows of others", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const session = newUuid(0);
   const memory = memoryOfSession(client, session);
   const { owner } = memory;
@@ -120,7 +127,7 @@ test("a memory is read, searched, written and deleted without the rows of others
 });
 
 test("a list of active runs reads those alone, and a list by time no runs of other times", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   await addRun(db);
   const page = { before: undefined, limit: 5 };
   const nextDay = new Date(Date.now() + 3 * 86_400_000);
@@ -146,7 +153,7 @@ test("a list of active runs reads those alone, and a list by time no runs of oth
 });
 
 test("a list by the last change reads a page, whatever its filters", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const { session } = await addRun(db);
   const page = { before: undefined, limit: 5 };
   const asks = [
@@ -172,7 +179,7 @@ test("a list by the last change reads a page, whatever its filters", async () =>
 });
 
 test("usage by day reads the runs of those days alone", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const days = { dayFrom: "2026-01-01", dayTo: "2026-01-02", after: undefined, limit: 5 };
   const ask = async (): Promise<void> => void (await listDayUsage(db, { client, ...days }));
   await repeat(ask);
@@ -183,7 +190,7 @@ test("usage by day reads the runs of those days alone", async () => {
 });
 
 test("looking for runs to wake or to cancel never reads all runs", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const ask = async (): Promise<void> => {
     await findDue(db, { marginMs: 0 });
     await isDueFor(db, { owner: newUuid(0), except: [], startedBeforeMs: 0 });
@@ -196,7 +203,7 @@ test("looking for runs to wake or to cancel never reads all runs", async () => {
 });
 
 test("looking for pending runs reads a few of each session, however many wait in it", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const ask = async (): Promise<void> => expect(await queuePendingRuns(db, 100)).toEqual([]);
   await repeat(ask);
   await addSessions(db);
@@ -215,7 +222,7 @@ test("looking for pending runs reads a few of each session, however many wait in
 });
 
 test("a claim reads a few runs of the queue, however long it is", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const owner = await addReplica(db);
   const ask = async (): Promise<void> => {
     await addRun(db);
@@ -233,7 +240,7 @@ test("a claim reads a few runs of the queue, however long it is", async () => {
 });
 
 test("queueing a run in a hidden session, and accepting its offer, reads that run alone", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const owner = await addReplica(db);
   const offerId = newUuid(0);
   const ask = async (): Promise<void> => {
@@ -259,7 +266,7 @@ test("queueing a run in a hidden session, and accepting its offer, reads that ru
 });
 
 test("taking callbacks reads neither settled callbacks nor those that wait for another attempt", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const hold = { limit: 32, limitPerClient: 16, exceptClients: [], holdMs: 20_000 };
   const settled = { state: "delivered", error: null, waitMs: 0 } as const;
   await repeat(async () => {
@@ -295,7 +302,7 @@ test("taking callbacks reads neither settled callbacks nor those that wait for a
 });
 
 test("finding a key reads one row, and a page of keys or of trust events no more rows than the page", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const ask = async (): Promise<void> => void (await findTrustedKey(db, Buffer.from("key 7")));
   const page = async (): Promise<void> => {
     await listTrustedKeys(db, { after: "k1", limit: 5 });
@@ -321,7 +328,7 @@ test("finding a key reads one row, and a page of keys or of trust events no more
 });
 
 test("a page of a community's threads, or of a thread's comments, reads no more rows than the page", async () => {
-  const { db } = await openStore({ poolSize: 1, own: true });
+  const { db } = await openQuietStore();
   const filter = { communityId: "c", type: undefined, requestState: undefined };
   const page = async (): Promise<void> => {
     await listForumThreads(db, filter, { after: "thread 7", limit: 5 });

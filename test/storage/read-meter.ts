@@ -49,3 +49,11 @@ async function readCounts(connection: pg.Client, others: ReadonlySet<pg.Client>)
     ) as read from pg_stat_user_tables as tables`);
   return new Map(rows.map(({ name, read }) => [name, Number(read)]));
 }
+
+/** Turns autovacuum off for all tables: when Postgres looked at them, it may choose other plans, and a test would depend on the moment. */
+export const autovacuumOff = `
+  do $$ declare name text; begin
+    for name in select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+      execute format('alter table %I set (autovacuum_enabled = false)', name);
+    end loop;
+  end $$`;

@@ -8,7 +8,7 @@ import { keyOf } from "../harness/credentials.ts";
 import { ownDatabase } from "../harness/database.ts";
 import { growTables } from "../harness/grown-tables.ts";
 import { startService } from "../harness/service.ts";
-import { openReadMeter, type ReadMeter } from "./read-meter.ts";
+import { autovacuumOff, openReadMeter, type ReadMeter } from "./read-meter.ts";
 
 const client = "key/local";
 const growth = { client, sessions: 5_000, resultsPerRun: 3 };
@@ -66,12 +66,7 @@ async function openCalls(): Promise<Stage> {
   const databaseUrl = await ownDatabase();
   const meter = await openReadMeter(databaseUrl);
   // Only the service itself notices that its tables grow.
-  await meter.connection.query(`
-    do $$ declare name text; begin
-      for name in select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
-        execute format('alter table %I set (autovacuum_enabled = false)', name);
-      end loop;
-    end $$`);
+  await meter.connection.query(autovacuumOff);
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const { url } = await startService({ databaseUrl, ...modelFlags(provider) }, { clock });

@@ -1,6 +1,6 @@
 // Access tokens of the operator's authorization server, as JSON Web Tokens (RFC 9068): whose they are, if they are valid.
 //
-// T1  A token counts only when a key of the server has signed it, with that key's own algorithm, as an access token for this service.
+// T1  A token counts only when a key of the server has signed it, with an algorithm of public keys that fits the key, as an access token for this service.
 // T2  The server's keys come from the address of the settings alone. No token names another, or makes the service ask more often.
 // T3  A token of a subject that the settings do not name is refused.
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { makeCertificates } from "../harness/certificates.ts";
-import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
+import { databaseUrl, emptyDatabase, query, testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 import { type CommandPlace, ownFolder, runCommand, runShell, startCommand } from "./command.ts";
@@ -116,11 +116,7 @@ test("commits that do not wait for the disk are reported", async () => {
 });
 
 test("an empty database is reported without its schema, and stays empty", async () => {
-  const server = inject("databaseUrl");
-  const name = `runnel_test_doctor_${process.pid}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
-  const DATABASE_URL = databaseUrl(server, name);
+  const DATABASE_URL = await emptyDatabase();
   const { find } = await examine({ DATABASE_URL });
   expect(find("schema")).toMatchObject({
     outcome: "warn",

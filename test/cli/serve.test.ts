@@ -6,10 +6,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { type ConnectTransportOptions, createConnectTransport } from "@connectrpc/connect-node";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { makeCertificates } from "../harness/certificates.ts";
-import { createDatabase, databaseUrl, dropDatabase, testDatabase } from "../harness/database.ts";
+import { emptyDatabase, testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, pasteInto, runCommand, startCommand } from "./command.ts";
@@ -333,13 +333,4 @@ function refuses(port: number): Promise<boolean> {
     });
     probe.once("error", () => resolve(true));
   });
-}
-
-/** A database without any table, unlike those of other tests. */
-async function emptyDatabase(): Promise<string> {
-  const server = inject("databaseUrl");
-  const name = `runnel_test_empty_${process.pid}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
-  return databaseUrl(server, name);
 }

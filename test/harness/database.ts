@@ -1,10 +1,13 @@
 // An empty database for each test: a clone of a migrated template, or the database of an earlier test.
 
+import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import { afterEachFile } from "./pool.ts";
 import { PooledDatabase } from "./pooled-database.ts";
 
+/** Not the process id: one run of the tests starts so many processes that ids come again. */
+const processTag = randomBytes(6).toString("hex");
 let cloneCount = 0;
 
 /** Databases of this process that wait for the next test, also of another file. The end of the run drops them. */
@@ -41,11 +44,20 @@ export async function ownDatabase(): Promise<string> {
   return await cloneTemplate();
 }
 
+/** Returns the URL of a database without any table. It is dropped with the test. */
+export async function emptyDatabase(): Promise<string> {
+  const server = inject("databaseUrl");
+  const name = `runnel_empty_${processTag}_${++cloneCount}`;
+  await createDatabase(server, name, undefined);
+  onTestFinished(() => dropDatabase(server, name));
+  return databaseUrl(server, name);
+}
+
 /** Makes a database, which the end of the run drops. */
 async function cloneTemplate(): Promise<string> {
   const server = inject("databaseUrl");
   const template = inject("templateName");
-  const name = `${template}_${process.pid}_${++cloneCount}`;
+  const name = `${template}_${processTag}_${++cloneCount}`;
   await createDatabase(server, name, template);
   return databaseUrl(server, name);
 }
@@ -85,7 +97,7 @@ export async function query<Row extends pg.QueryResultRow>(
 
 /** Returns the URL of the same database for a user of its own, to whom the server gives at most this many connections. */
 export async function limitedUser(url: string, connectionsMax: number): Promise<{ name: string; url: string }> {
-  const name = `runnel_user_${process.pid}_${++cloneCount}`;
+  const name = `runnel_user_${processTag}_${++cloneCount}`;
   const user = pg.escapeIdentifier(name);
   await query(
     url,

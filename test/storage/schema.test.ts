@@ -2,10 +2,10 @@
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type Connections, openConnections } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
-import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
+import { emptyDatabase, query, testDatabase } from "../harness/database.ts";
 
 interface Column {
   readonly table: string;
@@ -54,12 +54,9 @@ test("the declared tables and columns are exactly those of the database", async 
 });
 
 test("two processes that migrate at once apply each migration once", async () => {
-  const server = inject("databaseUrl");
-  const name = `runnel_migrate_${process.pid}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
+  const connectionString = await emptyDatabase();
   const options = { poolSize: 2, onConnectionError: () => {} };
-  const both = [1, 2].map(() => openConnections({ connectionString: databaseUrl(server, name) }, options));
+  const both = [1, 2].map(() => openConnections({ connectionString }, options));
   for (const { close } of both) {
     onTestFinished(close);
   }

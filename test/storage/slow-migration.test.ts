@@ -1,19 +1,15 @@
 // A migration that takes as long as an index of a large table.
 
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { listMigrations, migrate } from "../../src/platform/database/migrate.ts";
-import { createDatabase, databaseUrl, dropDatabase, query } from "../harness/database.ts";
+import { emptyDatabase, query } from "../harness/database.ts";
 
 /** Longer than the limits of other statements. */
 const slowSeconds = 13;
 
 test("a migration may take longer than any other statement, and a process that starts meanwhile waits for it", async () => {
-  const server = inject("databaseUrl");
-  const name = `runnel_migrate_slowly_${process.pid}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
-  const url = databaseUrl(server, name);
+  const url = await emptyDatabase();
   await query(
     url,
     `create function take_long() returns event_trigger language plpgsql as $$ begin perform pg_sleep(${slowSeconds}); end $$;

@@ -6,7 +6,7 @@ import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { type Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import pg from "pg";
-import { inject, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
@@ -16,7 +16,7 @@ import { newUuid } from "../../src/platform/base/ids.ts";
 import { type Connections, openConnections } from "../../src/platform/database/database.ts";
 import { listMigrations } from "../../src/platform/database/migrate.ts";
 import { defaultClientId } from "../harness/credentials.ts";
-import { createDatabase, databaseUrl, dropDatabase } from "../harness/database.ts";
+import { emptyDatabase } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 
 /** The limits that the service sets for its own statements: a writer that waits longer fails. */
@@ -27,15 +27,10 @@ const input = toBinary(
 );
 const agent = toBinary(AgentSchema, create(AgentSchema, { name: "versions" }));
 const deadlock = "40P01";
-let databaseCount = 0;
 
 /** A database that is empty at first. It is dropped with the test. */
 export async function openEmpty(): Promise<{ readonly url: string; readonly connections: Connections }> {
-  const server = inject("databaseUrl");
-  const name = `runnel_schema_${process.pid}_${++databaseCount}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
-  const url = databaseUrl(server, name);
+  const url = await emptyDatabase();
   const connections = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
   onTestFinished(connections.close);
   return { url, connections };

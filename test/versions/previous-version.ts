@@ -8,16 +8,15 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inject, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { authEnvironment } from "../harness/credentials.ts";
-import { createDatabase, databaseUrl, dropDatabase } from "../harness/database.ts";
+import { emptyDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const archiveBytesMax = 256 * 1_048_576;
-let databaseCount = 0;
 
 /** A process of one of the versions. */
 export interface Peer {
@@ -36,18 +35,15 @@ export interface TwoVersions {
 
 /** Both versions on one database, in the order of a rollout: the new one finds the schema and the work of the old one. */
 export async function startBoth(): Promise<TwoVersions> {
-  const server = inject("databaseUrl");
-  const name = `runnel_versions_${process.pid}_${++databaseCount}`;
-  await createDatabase(server, name, undefined);
-  onTestFinished(() => dropDatabase(server, name));
+  const databaseUrl = await emptyDatabase();
   const workRoot = mkdtempSync(join(tmpdir(), "runnel-work-"));
   onTestFinished(() => rm(workRoot, { recursive: true }));
   const environment = {
-    RUNNEL_DATABASE_URL: databaseUrl(server, name),
+    RUNNEL_DATABASE_URL: databaseUrl,
     RUNNEL_SESSIONS_WORK_ROOT: workRoot,
   };
   const previous = await startPrevious(environment);
-  return { databaseUrl: environment.RUNNEL_DATABASE_URL, previous, current: await startCurrent(environment) };
+  return { databaseUrl, previous, current: await startCurrent(environment) };
 }
 
 export async function startCurrent(environment: Readonly<Record<string, string>>): Promise<Peer> {

@@ -9,20 +9,22 @@
 // P4  The probe commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
 //     behind that waits so.
 
-import type { Clock } from "../../platform/base/clock.ts";
+import { type Clock, over } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
 import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, endProbe, probeLimits, readProcessId, runProbe } from "../storage/database-probe.ts";
 
 /** The time from an answer to the next check. */
-const intervalMs = 400;
+const intervalMs = 500;
 /** The time from a repeated failure to the next check. A first failure is followed by a check at once. */
 const retryDelayMs = 250;
-/** Silence is counted in slices of this length: a pause of the process counts as one slice, however long it is. */
+/**
+ * The silence after a question is counted in slices of this length: a pause of the process counts as one slice, however long it is.
+ */
 const sliceMs = 200;
 /**
- * Between 1.2 s and 1.4 s: longer than an interval with a slow answer, and short enough for load balancers to know within 2 s.
+ * Between 1.2 s and 1.4 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s.
  */
 const silentSlicesMax = 6;
 /** After a failed check only a new connection is waited for, so less silence is enough. */
@@ -67,7 +69,7 @@ export class DatabaseProbe {
   }
 
   open(): void {
-    this.#working = Promise.all([this.#feel(), this.#countSilence()]);
+    this.#working = this.#feel();
   }
 
   async close(): Promise<void> {
@@ -77,27 +79,37 @@ export class DatabaseProbe {
     await this.#client?.end().catch(() => {});
   }
 
-  async #countSilence(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await this.#options.clock.sleep(sliceMs, signal);
-      this.#silentSlices += 1;
-    }
-  }
-
   async #feel(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      let delayMs = intervalMs;
+      const answered = new AbortController();
+      const counting = this.#countSilence(AbortSignal.any([signal, answered.signal]));
+      await this.#askUntilAnswered();
+      answered.abort(over);
+      await counting;
+      await this.#options.clock.sleep(intervalMs, signal);
+    }
+  }
+
+  async #countSilence(until: AbortSignal): Promise<void> {
+    while (!until.aborted) {
+      await this.#options.clock.sleep(sliceMs, until);
+      this.#silentSlices += until.aborted ? 0 : 1;
+    }
+  }
+
+  async #askUntilAnswered(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       try {
         await this.#ask();
         this.#trouble = undefined;
         this.#heard();
+        return;
       } catch (error) {
-        delayMs = signal.aborted || this.#isFirst(error) ? 0 : retryDelayMs;
         this.#isDoubted = true;
+        await this.#options.clock.sleep(signal.aborted || this.#isFirst(error) ? 0 : retryDelayMs, signal);
       }
-      await this.#options.clock.sleep(delayMs, signal);
     }
   }
 

@@ -51,7 +51,7 @@ export function createMetrics({ version, commit, toolNames, clock, isWorker = fa
     new AggregatorRegistry();
   }
   // Event-loop lag, heap, file descriptors and similar. The default, a look at the event loop per 10 ms, takes 0.6 % of a core.
-  collectDefaultMetrics({ register: registry, prefix: "runnel_", eventLoopMonitoringPrecision: 50 });
+  collectDefaultMetrics({ register: registry, prefix: "runnel_", eventLoopMonitoringPrecision: 200 });
   const figures = createFigures(registry);
   figures
     .gauge("build_info", "Version of the service; always 1.", {

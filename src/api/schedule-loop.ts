@@ -16,7 +16,8 @@ import { nextTimeOf } from "./schedule-times.ts";
 import { sendMessage } from "./send-message.ts";
 import { createSession } from "./session-service.ts";
 
-const lookMs = 1_000;
+/** The look of the reaper wakes the loop sooner. */
+const lookMs = 5_000;
 /** The maximum of schedules in a look. */
 const schedulesPerLook = 50;
 

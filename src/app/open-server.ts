@@ -247,6 +247,7 @@ export async function openServer(
   closers.defer(() => drain.abort());
   const schedules = createScheduleLoop(deps);
   closers.defer(() => schedules.close());
+  closers.defer(deps.wakeup.subscribe("schedule", () => schedules.wake()));
   schedules.open();
   for (const { start } of served) {
     start?.();

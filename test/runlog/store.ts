@@ -6,7 +6,7 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
 import { decodeResult, type ResultInit } from "../../src/engine/log/result.ts";
-import type { HeardMessage, Wakeup, WakeupMessage } from "../../src/engine/log/wakeup.ts";
+import type { HeardMessage, Topic, Wakeup, WakeupMessage } from "../../src/engine/log/wakeup.ts";
 import { insertReplica } from "../../src/engine/storage/replica.ts";
 import type { Spent } from "../../src/engine/storage/run.ts";
 import { insertResults, readResults } from "../../src/engine/storage/run-result.ts";
@@ -140,9 +140,11 @@ export class LocalWakeup implements Wakeup {
     if (this.losing) {
       return;
     }
-    for (const listener of this.#listeners.get(message.topic) ?? []) {
-      listener({ ...message, isOwn });
-    }
+    this.#tell({ ...message, isOwn });
+  }
+
+  wake(topic: Topic): void {
+    this.#tell({ topic, key: "", value: 0, isOwn: true });
   }
 
   subscribe(topic: string, listener: (message: HeardMessage) => void): () => void {
@@ -163,6 +165,12 @@ export class LocalWakeup implements Wakeup {
   }
 
   async close(): Promise<void> {}
+
+  #tell(message: HeardMessage): void {
+    for (const listener of this.#listeners.get(message.topic) ?? []) {
+      listener(message);
+    }
+  }
 }
 
 export const silentEvents: Events = createEvents(createLogger("silent"));

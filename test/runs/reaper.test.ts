@@ -1,6 +1,7 @@
 // The reaper: runs whose replica is gone, whose deadline has passed, or that wait. Each run ends exactly once.
 
 import { once } from "node:events";
+import { sql } from "kysely";
 import { expect } from "vitest";
 import { decodeResult } from "../../src/engine/log/result.ts";
 import { cancelRun } from "../../src/engine/runs/cancel.ts";
@@ -10,6 +11,7 @@ import { findRun, lockRun, parkRun, wakeRun } from "../../src/engine/storage/run
 import { readResults } from "../../src/engine/storage/run-result.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { test } from "../fixtures.ts";
+import { until } from "../harness/wait.ts";
 import {
   addReplica,
   addRun,
@@ -38,6 +40,15 @@ const completed: DriverEnd = {
   },
   turns: 1,
 };
+
+/** Waits for the end of the wait alone. */
+const untilAborted = (_delayMs: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+    if (signal?.aborted !== false) {
+      resolve();
+    }
+  });
 
 function driver(name: string, recovery: Driver["recovery"], run: Driver["run"] = complete): Driver {
   return { name, recovery, run };
@@ -184,6 +195,39 @@ test("a reaper with the shortest allowed lease takes runs over", async ({ store 
   for (let index = 0; index < 2; index++) {
     await reached(store, await addOrphan(store, "steady"), "queued");
   }
+});
+
+test("its look starts a queued run whose wake-up was lost, where the dispatcher does not poll", async ({ store }) => {
+  const wakeup = new LocalWakeup();
+  const neverPolls = { ...systemClock, sleep: untilAborted };
+  await openReplica(store, { drivers: [driver("steady", "resume")], wakeup, clock: neverPolls });
+  openReaper(store, { wakeup });
+  const { id } = await addRun(store.db, { driver: "steady" });
+  await reached(store, id, "completed");
+});
+
+test("it looks again when the first known time has come, and otherwise after a second", async ({ store }) => {
+  const delays: number[] = [];
+  const { promise: looked, resolve: look } = Promise.withResolvers<void>();
+  const clock = {
+    ...systemClock,
+    sleep: (delayMs: number, signal?: AbortSignal): Promise<void> => {
+      delays.push(delayMs);
+      look();
+      return untilAborted(0, signal);
+    },
+  };
+  const wakeup = new LocalWakeup();
+  openReaper(store, { wakeup, clock, leaseMs: 60_000 });
+  await looked;
+  const { id } = await addRun(store.db);
+  await sql`update run set status = 'waiting', wake_at = now() + interval '400 milliseconds' where id = ${id}`.execute(
+    store.db,
+  );
+  wakeup.wake("tree");
+  await until("the second look", () => delays.length === 2);
+  expect(delays[0]).toBe(1_000);
+  expect(delays[1]).toBeLessThanOrEqual(400);
 });
 
 test("a run ends once, even when it is ended several times at once", async ({ store }) => {

@@ -31,8 +31,8 @@ test("they are in the log in the order in which the driver appended and yielded"
     expect(tryAppend(turn(5))).toBe(true);
     return over;
   });
-  await openReplica(store, { drivers: [mixed], clock: systemClock });
   const { id } = await addRun(store.db);
+  await openReplica(store, { drivers: [mixed], clock: systemClock });
   await reached(store, id, "failed");
   expect(await resultsOf(store, id)).toEqual([1, 2, 3, 4, 5, 6, "runFailed"]);
 });
@@ -46,8 +46,8 @@ test("a driver that has fallen behind the log is refused, and its step waits for
     expect(tryAppend(turn(++taken))).toBe(true);
     return { ...over, results: [] };
   });
-  await openReplica(store, { drivers: [eager], clock: systemClock });
   const { id } = await addRun(store.db);
+  await openReplica(store, { drivers: [eager], clock: systemClock });
   await reached(store, id, "failed");
   expect(taken).toBeGreaterThan(100);
   expect(await resultsOf(store, id)).toEqual([...Array.from({ length: taken }, (_, index) => index + 1), "runFailed"]);
@@ -60,8 +60,8 @@ test("a driver that was left behind appends nothing after the end of its run", a
     context = given;
     return await new Promise<DriverEnd>(() => {});
   });
-  const { dispatcher, log, wakeup } = await openReplica(store, { drivers: [stuck], clock: systemClock });
   const { id } = await addRun(store.db);
+  const { dispatcher, log, wakeup } = await openReplica(store, { drivers: [stuck], clock: systemClock });
   const { tryAppend } = await until("the driver to be stuck", () => context);
   expect(tryAppend(turn(2))).toBe(true);
   await cancelRun({ db: store.db, clock: systemClock, log, wakeup, dispatcher }, id);

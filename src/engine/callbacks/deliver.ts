@@ -19,8 +19,8 @@ import { type DueCallback, settleCallback, takeDueCallbacks } from "../storage/c
 import { backoffMs } from "./backoff.ts";
 import { statusBody } from "./body.ts";
 
-/** The poll interval. It covers lost wake-ups, and is how late a retry may be. */
-const pollMs = 2_000;
+/** A notification, or the look of the reaper, wakes the loop sooner. */
+const pollMs = 5_000;
 /** The timeout of an attempt. A host that does not answer blocks its session and a slot, so it is short. */
 const attemptTimeoutMs = 10_000;
 /** A callback whose sender died is due again after this time. */

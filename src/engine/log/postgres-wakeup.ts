@@ -61,6 +61,10 @@ export class PostgresWakeup implements Wakeup {
     this.#sending ??= this.#sendAll();
   }
 
+  wake(topic: Topic): void {
+    this.#tell({ topic, key: "", value: 0, isOwn: true });
+  }
+
   subscribe(topic: Topic, listener: (message: HeardMessage) => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     listeners.add(listener);
@@ -145,8 +149,14 @@ export class PostgresWakeup implements Wakeup {
     const stop = AbortSignal.any([signal, ended.signal]);
     this.#heardAtMs = this.#clock.monotonicMs();
     while (!stop.aborted && this.#clock.monotonicMs() - this.#heardAtMs < beatMs * beatsMissedMax) {
-      this.publish({ topic: "queue", key: "", value: 0 });
+      this.publish({ topic: "beat", key: "", value: 0 });
       await this.#clock.sleep(beatMs, stop);
+    }
+  }
+
+  #tell(message: HeardMessage): void {
+    for (const listener of this.#listeners.get(message.topic) ?? []) {
+      listener(message);
     }
   }
 
@@ -157,9 +167,7 @@ export class PostgresWakeup implements Wakeup {
       return;
     }
     for (const message of unpackPayload(topic, payload)) {
-      for (const listener of this.#listeners.get(topic) ?? []) {
-        listener({ ...message, isOwn: backend === this.#senderBackend });
-      }
+      this.#tell({ ...message, isOwn: backend === this.#senderBackend });
     }
   }
 }

@@ -14,6 +14,8 @@
  * - `reported`: such a report is answered
  * - `approval`: a request of a run for approval is decided
  * - `tree`: a child run has ended, or waits
+ * - `schedule`: a schedule is due
+ * - `beat`: the listener of a replica hears itself
  */
 export const topics = [
   "result",
@@ -26,6 +28,8 @@ export const topics = [
   "reported",
   "approval",
   "tree",
+  "schedule",
+  "beat",
 ] as const;
 /** A topic of wake-ups. */
 export type Topic = (typeof topics)[number];
@@ -33,7 +37,7 @@ export type Topic = (typeof topics)[number];
 /** A wake-up. */
 export interface WakeupMessage {
   readonly topic: Topic;
-  /** The id of the run, session or report; empty for `queue`, `callback`, `offer` and `tree`. */
+  /** The id of the run, session or report; empty for topics that name none. */
   readonly key: string;
   /** The newest sequence for `result`; 0 for other topics. */
   readonly value: number;
@@ -49,6 +53,8 @@ export interface HeardMessage extends WakeupMessage {
 export interface Wakeup {
   /** Publishes to all replicas. Never waits and never fails. Call it after the commit. */
   publish(message: WakeupMessage): void;
+  /** Wakes the subscribers in this process alone. */
+  wake(topic: Topic): void;
   /** Subscribes to messages of all replicas, this one included. Returns a function that unsubscribes. */
   subscribe(topic: Topic, listener: (message: HeardMessage) => void): () => void;
   /** Called when messages may be lost: check everything that you wait for. Returns a function that unsubscribes. */

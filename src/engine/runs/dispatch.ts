@@ -15,7 +15,12 @@ import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
 
 /** The poll interval, which covers lost wake-ups for queued runs and for cancels. */
-const pollMs = 1_000;
+/** A notification, or the look of the reaper, wakes the loop sooner. */
+const pollMs = 5_000;
+/** Claims that follow each other look for strays once in this time. */
+const disownEveryMs = 1_000;
+/** How often runs are looked for that a caller has cancelled on another replica. */
+const cancelPollMs = 1_000;
 /** The maximum number of slots reserved while the queue is read; the others stay free for runs that are admitted here. */
 const claimMax = 16;
 /** Longer than any wait for the database: a start in flight has arrived or failed by then. */
@@ -79,7 +84,7 @@ export class Dispatcher {
     });
     this.#cancels = new Loop({
       clock,
-      everyMs: pollMs,
+      everyMs: cancelPollMs,
       waitsFirst: true,
       pass: () => this.#stopCancelled(),
       onError: (error) => events.databaseTroubled({ part: "cancel poll", error }),
@@ -231,7 +236,7 @@ export class Dispatcher {
     const { clock, db, events, lease } = this.#options;
     const owner = lease.replicaId;
     const nowMs = clock.monotonicMs();
-    if (owner === undefined || nowMs - this.#disownedAtMs < pollMs) {
+    if (owner === undefined || nowMs - this.#disownedAtMs < disownEveryMs) {
       return;
     }
     this.#disownedAtMs = nowMs;

@@ -1,6 +1,7 @@
 // Handles what no owner handles: replicas with an expired lease, runs without an owner, runs past their deadline, parked runs
 // whose time has come, pending runs whose session is free, and trees of runs that have changed. Every replica runs a reaper; locks
-// let only one act on each run.
+// let only one act on each run. Its look finds other due work too, and wakes the loops that do it: an idle service asks one
+// question for all of them, when the first of the known times has come.
 //
 // R1  A run is free to take when no replica has its owner's id. Nothing else decides, so a crash at any point here costs
 //     nothing.
@@ -25,7 +26,7 @@ import { checkTrees } from "./check-trees.ts";
 import type { Driver, FailedEnd } from "./driver.ts";
 import { announceEnd, endRun, orEndUnreadable, timedOut } from "./terminal.ts";
 
-const intervalMs = 500;
+const intervalMs = 1_000;
 const runsPerTransactionMax = 100;
 /** A run that lost its replica this often is assumed to be the cause. */
 const takeoversMax = 3;
@@ -78,15 +79,23 @@ export class Reaper {
     await this.#loop.close();
   }
 
-  async #pass(): Promise<void> {
+  /** Returns how long nothing that is known now becomes due. */
+  async #pass(): Promise<number> {
     const due = await this.#look();
-    if (due.wakes) {
+    const { wakesInMs, leaseInMs } = due;
+    const ofOthers = { queue: due.queueInMs, callback: due.callbackInMs, schedule: due.scheduleInMs };
+    for (const topic of ["queue", "callback", "schedule"] as const) {
+      if (isOver(ofOthers[topic])) {
+        this.#options.wakeup.wake(topic);
+      }
+    }
+    if (isOver(wakesInMs)) {
       await this.#wakeRuns();
     }
     if (due.pending) {
       await this.#queuePendingRuns();
     }
-    const reaps = due.replicas && this.#options.clock.monotonicMs() >= this.#holdOffUntilMs;
+    const reaps = isOver(leaseInMs) && this.#options.clock.monotonicMs() >= this.#holdOffUntilMs;
     if (reaps) {
       await this.#reapReplicas(due.serverStart);
     }
@@ -105,6 +114,8 @@ export class Reaper {
     if (due.trees) {
       await checkTrees(this.#options);
     }
+    const times = [wakesInMs, leaseInMs, ...Object.values(ofOthers)];
+    return Math.min(...times.map((inMs) => (inMs === null || inMs <= 0 ? intervalMs : Math.ceil(inMs))));
   }
 
   /**
@@ -216,4 +227,9 @@ export class Reaper {
 
 function lost(error: string): FailedEnd {
   return { kind: "failed", code: "host.run_lost", error, retryable: true };
+}
+
+/** Returns whether a time has come. */
+function isOver(inMs: number | null): boolean {
+  return inMs !== null && inMs <= 0;
 }

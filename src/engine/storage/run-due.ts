@@ -1,36 +1,45 @@
-// Looks for due work that has no owner. In an idle service one statement nearly always finds nothing.
+// Looks for due work of every kind. In an idle service one statement nearly always finds nothing.
 
 import { sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db } from "../../platform/database/database.ts";
-import { serverStart } from "../../platform/database/time.ts";
+import { millisecondsUntil, serverStart } from "../../platform/database/time.ts";
 
-/** The kinds of work that a reaper finds. */
+/** The work that a reaper finds. */
 export interface Due {
   /** When the server that answered started. */
   readonly serverStart: string;
-  /** Waiting runs whose time has come. */
-  readonly wakes: boolean;
+  /** How long until the first waiting run is to wake, in milliseconds; null without one. */
+  readonly wakesInMs: number | null;
+  /** How long until the first queued run may start, in milliseconds; null without one. */
+  readonly queueInMs: number | null;
+  /** How long until the first callback is to be sent, in milliseconds; null without one. */
+  readonly callbackInMs: number | null;
+  /** How long until the first schedule is due, in milliseconds; null without one. */
+  readonly scheduleInMs: number | null;
   /** Trees of runs that have changed. */
   readonly trees: boolean;
   /** Pending runs, whether their session is free or not. */
   readonly pending: boolean;
-  /** Replicas whose lease has expired. */
-  readonly replicas: boolean;
+  /** How long until the first lease of a replica expires, in milliseconds; null without replicas. */
+  readonly leaseInMs: number | null;
   /** Running runs without a replica. */
   readonly orphans: boolean;
   /** Running runs that are past their deadline by more than a margin. */
   readonly overdue: boolean;
 }
 
-/** Looks for work of the reaper. Locks nothing. */
+/** Looks for work. Locks nothing. */
 export async function findDue(db: Db, { marginMs }: { marginMs: number }): Promise<Due> {
   const { rows } = await sql<Due>`
     select ${serverStart} as "serverStart",
-      exists (select from run where status = 'waiting' and wake_at <= now()) as wakes,
+      ${millisecondsUntil(sql`(select min(wake_at) from run where status = 'waiting')`)} as "wakesInMs",
+      ${millisecondsUntil(sql`(select min(wake_at) from run where status = 'queued')`)} as "queueInMs",
+      ${millisecondsUntil(sql`(select min(due_time) from callback where state = 'pending')`)} as "callbackInMs",
+      ${millisecondsUntil(sql`(select min(next_time) from schedule)`)} as "scheduleInMs",
       exists (select from tree_check) as trees,
       exists (select from run where status = 'pending') as pending,
-      exists (select from replica where lease_until < now()) as replicas,
+      ${millisecondsUntil(sql`(select min(lease_until) from replica)`)} as "leaseInMs",
       exists (
         select from run where status = 'running' and not exists (select from replica where replica.id = run.owner)
       ) as orphans,

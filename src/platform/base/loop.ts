@@ -9,7 +9,8 @@ export interface LoopOptions {
   readonly everyMs: number;
   /** True when the loop also waits before the first pass. */
   readonly waitsFirst?: boolean;
-  readonly pass: () => Promise<void> | void;
+  /** A number that it returns is a shorter time to the next pass, in milliseconds. */
+  readonly pass: () => unknown;
   /** Receives the error of a failed pass. The next pass follows in any case. */
   readonly onError: (error: unknown) => void;
 }
@@ -48,21 +49,23 @@ export class Loop {
   async #work(): Promise<void> {
     const { pass, onError, waitsFirst = false } = this.#options;
     if (waitsFirst) {
-      await this.#wait();
+      await this.#wait(this.#options.everyMs);
     }
     while (!this.#closing.signal.aborted) {
       this.#wake = new AbortController();
+      let waitMs = this.#options.everyMs;
       try {
-        await pass();
+        const shorterMs = await pass();
+        waitMs = typeof shorterMs === "number" ? Math.min(shorterMs, waitMs) : waitMs;
       } catch (error) {
         onError(error);
       }
-      await this.#wait();
+      await this.#wait(waitMs);
     }
   }
 
-  async #wait(): Promise<void> {
-    const { clock, everyMs } = this.#options;
-    await clock.sleep(everyMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
+  async #wait(waitMs: number): Promise<void> {
+    const { clock } = this.#options;
+    await clock.sleep(waitMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
   }
 }

@@ -12,6 +12,11 @@ export const shownMs: RawBuilder<number> = sql<number>`(extract(epoch from clock
  */
 export const serverStart: RawBuilder<string> = sql<string>`extract(epoch from pg_postmaster_start_time())::text`;
 
+/** Returns SQL for the milliseconds from the start of the transaction until a time; negative after it, null for null. */
+export function millisecondsUntil(time: RawBuilder<unknown>): RawBuilder<number | null> {
+  return sql<number | null>`(extract(epoch from ${time} - now()) * 1000)::float8`;
+}
+
 /** Returns the time of the database's clock, in milliseconds since 1970. */
 export async function readTimeMs(db: Db): Promise<number> {
   const { rows } = await sql<{ shownMs: number }>`select ${shownMs} as "shownMs"`.execute(db);

@@ -141,6 +141,7 @@ function insertRuns(count: number, replicaId: string) {
 
 /** The real wake-up, with a tap: the log announces a result as soon as it is durable. */
 class AnnouncedResults implements Wakeup {
+  readonly wake: Wakeup["wake"];
   readonly subscribe: Wakeup["subscribe"];
   readonly onGap: Wakeup["onGap"];
   readonly #inner: Wakeup;
@@ -148,6 +149,7 @@ class AnnouncedResults implements Wakeup {
 
   constructor(inner: Wakeup) {
     this.#inner = inner;
+    this.wake = (topic) => inner.wake(topic);
     this.subscribe = (topic, listener) => inner.subscribe(topic, listener);
     this.onGap = (listener) => inner.onGap(listener);
   }

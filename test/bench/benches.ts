@@ -1,7 +1,7 @@
 // The benches, in the order in which they run.
 
 import type { Bench } from "./bench.ts";
-import { burstRuns, pacedRuns, shortRuns } from "./benches/agent-runs.ts";
+import { burstRuns, pacedRuns, shortRuns, streamRuns } from "./benches/agent-runs.ts";
 import { appendPath } from "./benches/append-path.ts";
 import { bashRoundTrip } from "./benches/bash-round-trip.ts";
 import { createSessions } from "./benches/create-sessions.ts";
@@ -34,6 +34,7 @@ export const benches: readonly Bench[] = [
   burstRuns,
   shortRuns,
   pacedRuns,
+  streamRuns,
   fanOut,
   replayLog,
   appendPath,

@@ -14,6 +14,9 @@ import { describeRuns, findFaults, type Measured, measureRuns, type Way } from "
 /** The concurrency at which other services publish their figures. */
 const burstConcurrency = 64;
 const pacedConcurrencies = [1, 16, 64, 128] as const;
+/** The pace of a quick model, 50 pieces a second, and as many streams as fit until an age of 100 ms is passed. */
+const streamGapMs = 20;
+const streamCounts = [64, 128, 256, 512] as const;
 /** The length of a long paragraph. */
 const deltas = 200;
 const quickDeltas = 50;
@@ -61,28 +64,57 @@ export const pacedRuns: Bench = {
   async *measure(stage) {
     await using ways = await openWays(stage, "paced");
     for (;;) {
-      const variants: Variant[] = [];
-      for (const concurrency of pacedConcurrencies) {
-        const load = { concurrency, count: concurrency * (stage.quick ? 1 : 4), limitMs };
-        const prompt = { deltas: stage.quick ? quickDeltas : deltas, gapMs: 5 };
-        variants.push(...(await compareWays(ways, prompt, load, `${concurrency} × `)));
-      }
-      yield variants;
+      yield await compareLoads(
+        ways,
+        { deltas: stage.quick ? quickDeltas : deltas, gapMs: 5 },
+        pacedConcurrencies,
+        stage,
+      );
     }
   },
 };
+
+/** How many people one replica can serve at a time. */
+export const streamRuns: Bench = {
+  name: "streams",
+  title: `${streamCounts.join(", ")} runs at a time, ${deltas} deltas each (--quick: ${quickDeltas}), one per ${streamGapMs} ms`,
+  notMeasured: "a network, TLS, signed requests, tools. Client, provider and Postgres share the cores.",
+  roundsMax: 3,
+  async *measure(stage) {
+    await using ways = await openWays(stage, "streams", Math.max(...streamCounts));
+    for (;;) {
+      const prompt = { deltas: stage.quick ? quickDeltas : deltas, gapMs: streamGapMs };
+      yield await compareLoads(ways, prompt, streamCounts, stage);
+    }
+  },
+};
+
+/** Measures one prompt at several concurrencies. */
+async function compareLoads(
+  ways: Ways,
+  prompt: Prompt,
+  concurrencies: readonly number[],
+  { quick }: Stage,
+): Promise<Variant[]> {
+  const variants: Variant[] = [];
+  for (const concurrency of concurrencies) {
+    const load = { concurrency, count: concurrency * (quick ? 1 : 4), limitMs };
+    variants.push(...(await compareWays(ways, prompt, load, `${concurrency} × `)));
+  }
+  return variants;
+}
 
 interface Ways extends AsyncDisposable {
   /** The first is the harness alone; the others are compared with it. */
   readonly all: readonly [direct: Way, ...others: Way[]];
 }
 
-async function openWays(stage: Stage, name: string): Promise<Ways> {
+async function openWays(stage: Stage, name: string, slots = 256): Promise<Ways> {
   await using closers = new AsyncDisposableStack();
   const { provider } = stage;
   const services = closers.use(new Together());
   const openService = async (suffix: string): Promise<Service> =>
-    services.use(await stage.startService(`${name}-${suffix}`));
+    services.use(await stage.startService(`${name}-${suffix}`, { slots }));
   const meterOf = ({ pid }: Service): Meter => ({
     servicePid: pid,
     providerPid: provider.pid,

@@ -33,10 +33,18 @@ export function printRpcPage(): string {
 
 function printService(service: DescService): string {
   const rows = service.methods.map(
-    (method) => `| ${[`\`${method.name}\``, routesOf(method), aboutOf(method)].join(" | ")} |`,
+    (method) => `| ${[anchorOf(method), routesOf(method), aboutOf(method)].join(" | ")} |`,
   );
   const table = ["| RPC | REST | |", "|---|---|---|", ...rows].join("\n");
-  return `## ${service.typeName}\n\n${commentOf(service)}\n\n${table}\n`;
+  const file = `${service.file.name}.proto`;
+  const source = `All fields: [${file}](../../proto/${file})`;
+  return `## ${service.typeName}\n\n${commentOf(service)}\n\n${table}\n\n${source}\n`;
+}
+
+/** Prints the name as a link to its own row. */
+function anchorOf(method: DescMethod): string {
+  const id = `${method.parent.name}.${method.name}`;
+  return `<a id="${id}" href="#${id}">\`${method.name}\`</a>`;
 }
 
 function routesOf(method: DescMethod): string {

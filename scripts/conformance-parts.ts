@@ -22,6 +22,11 @@ export const parts = {
     files: ["test/external/browser.test.ts", "test/external/clients/browser.test.ts"],
     needs: ["chromium"],
   },
+  docs: {
+    about: "the site of the documentation in Chromium",
+    files: ["test/external/docs-site.test.ts"],
+    needs: ["chromium"],
+  },
   console: { about: "the console in Chromium", files: ["test/console/browser/*.test.ts"], needs: ["chromium"] },
   signers: {
     about: "JobSpecs signed in Go, Python and a browser",

@@ -1,14 +1,13 @@
 // The pages that a new user reads: short, and every link works.
 
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { anchorsOf, listPages } from "../../scripts/docs/pages.ts";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 
 const readme = read("README.md");
-const pages = globSync(["*.md", "docs/**/*.md", "src/README.md", "examples/README.md", "clients/*/README.md"], {
-  cwd: repositoryRoot,
-});
+const pages = listPages();
 
 function read(path: string): string {
   return readFileSync(join(repositoryRoot, path), "utf8");
@@ -29,7 +28,7 @@ test("a first call takes at most 20 lines in each language", () => {
 
 test.each(pages)("every link of %s leads to an existing file and heading", (page) => {
   const prose = read(page).replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
-  const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)| href="([^"]+)"/g)].map(([, target, href = ""]) => target ?? href);
   const local = links.filter((target) => !/^[a-z]+:/.test(target));
   expect(local.filter((target) => !leads(page, target))).toEqual([]);
 });
@@ -38,17 +37,6 @@ function leads(page: string, target: string): boolean {
   const [path = "", anchor] = target.split("#");
   const file = path === "" ? page : join(dirname(page), path);
   return existsSync(join(repositoryRoot, file)) && (anchor === undefined || anchorsOf(read(file)).includes(anchor));
-}
-
-/** Returns the anchors that GitHub makes of headings. */
-function anchorsOf(text: string): string[] {
-  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
-  return headings.map((heading) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
 }
 
 test("the index of the documentation names every page", () => {

@@ -9,18 +9,36 @@ import {
   type RunResult,
   type TurnRestarted,
 } from "#gen/runnel/v1/result_pb.js";
-import { isObject, parseObject } from "../platform/base/json/parse-object.ts";
-import { type FileChange, printDiff } from "./diff.ts";
 import { cut, shorten } from "./shorten.ts";
+import { createCallView } from "./show-calls.ts";
 
 /** The length of a void text's opening that is shown, enough to find it. */
 const openingCharsMax = 40;
 
+/** How the text of a model is printed. */
+export interface TextStyle {
+  write(text: string): string;
+  /** Ends a message, or what there is of it before something else is printed. */
+  end(): string;
+}
+
+/** Prints text as it is. */
+export const plainText: TextStyle = { write: (text) => text, end: () => "" };
+
+/** Options of a view. */
+export interface ResultViewOptions {
+  /** True when the reader has seen the beginning of the run elsewhere. */
+  readonly isBegun: boolean;
+  /** Unset prints text as it is. */
+  readonly style?: TextStyle;
+}
+
 /**
  * Creates a view that prints the results of one run, in order. A whole message is printed when its chunks were not, or when it
- * differs from them. With `isBegun` the reader has seen the beginning of the run elsewhere.
+ * differs from them.
  */
-export function createResultView({ isBegun }: { readonly isBegun: boolean }): (result: RunResult) => string {
+export function createResultView({ isBegun, style = plainText }: ResultViewOptions): (result: RunResult) => string {
+  const calls = createCallView();
   /** The text of chunks since the last whole message; without its beginning while `isCut`. */
   let streamed = "";
   let isCut = isBegun;
@@ -31,43 +49,54 @@ export function createResultView({ isBegun }: { readonly isBegun: boolean }): (r
     [streamed, isCut, last] = ["", false, text];
     return isShown ? "" : `${isOther ? "\n(the whole message differs from its chunks)\n" : ""}${text}`;
   };
+  const write = (text: string): string => {
+    if (text === "") {
+      return "";
+    }
+    calls.interrupt();
+    return style.write(text);
+  };
+  const writeLines = (lines: string): string => {
+    if (lines === "") {
+      return "";
+    }
+    calls.interrupt();
+    return `${style.end()}${lines}`;
+  };
   return ({ payload }) => {
     switch (payload.case) {
       case "messageDelta": {
         const { content = "", replacesText = false } = payload.value.chunk ?? {};
         [streamed, isCut] = replacesText ? [content, false] : [streamed + content, isCut];
-        return replacesText ? `\n(the text starts over)\n${content}` : content;
+        return `${replacesText ? writeLines("\n(the text starts over)\n") : ""}${write(content)}`;
       }
       case "messageCompleted": {
-        const text = showMessage(textOf(payload.value.message));
-        return text === "" ? "" : `${text}\n`;
+        const text = write(showMessage(textOf(payload.value.message)));
+        return `${text}${style.end()}${text === "" ? "" : "\n"}`;
       }
       case "turnRestarted": {
         const hint = showRestart(payload.value, streamed);
         [streamed, isCut] = ["", false];
-        return hint;
+        return writeLines(hint);
       }
+      case "toolCallStarted":
+        return `${style.end()}${calls.start(payload.value)}`;
+      case "toolCallCompleted":
+        return `${style.end()}${calls.complete(payload.value)}`;
       case "runCompleted": {
         const text = textOf(payload.value.message);
-        return `${text === "" || text === last ? "" : showMessage(text)}${showPayload(payload)}`;
+        const rest = text === "" || text === last ? "" : showMessage(text);
+        return `${write(rest)}${writeLines(showPayload(payload))}`;
       }
       default:
-        return showPayload(payload);
+        return writeLines(showPayload(payload));
     }
   };
 }
 
-/** Prints everything but text, on its own lines. */
+/** Prints everything but text and calls, on its own lines. */
 function showPayload(payload: RunResult["payload"]): string {
   switch (payload.case) {
-    case "toolCallStarted": {
-      const { toolName, parameters, runByProvider } = payload.value;
-      return `\n→ ${toolName}${runByProvider ? " (run by the provider)" : ""} ${shorten(parameters)}\n`;
-    }
-    case "toolCallCompleted":
-      return payload.value.error === undefined
-        ? showResult(payload.value.result ?? "")
-        : `← failed: ${shorten(payload.value.error)}\n`;
     case "actionRequested":
       return `\n→ asks for ${shorten(`${payload.value.action} ${payload.value.target ?? ""}`)}\n`;
     case "handoffCompleted":
@@ -87,23 +116,6 @@ function showPayload(payload: RunResult["payload"]): string {
     default:
       return "";
   }
-}
-
-/** Prints a result on one line. Changed files, as coding agents report them, follow as diffs. */
-function showResult(json: string): string {
-  const result = parseObject(json);
-  const changes = Array.isArray(result?.diffs) ? result.diffs.flatMap(changeOf) : [];
-  const { title } = result ?? {};
-  return changes.length === 0
-    ? `← ${shorten(json)}\n`
-    : `← ${shorten(typeof title === "string" ? title : "")}\n${changes.map(printDiff).join("")}`;
-}
-
-function changeOf(value: unknown): readonly FileChange[] {
-  const { path, old_text: oldText, new_text: newText } = isObject(value) ? value : {};
-  return typeof path === "string" && typeof newText === "string"
-    ? [{ path, oldText: typeof oldText === "string" ? oldText : undefined, newText }]
-    : [];
 }
 
 /** Prints a line for each step. */

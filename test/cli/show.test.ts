@@ -58,8 +58,47 @@ const shownChanges = `← Edit two
 ${"  + x\n".repeat(60)}  … 40 more lines
 `;
 
+const call = (toolCallId: string, path: string): Payload => ({
+  case: "toolCallStarted",
+  value: { toolCallId, toolName: "read_file", parameters: JSON.stringify({ path }) },
+});
+const result = (toolCallId: string, content: string): Payload => ({
+  case: "toolCallCompleted",
+  value: { toolCallId, toolName: "read_file", result: JSON.stringify({ content }) },
+});
+const reads = (path: string): string => `\n→ read_file {"path":"${path}"}\n`;
+
 const end = "\n✓ completed in 1 turn, 2 ms\n";
 const differs = "\n(the whole message differs from its chunks)\n";
+
+describe("a result stands below its own call", () => {
+  test.each<[string, readonly Payload[], string]>([
+    ["a call alone", [call("1", "a"), result("1", "x\ny\n")], `${reads("a")}← x\n  y\n`],
+    [
+      "parallel calls that end in another order",
+      [call("1", "a"), call("2", "b"), result("2", "of b"), result("1", "of a")],
+      `${reads("a")}${reads("b")}← of b\n${reads("a")}← of a\n`,
+    ],
+    [
+      "a text between a call and its result",
+      [call("1", "a"), chunk("Wait."), result("1", "x")],
+      `${reads("a")}Wait.${reads("a")}← x\n`,
+    ],
+    ["a call before the reader came", [result("1", "x")], "\n→ read_file\n← x\n"],
+    [
+      "a result of five lines",
+      [call("1", "a"), result("1", "1\n2\n3\n4\n5")],
+      `${reads("a")}← 1\n  2\n  3\n  4\n  5\n`,
+    ],
+    [
+      "a longer result",
+      [call("1", "a"), result("1", "1\n2\n3\n4\n5\n6")],
+      `${reads("a")}← 1\n  2\n  3\n  4\n  … 2 more lines\n`,
+    ],
+  ])("%s", (_, payloads, expected) => {
+    expect(show(payloads)).toBe(expected);
+  });
+});
 
 describe("all text is shown exactly once", () => {
   test.each<[string, readonly Payload[], string]>([
@@ -98,12 +137,12 @@ describe("all text is shown exactly once", () => {
           value: { ...ofProvider, result: JSON.stringify({ title: "Edit two", diffs: changes }) },
         },
       ],
-      shownChanges,
+      `\n→ web_search\n${shownChanges}`,
     ],
     [
       "diffs without texts",
       [{ case: "toolCallCompleted", value: { ...ofProvider, result: '{"diffs":[1,{"path":"a"}]}' } }],
-      '← {"diffs":[1,{"path":"a"}]}\n',
+      '\n→ web_search\n← {"diffs":[1,{"path":"a"}]}\n',
     ],
     [
       "a text that starts over",

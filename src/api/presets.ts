@@ -3,6 +3,7 @@
 import { create, fromJsonString } from "@bufbuild/protobuf";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { Fault } from "../platform/base/fault.ts";
+import { suggest } from "../platform/base/nearest.ts";
 import { invalidConfig } from "../platform/config/problem.ts";
 import type { ServiceDeps } from "./deps.ts";
 
@@ -36,9 +37,10 @@ function readPreset(line: string): readonly [string, Agent] {
 export function requirePreset(presets: Presets, name: string): Agent {
   const agent = presets.get(name);
   if (agent === undefined) {
+    const names = [...presets.keys()];
     throw new Fault(
       "PRESET_NOT_FOUND",
-      `there is no preset "${name}": this service has ${[...presets.keys()].join(", ")}`,
+      `there is no preset "${name}": this service has ${names.join(", ")}${suggest(name, names)}`,
     );
   }
   return agent;

@@ -22,7 +22,7 @@ export async function runCli(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv);
   } catch (error) {
     if (!(error instanceof CommanderError && error.exitCode === 0)) {
-      await reportFailure(error, program);
+      await reportFailure(error, program, entries);
     }
   }
 }
@@ -100,12 +100,28 @@ async function define(program: Command, entries: readonly CommandEntry[]): Promi
   return program;
 }
 
-async function reportFailure(error: unknown, program: Command): Promise<void> {
+async function reportFailure(error: unknown, program: Command, entries: readonly CommandEntry[]): Promise<void> {
   const { exitCodeOf, explain, isHelp, showFailure } = await import("./failure.ts");
   process.exitCode = exitCodeOf(error);
+  const meant = error instanceof CommanderError ? await findMeantHere(error, program, entries) : undefined;
+  const failure = { ...explain(error, protocols), ...(meant !== undefined && { fix: meant }) };
   if (wantsJson(program)) {
-    sayJson(explain(error, protocols));
+    sayJson(failure);
   } else if (!isHelp(error)) {
-    sayLine(showFailure(explain(error, protocols), paintErrors(program)));
+    sayLine(showFailure(failure, paintErrors(program)));
   }
+}
+
+async function findMeantHere(
+  error: CommanderError,
+  program: Command,
+  entries: readonly CommandEntry[],
+): Promise<string | undefined> {
+  const { findMeant } = await import("./meant-command.ts");
+  const load = (wanted: string): Promise<Command> =>
+    define(
+      program,
+      entries.filter(({ name }) => name === wanted),
+    );
+  return await findMeant(program, error, load);
 }

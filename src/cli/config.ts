@@ -2,8 +2,8 @@
 // set.
 
 import type { Command } from "commander";
+import { findNearest } from "../platform/base/nearest.ts";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../platform/config/explain.ts";
-import { findNearest } from "../platform/config/nearest.ts";
 import { CommandError } from "./command-error.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";

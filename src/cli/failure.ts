@@ -37,7 +37,14 @@ export function explain(error: unknown, protocols: readonly ProtocolFixes[] = []
     return explainUsageError(error);
   }
   if (error instanceof CommandError) {
-    return { error: error.message, reason: error.reason, ...(error.fix !== undefined && { fix: error.fix }) };
+    const { message, reason, fix, cause } = error;
+    const requestId = cause instanceof ConnectError ? requestIdOf(cause) : undefined;
+    return {
+      error: message,
+      reason,
+      ...(fix !== undefined && { fix }),
+      ...(requestId !== undefined && { requestId }),
+    };
   }
   if (error instanceof Fault) {
     const { message, reason, violations } = error;
@@ -91,7 +98,7 @@ function explainCall(error: ConnectError, protocols: readonly ProtocolFixes[]): 
   const [info] = error.findDetails(ErrorInfoSchema);
   const reason = info?.reason ?? Code[error.code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
   const errorCode = info?.metadata[errorCodeKey];
-  const requestId = error.metadata.get(requestIdHeader) ?? undefined;
+  const requestId = requestIdOf(error);
   const violations = error
     .findDetails(BadRequestSchema)
     .flatMap(({ fieldViolations }) => fieldViolations.map(({ field, description }) => ({ field, description })));
@@ -103,6 +110,10 @@ function explainCall(error: ConnectError, protocols: readonly ProtocolFixes[]): 
     ...(requestId !== undefined && { requestId }),
     ...(violations.length > 0 && { violations }),
   };
+}
+
+function requestIdOf({ metadata }: ConnectError): string | undefined {
+  return metadata.get(requestIdHeader) ?? undefined;
 }
 
 function withFix(protocols: readonly ProtocolFixes[], reason: string, errorCode = ""): { fix?: string } {

@@ -1,20 +1,16 @@
 // `runnel run` and `runnel tail`: send a message and follow its run, or follow a known run.
 
-import { toJson } from "@bufbuild/protobuf";
 import type { Command } from "commander";
-import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type AgentFlags, addAgentFlags, createSession } from "./agent-flags.ts";
-import { decideAtTerminal } from "./approvals.ts";
 import { readSequence } from "./arguments.ts";
-import { mayAsk } from "./ask.ts";
 import { addUrlFlag, lineFor, type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { followRun, noteReconnect, patienceMs } from "./follow.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
 import { readMessage } from "./message.ts";
+import { withModelHint } from "./models.ts";
 import { type Output, outputOf } from "./output.ts";
-import { createResultView } from "./show.ts";
+import { printRun } from "./print-run.ts";
 
 interface RunFlags extends AgentFlags {
   readonly url: string;
@@ -50,7 +46,8 @@ export function defineRun(command: Command): void {
       await withService(flags.url, async (service) => {
         const { sessions } = service;
         const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
-        const { runId } = await sessions.sendMessage({ sessionId, ...input, queueIfBusy: flags.queue === true });
+        const request = { sessionId, ...input, queueIfBusy: flags.queue === true };
+        const { runId } = await withModelHint(service, flags.model, () => sessions.sendMessage(request));
         if (flags.detach === true) {
           await output.answer({ sessionId, runId }, () => runId);
           output.note(`follow it: ${lineFor(flags.url, `runnel tail ${runId}`)}`);
@@ -89,7 +86,6 @@ export async function showRun(
   { runId, after, url, output }: Following,
 ): Promise<void> {
   let seen = after;
-  let last: RunResult | undefined;
   const signal = leaveOnInterrupt(
     (canStop) => {
       const [follow, stop] = [`tail ${runId} --after ${seen}`, `runs cancel ${runId}`].map((words) =>
@@ -104,19 +100,10 @@ export async function showRun(
       output.note(`cancelled run ${runId}`, { note: "cancelled", runId });
     },
   );
-  const onReconnect = noteReconnect(output);
-  const view = createResultView({ isBegun: after > 0n });
-  for await (const result of followRun(runs, { runId, after, patienceMs, signal, onReconnect })) {
-    await output.stream(
-      () => toJson(RunResultSchema, result),
-      () => view(result),
-    );
-    seen = result.sequence;
-    last = result;
-    if (result.payload.case === "approvalRequested" && mayAsk(output.asJson)) {
-      await decideAtTerminal({ client }, result.payload.value.approvalId, output);
-    }
-  }
+  const onSeen = (sequence: bigint): void => {
+    seen = sequence;
+  };
+  const last = await printRun({ runs, client }, { runId, after, output, signal, onSeen });
   if (last?.payload.case === "runFailed") {
     process.exitCode = exitCodes.followedFailed;
   }

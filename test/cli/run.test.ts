@@ -101,6 +101,23 @@ test("a refusal of the service is printed with the id of the call, and exit code
   }
 });
 
+test("a wrong model or preset is refused with the nearest one, before and after its provider was asked", async () => {
+  await using provider = await startFakeProvider();
+  provider.respond(fail(404, '{"error":{"message":"no such model","code":"model_not_found"}}'));
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+    RUNNEL_AGENTS_PRESETS: "helper={}",
+  });
+  const run = (...words: string[]) => runCommand(["run", "hi", ...words, "--url", url]);
+  const unknown = await run("--model", "pgt-4o");
+  expect(unknown.stderr).toMatch(/unsupported model "pgt-4o"[^\n]*\n {2}fix {6}did you mean gpt-4o\?\n {2}request /);
+  expect((await run("--agent", "hepler")).stderr).toContain("did you mean helper?");
+  const missing = await run("--model", "gpt-4o-mnii");
+  expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining("did you mean gpt-4o-mini?\n") });
+});
+
 test("a missing --work-dir is made when a person agrees; a program gets a usage error with the fix", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const missing = join(await ownFolder(), "it's", "new");

@@ -54,6 +54,14 @@ test("help lists the exit codes, and the global options of every command", async
 test.each([
   [["rnu"], "unknown command 'rnu'", "Did you mean run?"],
   [["sreve"], "unknown command 'sreve'", "Did you mean serve?"],
+  [["run", "show", "some-run"], "too many arguments for 'run'[^\\n]+", "Did you mean runs show?"],
+  [
+    ["run", "which", "files"],
+    "too many arguments for 'run'[^\\n]+",
+    'put the message in quotes: runnel run "which files"',
+  ],
+  [["runs", "which files"], "unknown command 'which files'", "Did you mean run?"],
+  [["runs", "lst"], "unknown command 'lst'", "Did you mean list?"],
   [["jobs", "lst"], "unknown command 'lst'", "Did you mean list?"],
   [["serve", "--prot", "1"], "unknown option '--prot'", "Did you mean --port?"],
   [["xyzzy"], "unknown command 'xyzzy'", "`runnel --help` lists the commands, [^\\n]+"],

@@ -26,6 +26,9 @@ test("an unknown name is refused", () => {
   const fault = faultOf(["read_file", "zap"]);
   expect(fault.reason).toBe("TOOL_UNKNOWN");
   expect(fault.message).toBe("failed to build registry: unknown builtin tool: zap");
+  expect(faultOf(["write_fil"]).message).toBe(
+    "failed to build registry: unknown builtin tool: write_fil; did you mean write_file?",
+  );
 });
 
 test("a name given twice is refused", () => {

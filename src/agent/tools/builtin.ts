@@ -1,6 +1,7 @@
 // The tools that come with the service. To add one, write its file and add a line here.
 
 import { Fault } from "../../platform/base/fault.ts";
+import { suggest } from "../../platform/base/nearest.ts";
 import { editFile } from "./edit-file.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
@@ -42,7 +43,8 @@ export function createSelectBuiltin(opened: readonly (Tool | Withheld)[]): Selec
     for (const name of names) {
       const tool = tools.get(name);
       if (tool === undefined) {
-        throw new Fault("TOOL_UNKNOWN", `failed to build registry: unknown builtin tool: ${name}`);
+        const meant = suggest(name, [...tools.keys()]);
+        throw new Fault("TOOL_UNKNOWN", `failed to build registry: unknown builtin tool: ${name}${meant}`);
       }
       if ("why" in tool) {
         throw new Fault("TOOL_UNSUPPORTED", `failed to build registry: create builtin ${name}: ${tool.why}`);

@@ -18,6 +18,12 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return best !== undefined && best.edits <= limit ? best.each : undefined;
 }
 
+/** Returns `; did you mean write_file?` for the end of a message, or an empty text when no known word is near. */
+export function suggest(word: string, known: readonly string[]): string {
+  const nearest = findNearest(word, known);
+  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
+}
+
 /** Counts the letters to insert, drop, replace or swap with their neighbour (optimal string alignment). */
 function countEdits(from: string, to: string): number {
   let before: number[] = [];

@@ -1,9 +1,9 @@
 // Environment variables: finds the variable of a key, and unknown variables.
 
 import { resolve } from "node:path";
+import { findNearest } from "../base/nearest.ts";
 import { readText } from "./file.ts";
 import { type Key, type KeyTable, variablesOfCommands } from "./keys.ts";
-import { findNearest } from "./nearest.ts";
 import { describeError, type Problem } from "./problem.ts";
 
 /** The variables of a process. */

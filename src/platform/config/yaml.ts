@@ -13,8 +13,8 @@ import {
   type Scalar,
   type YAMLError,
 } from "yaml";
+import { findNearest } from "../base/nearest.ts";
 import type { Key, KeyTable } from "./keys.ts";
-import { findNearest } from "./nearest.ts";
 
 /** The text of one setting and its line. */
 export interface YamlSetting {

@@ -1,0 +1,65 @@
+// Follows a run and prints its results. Asks a person at the terminal about the calls that wait for an approval.
+
+import { toJson } from "@bufbuild/protobuf";
+import { ModelError_Cause, type RunFailed, type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { decideAtTerminal } from "./approvals.ts";
+import { mayAsk } from "./ask.ts";
+import type { Service } from "./connect.ts";
+import { followRun, noteReconnect, patienceMs } from "./follow.ts";
+import { findNearestModel } from "./models.ts";
+import type { Output } from "./output.ts";
+import { createResultView, type TextStyle } from "./show.ts";
+
+/** Which run to print, and how. */
+export interface PrintedRun {
+  readonly runId: string;
+  readonly after: bigint;
+  readonly output: Output;
+  /** Ends the printing; the run goes on. */
+  readonly signal: AbortSignal;
+  readonly style?: TextStyle;
+  /** Called with the sequence of each result that was printed. */
+  readonly onSeen?: (sequence: bigint) => void;
+}
+
+/** Prints a run to its end. Returns its last result; undefined when the signal came first. */
+export async function printRun(
+  service: Pick<Service, "runs" | "client">,
+  { runId, after, output, signal, style, onSeen }: PrintedRun,
+): Promise<RunResult | undefined> {
+  const onReconnect = noteReconnect(output);
+  const view = createResultView({ isBegun: after > 0n, ...(style && { style }) });
+  let last: RunResult | undefined;
+  for await (const result of followRun(service.runs, { runId, after, patienceMs, signal, onReconnect })) {
+    await output.stream(
+      () => toJson(RunResultSchema, result),
+      () => view(result),
+    );
+    onSeen?.(result.sequence);
+    last = result;
+    if (result.payload.case === "approvalRequested" && mayAsk(output.asJson)) {
+      await decideAtTerminal(service, result.payload.value.approvalId, output);
+    }
+  }
+  if (last?.payload.case === "runFailed") {
+    await noteModel(service, runId, last.payload.value, output);
+  }
+  return signal.aborted ? undefined : last;
+}
+
+/** Names the listed model that is nearest to one that its provider does not have. */
+async function noteModel(
+  service: Pick<Service, "runs" | "client">,
+  runId: string,
+  { modelError }: RunFailed,
+  output: Output,
+): Promise<void> {
+  if (modelError?.cause !== ModelError_Cause.NOT_FOUND) {
+    return;
+  }
+  const { run } = await service.runs.getRun({ runId });
+  const nearest = await findNearestModel(service, run?.model ?? "");
+  if (nearest !== undefined) {
+    output.note(`did you mean ${nearest}?`);
+  }
+}

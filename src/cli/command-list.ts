@@ -39,6 +39,11 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./run.ts")).defineRun,
   },
   {
+    name: "chat",
+    about: "hold a conversation in the terminal; in a pipe each line is a message",
+    load: async () => (await import("./chat/chat.ts")).defineChat,
+  },
+  {
     name: "tail",
     about: "follow a run's log from any point to its end",
     load: async () => (await import("./run.ts")).defineTail,

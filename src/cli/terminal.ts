@@ -53,6 +53,11 @@ export function sayJson(value: unknown): void {
   console.error("%s", forPrograms(JSON.stringify(value), process.stderr));
 }
 
+/** Asks the terminal to mark pasted text, or to stop that. */
+export function markPastes(isOn: boolean): void {
+  process.stderr.write(`${escapeCharacter}[?2004${isOn ? "h" : "l"}`);
+}
+
 /** Prints a text on standard output. Waits while its reader is slow. */
 export function print(text: string): Promise<void> {
   return write(forPeople(text, process.stdout));

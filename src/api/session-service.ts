@@ -138,8 +138,9 @@ export async function createSession(
   client: string,
   asked: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
-  const request = withPreset(presetsOf(deps), asked);
-  const { requestId, fork, workDir } = request;
+  const workDir = asked.workDir || (deps.workDirs.usual ?? "");
+  const request = { ...withPreset(presetsOf(deps), asked), workDir };
+  const { requestId, fork } = request;
   // Most inserts are a single statement, which needs no transaction.
   const response =
     requestId === "" && fork === undefined && workDir === ""

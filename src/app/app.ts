@@ -53,8 +53,8 @@ export interface App extends Address {
   readonly defaultModel: string;
   /** How commands of agents run, as text for people. */
   readonly bash: string;
-  /** The directory that this process was started in, if sessions may name it. */
-  readonly workDirHere: string | undefined;
+  /** The directory of sessions that name none; undefined when each has one of its own. */
+  readonly usualWorkDir: string | undefined;
   /** The data directory of the embedded Postgres; undefined when the settings name another database. */
   readonly databaseDirectory: string | undefined;
   /** Returns how many readers follow logs of runs on this replica. */
@@ -72,6 +72,8 @@ export interface AppOptions {
   /** The sources of `config`: ListSettings shows the origins, and no tool shows the files with secrets. */
   readonly sources: ConfigSources;
   readonly logger: Logger;
+  /** The directory of sessions that name none, if sessions may name it. Unset gives each session one of its own. */
+  readonly workDir?: string | undefined;
   /** Replaces the machine's clock, which is otherwise corrected by the database's clock. */
   readonly clock?: Clock;
   /** Receives a message for each step that takes a while. */
@@ -165,6 +167,9 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     closers,
   };
   const workDirs = openWorkDirs(config, secretFilesOf(sources), connections.db);
+  if (options.workDir !== undefined) {
+    await workDirs.offer(options.workDir);
+  }
   const lease: Lease = new Lease({
     db: connections.control,
     clock,
@@ -207,7 +212,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     asksForCredentials: isAuthConfigured(config),
     defaultModel: agent.models.defaultModel,
     bash: agent.toolbox.bash,
-    workDirHere: (await workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
+    usualWorkDir: workDirs.usual,
     databaseDirectory: database.directory,
     countReaders: () => runlog.broadcaster.readerCount,
     close: async ({ noticeMs } = { noticeMs: 0 }) => {

@@ -14,7 +14,7 @@ import { createLogger } from "../platform/telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { listenForStop, unlessStopped } from "./interrupt.ts";
+import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
 import { linesForPrograms } from "./log-lines.ts";
 import { sayLine } from "./terminal.ts";
 
@@ -119,6 +119,8 @@ export interface ServerCommand extends Omit<AppOptions, "signal"> {
   readonly announce: (app: App) => void;
   /** Prints that the stop has begun. */
   readonly onStop?: () => void;
+  /** Resolves with the server that takes the place of this one. Unset means none does. */
+  readonly next?: (app: App) => Promise<ServerCommand>;
 }
 
 interface PrimaryCommand extends Pick<AppOptions, "config" | "logger"> {
@@ -151,31 +153,42 @@ async function startWorkers({ count, config, logger, announce }: PrimaryCommand)
 }
 
 /** Runs until a signal. The first one drains, with a time limit; a second decision ends the process at once. */
-export async function startServer(command: ServerCommand): Promise<void> {
+export async function startServer(first: ServerCommand): Promise<void> {
+  const stop = listenForStop();
   try {
-    await runServer(command);
+    for (let command: ServerCommand | undefined = first; command !== undefined; ) {
+      command = await runServer(command, stop);
+    }
   } finally {
     leavePrimary();
   }
 }
 
-async function runServer({ announce, onStop, ...options }: ServerCommand): Promise<void> {
-  const stop = listenForStop();
+/** Runs a server until a signal, or until there is another one in its place, which it returns. */
+async function runServer(
+  { announce, onStop, next, ...options }: ServerCommand,
+  stop: StopRequest,
+): Promise<ServerCommand | undefined> {
   const app = await unlessStopped(stop, async () => {
     // Loaded only here, because loading the server takes longer than most commands.
     const { openApp } = await import("../app/app.ts");
     return await openApp({ ...options, signal: stop.signal });
   });
   if (app === undefined) {
-    return;
+    return undefined;
   }
   if (!stop.signal.aborted) {
     announce(app);
   }
-  const signal = await stop.asked;
+  const outcome = await Promise.race([stop.asked, ...(next === undefined ? [] : [next(app)])]);
+  if (typeof outcome === "object") {
+    await app.close();
+    return outcome;
+  }
   onStop?.();
   endInTime(options.config);
-  await app.close({ noticeMs: signal === "SIGTERM" ? noticeOf(options.config) : 0 });
+  await app.close({ noticeMs: outcome === "SIGTERM" ? noticeOf(options.config) : 0 });
+  return undefined;
 }
 
 /** Returns the maximum time from `SIGTERM` to the end. */

@@ -47,6 +47,7 @@ const serverStarters: readonly string[] = [
   "cli/serve.ts",
   "cli/log-lines.ts",
   "cli/dev.ts",
+  "cli/dev/",
   "cli/migrate.ts",
   "cli/config.ts",
   "cli/doctor.ts",

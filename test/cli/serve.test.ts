@@ -146,7 +146,7 @@ test("dev listens on loopback despite file and environment, and elsewhere only w
   const usual = await lineOf([]);
   expect(usual).toMatch(/^\s*Runnel is ready on http:\/\/127\.0\.0\.1:/);
   expect(usual).toMatch(/callers +on this machine need no credentials/);
-  expect(usual).toContain(`"work_dir":"${realpathSync(directory)}"`);
+  expect(usual).toContain(`files    ${realpathSync(directory)}`);
   for (const words of [
     ["--host", "127.0.0.2"],
     ["--set", "server.host=127.0.0.2"],
@@ -154,7 +154,7 @@ test("dev listens on loopback despite file and environment, and elsewhere only w
     const said = await lineOf(words, { RUNNEL_AUTH_HMAC_SECRET: "a secret of this test" });
     expect(said).toMatch(/^\s*Runnel is ready on http:\/\/127\.0\.0\.2:/);
     expect(said).toMatch(/callers +need credentials/);
-    expect(said).not.toContain("work_dir");
+    expect(said).toContain("files    each session has a directory of its own");
     const { code, stderr } = await runCommand(["dev", "--port", "0", ...words], { environment, directory });
     expect(code).toBe(1);
     expect(stderr).toMatch(

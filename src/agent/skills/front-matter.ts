@@ -21,9 +21,15 @@ export function isSkillName(name: string): boolean {
   return name.length <= nameCharsMax && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
 }
 
+/** Splits a text into its front matter, which is between two lines of `---`, and the rest. Returns undefined without front matter. */
+export function splitFrontMatter(text: string): { readonly yaml: string; readonly body: string } | undefined {
+  const [head = "", yaml] = /^---[ \t]*\r?\n((?:[\s\S]*?\n)?)---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
+  return yaml === undefined ? undefined : { yaml, body: text.slice(head.length) };
+}
+
 /** Returns the front matter of a skill in the folder `folder`, or its first problem: which field is wrong, and how it has to be. */
 export function readFrontMatter(text: string, folder: string): SkillHead | { readonly problem: string } {
-  const [, yaml] = /^---[ \t]*\r?\n((?:[\s\S]*?\n)?)---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
+  const { yaml } = splitFrontMatter(text) ?? {};
   if (yaml === undefined) {
     return { problem: "it does not begin with front matter between two lines of ---" };
   }

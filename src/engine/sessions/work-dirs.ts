@@ -42,6 +42,7 @@ export class WorkDirs {
   /** Listed paths that lead each client to a directory of its own. */
   readonly #trees: readonly string[];
   readonly #claims: Db | undefined;
+  #usual: string | undefined;
 
   constructor({ root, reserved, permitted, claims }: WorkDirsOptions) {
     this.#root = root;
@@ -63,10 +64,15 @@ export class WorkDirs {
     }
   }
 
-  /** Returns whether sessions of every client may name a directory. */
-  async isPermitted(named: string): Promise<boolean> {
-    const real = await reach(named);
-    return isIn(real, this.#shared) && this.#ownerOf(real) === undefined;
+  /** The directory of sessions that name none. Undefined means that each has one of its own. */
+  get usual(): string | undefined {
+    return this.#usual;
+  }
+
+  /** Lets sessions that name no directory work in this one, if sessions of every client may name it. */
+  async offer(path: string): Promise<void> {
+    const real = await reach(path);
+    this.#usual = isIn(real, this.#shared) && this.#ownerOf(real) === undefined ? path : undefined;
   }
 
   /**

@@ -8022,6 +8022,10 @@ export const comments = new Map(
   "Earliest time of the last change, inclusive; unset means no limit."
  ],
  [
+  "runnel.v1.ListRunsRequest.change_time_to",
+  "Latest time of the last change, exclusive; unset means no limit."
+ ],
+ [
   "runnel.v1.ListRunsRequest.count",
   "True also counts the runs that match the filters."
  ],
@@ -8688,6 +8692,74 @@ export const comments = new Map(
  [
   "runnel.v1.PurgeSessionResponse.runs",
   "Number of runs that the call covers."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest",
+  "Request of QueryUsageOfClients."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest.agent_name",
+  "Exact name of the agent; unset means any."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest.client",
+  "Exact client with its realm, such as `key/team-a`; unset means all clients."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest.group_by",
+  "What the report has a series for; unset means one series."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest.model",
+  "Exact `model` of the runs; unset means any."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest.time_from",
+  "Earliest end of a run, inclusive; unset means a day before `time_to`. A request spans at most 92 days."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsRequest.time_to",
+  "Latest end of a run, exclusive; unset means now."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsResponse",
+  "Response of QueryUsageOfClients."
+ ],
+ [
+  "runnel.v1.QueryUsageOfClientsResponse.report",
+  "The usage."
+ ],
+ [
+  "runnel.v1.QueryUsageRequest",
+  "Request of QueryUsage."
+ ],
+ [
+  "runnel.v1.QueryUsageRequest.agent_name",
+  "Exact name of the agent; unset means any."
+ ],
+ [
+  "runnel.v1.QueryUsageRequest.group_by",
+  "What the report has a series for; unset means one series."
+ ],
+ [
+  "runnel.v1.QueryUsageRequest.model",
+  "Exact `model` of the runs; unset means any."
+ ],
+ [
+  "runnel.v1.QueryUsageRequest.time_from",
+  "Earliest end of a run, inclusive; unset means a day before `time_to`. A request spans at most 92 days."
+ ],
+ [
+  "runnel.v1.QueryUsageRequest.time_to",
+  "Latest end of a run, exclusive; unset means now."
+ ],
+ [
+  "runnel.v1.QueryUsageResponse",
+  "Response of QueryUsage."
+ ],
+ [
+  "runnel.v1.QueryUsageResponse.report",
+  "The usage."
  ],
  [
   "runnel.v1.ReasoningDelta",
@@ -9874,6 +9946,26 @@ export const comments = new Map(
   "The session or run to stream."
  ],
  [
+  "runnel.v1.TimePercentiles",
+  "Percentiles of a time. They come from buckets, so each is wrong by at most 10 %."
+ ],
+ [
+  "runnel.v1.TimePercentiles.count",
+  "Number of runs that were measured."
+ ],
+ [
+  "runnel.v1.TimePercentiles.p50_ms",
+  "Half of the runs took at most this time, in milliseconds."
+ ],
+ [
+  "runnel.v1.TimePercentiles.p95_ms",
+  "95 % of the runs took at most this time, in milliseconds."
+ ],
+ [
+  "runnel.v1.TimePercentiles.p99_ms",
+  "99 % of the runs took at most this time, in milliseconds."
+ ],
+ [
   "runnel.v1.TokenLogprob",
   "How likely a model held a token of its text to be."
  ],
@@ -10168,6 +10260,118 @@ export const comments = new Map(
  [
   "runnel.v1.Usage.total_tokens",
   "Sum of tokens, as the provider reports it."
+ ],
+ [
+  "runnel.v1.UsageGroup",
+  "What a report has a series for."
+ ],
+ [
+  "runnel.v1.UsageGroup.USAGE_GROUP_AGENT",
+  "A series for each agent."
+ ],
+ [
+  "runnel.v1.UsageGroup.USAGE_GROUP_CLIENT",
+  "A series for each client; only the operator has several."
+ ],
+ [
+  "runnel.v1.UsageGroup.USAGE_GROUP_MODEL",
+  "A series for each model."
+ ],
+ [
+  "runnel.v1.UsageGroup.USAGE_GROUP_UNSPECIFIED",
+  "Unspecified: one series with all runs."
+ ],
+ [
+  "runnel.v1.UsagePoint",
+  "What the runs used that ended in a period."
+ ],
+ [
+  "runnel.v1.UsagePoint.cancelled",
+  "Number of runs that were cancelled."
+ ],
+ [
+  "runnel.v1.UsagePoint.completed",
+  "Number of runs that completed."
+ ],
+ [
+  "runnel.v1.UsagePoint.completion_tokens",
+  "Number of output tokens, counted like `prompt_tokens`."
+ ],
+ [
+  "runnel.v1.UsagePoint.cost_micro_usd",
+  "Cost in millionths of a US dollar. A run with a model without a known price adds nothing."
+ ],
+ [
+  "runnel.v1.UsagePoint.duration",
+  "Time from the start of a run to its end, waits included; unset when no run had started."
+ ],
+ [
+  "runnel.v1.UsagePoint.failed",
+  "Number of runs that failed."
+ ],
+ [
+  "runnel.v1.UsagePoint.first_text",
+  "Time from the start of a run to its first text; unset when no run was measured. A run counts that the replica which began it has also ended, without a wait."
+ ],
+ [
+  "runnel.v1.UsagePoint.prompt_tokens",
+  "Number of input tokens, where the runs' providers or runners reported them."
+ ],
+ [
+  "runnel.v1.UsagePoint.start_time",
+  "Start of the period; unset for the sum of all periods."
+ ],
+ [
+  "runnel.v1.UsageReport",
+  "Usage over time."
+ ],
+ [
+  "runnel.v1.UsageReport.series",
+  "The series: the ten names with the most runs, and the rest. Empty when no run ended."
+ ],
+ [
+  "runnel.v1.UsageReport.step_seconds",
+  "Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods."
+ ],
+ [
+  "runnel.v1.UsageReport.time_from",
+  "Start of the first period, inclusive."
+ ],
+ [
+  "runnel.v1.UsageReport.time_to",
+  "End of the last period, exclusive."
+ ],
+ [
+  "runnel.v1.UsageSeries",
+  "The runs of one agent, model or client."
+ ],
+ [
+  "runnel.v1.UsageSeries.is_rest",
+  "True for the last series, which has the runs of all names that have no series of their own."
+ ],
+ [
+  "runnel.v1.UsageSeries.name",
+  "Name of the agent, the model or the client; a client has its realm, such as `key/team-a`. Empty for a report without groups, and for runs without a name."
+ ],
+ [
+  "runnel.v1.UsageSeries.points",
+  "The periods, oldest first. A period without runs is left out."
+ ],
+ [
+  "runnel.v1.UsageSeries.total",
+  "Sum of all periods."
+ ],
+ [
+  "runnel.v1.UsageService",
+  "Returns what ended runs used, over time.\n\nA run counts once, in the period of its end, from its end on. The service keeps the sums by the minute for a day, by 5 minutes for 3 days, by the hour for 14 days and by the day (UTC) for 92 days, also when the run is deleted. A purge of its session removes the name of the agent. Runs that ended before an upgrade to a version with this service do not count."
+ ],
+ [
+  "runnel.v1.UsageService.QueryUsage",
+  "Returns the usage of the calling client: how many runs ended how, how long they took, their tokens and their cost. May be retried."
+ ],
+ [
+  "runnel.v1.UsageService.QueryUsageOfClients",
+  "Returns the usage of all clients, or of one, for the operator. May be retried."
  ],
  [
   "runnel.v1.Verbosity",

@@ -18,6 +18,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { UsageService } from "#gen/runnel/v1/usage_service_pb.js";
 import { assertAccess } from "../platform/auth/caller.ts";
 import { callTimeoutMsMax, createLocalMethods, type LocalMethods } from "../platform/base/local-methods.ts";
 import { messageBytesMax, streamedMessageBytesMax } from "../platform/config/limits.ts";
@@ -39,6 +40,7 @@ import { createScheduleService } from "./schedule-service.ts";
 import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
 import { createReadingInterceptor, passGate, refuseDamaged, refuseUnreadable } from "./unreadable.ts";
+import { createUsageService } from "./usage-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
 /** The services that do not depend on protocols. */
@@ -53,6 +55,7 @@ export const coreServices = [
   MemoryService,
   ApprovalService,
   SystemService,
+  UsageService,
 ];
 
 /**
@@ -139,6 +142,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
     part(MemoryService, createMemoryService(deps)),
     part(ApprovalService, createApprovalService(deps)),
     part(SystemService, createSystemService(deps)),
+    part(UsageService, createUsageService(deps)),
   ];
 }
 

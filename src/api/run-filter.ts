@@ -26,6 +26,7 @@ export function readListFilter(client: string, request: ListRunsRequest): RunFil
     ...readRunFilter(client, request),
     states: request.states.length === 0 ? undefined : request.states.flatMap(statusesOf),
     changeTimeFrom: toDate(request.changeTimeFrom),
+    changeTimeTo: toDate(request.changeTimeTo),
     errorContains: request.errorContains || undefined,
     failureCode: request.failureCode || undefined,
     failureCodeNot: request.failureCodeNot || undefined,

@@ -1,9 +1,20 @@
-// `runnel usage`: shows what the caller's runs have used today, and the budget.
+// `runnel usage`: shows what the caller's runs have used today, and the budget; with `--by`, what they used by agent, model or client.
 
-import type { Command } from "commander";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Command, Option } from "commander";
 import { type DayUsage, type GetUsageResponse, GetUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
+import {
+  type TimePercentiles,
+  UsageGroup,
+  type UsageReport,
+  UsageReportSchema,
+  type UsageSeries,
+  UsageService,
+} from "#gen/runnel/v1/usage_service_pb.js";
+import { systemClock } from "../platform/base/clock.ts";
 import { answerJson } from "./answer-json.ts";
-import { addUrlFlag, type Service, withService } from "./connect.ts";
+import { addUrlFlag, type Service, withAdministration, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
@@ -11,19 +22,88 @@ import { showTable } from "./table.ts";
 
 const microsOfOne = 1_000_000n;
 
+const groups = {
+  agent: UsageGroup.AGENT,
+  model: UsageGroup.MODEL,
+  client: UsageGroup.CLIENT,
+} as const;
+
+const hourMs = 3_600_000;
+const spans = {
+  "1h": hourMs,
+  "24h": 24 * hourMs,
+  "7d": 7 * 24 * hourMs,
+  "30d": 30 * 24 * hourMs,
+  "90d": 90 * 24 * hourMs,
+} as const;
+
+interface UsageFlags {
+  readonly url: string;
+  readonly by?: keyof typeof groups;
+  readonly last: keyof typeof spans;
+}
+
 /** Defines `usage`. */
 export function defineUsage(command: Command): void {
   addUrlFlag(command)
-    .addHelpText("after", example("runnel usage --json"))
-    .action(({ url }: { url: string }) =>
-      withService(url, async ({ system }) => {
-        const budget = await system.getUsage({});
-        const usage = hasBudget(budget) ? budget : { ...budget, ...(await sumDay(system, budget.day)) };
-        await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
-          showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
-        );
-      }),
+    .addOption(
+      new Option("--by <what>", "add up ended runs by this; `client` needs the admin token").choices(
+        Object.keys(groups),
+      ),
+    )
+    .addOption(new Option("--last <time>", "with --by: the time to add up").choices(Object.keys(spans)).default("24h"))
+    .addHelpText("after", example("runnel usage --by agent --last 7d"))
+    .action(({ url, by, last }: UsageFlags) =>
+      by === undefined
+        ? withService(url, (service) => answerToday(command, service))
+        : answerGroups(command, { url, by, last }),
     );
+}
+
+async function answerToday(command: Command, { system }: Service): Promise<void> {
+  const budget = await system.getUsage({});
+  const usage = hasBudget(budget) ? budget : { ...budget, ...(await sumDay(system, budget.day)) };
+  await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
+    showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
+  );
+}
+
+async function answerGroups(command: Command, { url, by, last }: Required<UsageFlags>): Promise<void> {
+  const request = { groupBy: groups[by], timeFrom: timestampFromMs(systemClock.nowMs() - spans[last]) };
+  const { report = create(UsageReportSchema) } =
+    by === "client"
+      ? await withAdministration(url, ({ client }) => client(UsageService).queryUsageOfClients(request))
+      : await withService(url, ({ client }) => client(UsageService).queryUsage(request));
+  await outputOf(command).answer(answerJson(UsageReportSchema, report), (paint) =>
+    showTable([by.toUpperCase(), ...columns], groupRows(report), paint),
+  );
+}
+
+const columns = ["RUNS", "FAILED", "CANCELLED", "P50", "P95", "P99", "TEXT AFTER", "TOKENS", "US DOLLARS"];
+
+function groupRows({ series }: UsageReport): string[][] {
+  return series.map(({ name, isRest, total }: UsageSeries) => {
+    const { completed = 0n, failed = 0n, cancelled = 0n, promptTokens = 0n, completionTokens = 0n } = total ?? {};
+    return [
+      isRest ? "(all others)" : name || "–",
+      ...[completed + failed + cancelled, failed, cancelled].map(String),
+      ...showTimes(total?.duration),
+      showTimes(total?.firstText)[0] ?? "",
+      String(promptTokens + completionTokens),
+      showMicros(total?.costMicroUsd ?? 0n),
+    ];
+  });
+}
+
+function showTimes(times: TimePercentiles | undefined): string[] {
+  return [times?.p50Ms, times?.p95Ms, times?.p99Ms].map((ms) =>
+    ms === undefined ? "–" : showSeconds(Number(ms) / 1_000),
+  );
+}
+
+/** Example: `0.42 s`, or `61 s`. */
+function showSeconds(seconds: number): string {
+  return `${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`;
 }
 
 function hasBudget({ tokensMax, costMicroUsdMax }: GetUsageResponse): boolean {

@@ -67,6 +67,28 @@ test("usage shows what was used without a budget, too", async () => {
   expect((await runCommand(["usage", "--url", url])).stdout).toMatch(/^\d{4}-\d\d-\d\d .*\ntokens +444 +no limit\n/);
 });
 
+test("usage by agent, model and client adds up ended runs, and clients need the admin token", async () => {
+  const env = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_ADMIN_TOKEN: "the-admin-token-of-this-test" };
+  const { url } = await startProcess(env);
+  expect((await runCommand(["usage", "--by", "agent", "--url", url])).stdout).toMatch(/^AGENT .*US DOLLARS\n$/);
+  expect((await runCommand(["run", "hello pace=0", "--url", url])).code).toBe(0);
+  const times = "[\\d.]+ s +[\\d.]+ s +[\\d.]+ s +[\\d.]+ s";
+  const human = await runCommand(["usage", "--by", "agent", "--last", "1h", "--url", url]);
+  expect(human.stdout).toMatch(new RegExp(`\\n\\S+ +1 +0 +0 +${times} +\\d+ +0\\.00\\n$`));
+  const json = await runCommand(["usage", "--by", "model", "--json", "--url", url]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    stepSeconds: 300,
+    series: [{ name: "demo", isRest: false, total: { completed: "1", failed: "0" }, points: [{ completed: "1" }] }],
+  });
+  const refused = await runCommand(["usage", "--by", "client", "--url", url]);
+  expect(refused).toMatchObject({ stdout: "" });
+  expect(refused.code).not.toBe(0);
+  const asAdmin = await runCommand(["usage", "--by", "client", "--url", url], {
+    environment: { RUNNEL_ADMIN_TOKEN: env.RUNNEL_AUTH_ADMIN_TOKEN },
+  });
+  expect(asAdmin.stdout).toMatch(/\nkey\/\S+ +1 +0 +0 /);
+});
+
 test("purge erases the content of a session, and is refused to programs without --yes", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);

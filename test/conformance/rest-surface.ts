@@ -13,6 +13,7 @@ import {
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { ListUsageRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
+import { QueryUsageRequestSchema } from "#gen/runnel/v1/usage_service_pb.js";
 import { readEvents, type SseEvent } from "../harness/sse.ts";
 import { plainJson } from "./plain.ts";
 import { type Plain, Refused, type Result, type Surface, type Violation } from "./surface.ts";
@@ -100,6 +101,7 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
     getLimits: () => call("GET", "/v1/limits"),
     getUsage: () => call("GET", "/v1/usage"),
     listUsage: (request) => call("GET", `/v1/usage/days?${queryOf(ListUsageRequestSchema, request)}`),
+    queryUsage: (request) => call("GET", `/v1/usage/points?${queryOf(QueryUsageRequestSchema, request)}`),
   };
 }
 

@@ -4,6 +4,7 @@ import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, Mess
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { UsageService } from "#gen/runnel/v1/usage_service_pb.js";
 import { plain, plainEvents, plainResult } from "./plain.ts";
 import type { Plain, Surface } from "./surface.ts";
 
@@ -57,5 +58,7 @@ export function rpcSurface(client: RpcClient): Surface {
     getLimits: () => call(system.getLimits, {}),
     getUsage: () => call(system.getUsage, {}),
     listUsage: (request) => call(system.listUsage, request),
+    queryUsage: async (request) =>
+      (await call<DescMethodUnary, { report: Plain }>(UsageService.method.queryUsage, request)).report,
   };
 }

@@ -1,8 +1,10 @@
-// Many runs at once: lists by filters, bulk cancels, and usage by day.
+// Many runs at once: lists by filters, bulk cancels, usage by day and over time.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { ListRunsRequest_Order } from "#gen/runnel/v1/run_service_pb.js";
+import { UsageGroup } from "#gen/runnel/v1/usage_service_pb.js";
 import { answer, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
@@ -15,6 +17,12 @@ const kinds = ["gRPC", "REST", "Connect, HTTP/1.1, JSON"].map(findSurface);
 
 const broken: Script = fail(400, JSON.stringify({ error: { message: "The Widget broke: 100% of _it_" } }));
 const hang: Script = (wire) => wire.hang();
+const used: Script = (wire) => {
+  wire.text("well");
+  wire.finish("stop");
+  wire.usage({ prompt_tokens: 1_000, completion_tokens: 200, total_tokens: 1_200 });
+  wire.done();
+};
 
 /** Starts a run in a session of its own, and waits for its end unless it hangs. */
 async function startRun(
@@ -58,6 +66,16 @@ describe.each(kinds)("over $name", (kind) => {
     expect(await listIds(api, { runnerId: "some/runner" })).toEqual([]);
     expect(await listIds(api, { errorContains: "the widget BROKE: 100% of _it_" })).toEqual([failed]);
     expect(await listIds(api, { errorContains: "RUNNER." })).toEqual([failed]);
+    const { end_time: endTime } = (await api.getRun(failed)) as { end_time: string };
+    const changeTime = timestampFromDate(new Date(endTime));
+    const order = ListRunsRequest_Order.CHANGE_TIME;
+    for (const ordered of [{}, { order }]) {
+      expect(await listIds(api, { ...ordered, changeTimeTo: changeTime })).toEqual([completed]);
+      expect(await listIds(api, { ...ordered, changeTimeFrom: changeTime, states: [Run_State.FAILED] })).toEqual([
+        failed,
+      ]);
+      expect(await listIds(api, { ...ordered, changeTimeTo: changeTime, states: [Run_State.FAILED] })).toEqual([]);
+    }
     expect(await listIds(api, { errorContains: "%" })).toEqual([failed]);
     expect(await listIds(api, { errorContains: "w_dget" })).toEqual([]);
     const { create_time } = await api.getRun(failed);
@@ -145,14 +163,53 @@ describe.each(kinds)("over $name", (kind) => {
     await expectInvariants(service.databaseUrl);
   });
 
+  test("usage over time counts each ended run of the client once, by agent and model", async ({ stage }) => {
+    const { api, service } = stage;
+    await startRun(stage, used, { name: "alpha" });
+    await startRun(stage, used, { name: "alpha", model: "gpt-4o" });
+    await startRun(stage, broken, { name: "beta" });
+    const { runId } = await startRun(stage, hang, { name: "gamma" });
+    await api.cancelRun(runId);
+    await Array.fromAsync(api.followRun(runId));
+    await startRun(stage, hang, { name: "gamma" });
+    const none = { completed: 0, failed: 0, cancelled: 0, prompt_tokens: 0, completion_tokens: 0, cost_micro_usd: 0 };
+    const report = await api.queryUsage({ groupBy: UsageGroup.AGENT });
+    expect(report.step_seconds).toBe(300);
+    const measured = { duration: { count: 2 }, first_text: { count: 2 } };
+    expect(report.series).toMatchObject([
+      { name: "alpha", total: { completed: 2, failed: 0, prompt_tokens: 2_000, completion_tokens: 400, ...measured } },
+      { name: "beta", total: { ...none, failed: 1, duration: { count: 1 } } },
+      { name: "gamma", total: { ...none, cancelled: 1 } },
+    ]);
+    const again = await api.queryUsage({ groupBy: UsageGroup.AGENT, timeTo: timestampFromDate(new Date()) });
+    expect(again.series).toEqual(report.series);
+    const byModel = await api.queryUsage({ groupBy: UsageGroup.MODEL, agentName: "alpha" });
+    expect(byModel.series).toMatchObject([
+      { name: "gpt-4o", total: { completed: 1 } },
+      { name: "gpt-4o-mini", total: { completed: 1 } },
+    ]);
+    const timeFrom = timestampFromDate(new Date(Date.now() - 90 * 86_400_000));
+    const { series, step_seconds: step } = await api.queryUsage({ timeFrom, model: "gpt-4o" });
+    expect(step).toBe(86_400);
+    expect(series).toMatchObject([{ name: "", total: { completed: 1 }, points: [{ completed: 1 }] }]);
+    expect((await kind.connect(service, "stranger").queryUsage({})).series).toEqual([]);
+    for (const [request, text] of [
+      [
+        { timeTo: timestampFromDate(new Date(0)), timeFrom },
+        /^invalid time_from: must be before time_to, which is 1970/,
+      ],
+      [
+        { timeFrom: timestampFromDate(new Date(0)), timeTo: timeFrom },
+        /^invalid time_from: must be at most 92 days before time_to/,
+      ],
+    ] as const) {
+      const refusal = { grpcCode: "INVALID_ARGUMENT", httpStatus: 400, reason: "INVALID_ARGUMENT", text };
+      await expectRefused(api.queryUsage(request), refusal);
+    }
+  });
+
   test("usage by day counts the ended runs of the client, by model and agent", async ({ stage }) => {
     const { api, service } = stage;
-    const used: Script = (wire) => {
-      wire.text("well");
-      wire.finish("stop");
-      wire.usage({ prompt_tokens: 1_000, completion_tokens: 200, total_tokens: 1_200 });
-      wire.done();
-    };
     const { runId: old } = await startRun(stage, used, { name: "alpha" });
     await startRun(stage, used, { name: "alpha" });
     await startRun(stage, used, { name: "alpha" });

@@ -14,6 +14,7 @@ import type {
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import type { ListUsageRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
+import type { QueryUsageRequestSchema } from "#gen/runnel/v1/usage_service_pb.js";
 
 export type Plain = Readonly<Record<string, unknown>>;
 
@@ -38,6 +39,7 @@ export interface Surface {
   getLimits(): Promise<Plain>;
   getUsage(): Promise<Plain>;
   listUsage(request: MessageInitShape<typeof ListUsageRequestSchema>): Promise<UsagePage>;
+  queryUsage(request: MessageInitShape<typeof QueryUsageRequestSchema>): Promise<Plain>;
 }
 
 export interface CreatedSession {

@@ -8,6 +8,7 @@
 // I6  A finished run keeps the value of the hash chain over its log, and a checkpoint that of a block of it.
 // I7  Each started tool call has one result in a finished run, and never more than one. A turn that begins again may repeat the calls
 //     of a provider's own tools, and those before have their results too.
+// I8  Each finished run counts once in the sums of usage, or waits once to be counted.
 
 import { fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect } from "vitest";
@@ -44,7 +45,17 @@ export async function findViolations(databaseUrl: string, known: Known = {}): Pr
     databaseUrl,
     "select distinct run_id as id from run_result where run_id not in (select id from run) order by 1",
   );
-  return [...strays.map(({ id }) => `run ${id}: has results and no row`), ...found];
+  const miscounted = known.someWithoutChain === true ? [] : await findMiscounted(databaseUrl);
+  return [...strays.map(({ id }) => `run ${id}: has results and no row`), ...found, ...miscounted];
+}
+
+async function findMiscounted(databaseUrl: string): Promise<string[]> {
+  const [row] = await query<{ ended: number; counted: number }>(
+    databaseUrl,
+    `select (select count(*)::int from run where end_time is not null) as ended, (select count(*)::int from ended_run)
+      + (select coalesce(sum(completed + failed + cancelled), 0)::int from usage_sum where seconds = 86400) as counted`,
+  );
+  return row?.ended === row?.counted ? [] : [`${row?.ended} runs have ended, and ${row?.counted} count`];
 }
 
 /** The logs of all runs together may be larger than the memory. */

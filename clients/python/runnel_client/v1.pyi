@@ -2423,8 +2423,10 @@ class ListRunsRequest(_Message):
     """Exact code of a failure to leave out, such as `rejected`; unset means none."""
     count: _bool
     """True also counts the runs that match the filters."""
-    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., order: ListRunsRequest.Order | _str | None = ..., change_time_from: _datetime | _Mapping[_str, _Any] | None = ..., failure_code: _str | None = ..., failure_code_not: _str | None = ..., count: _bool | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["create_time_from", "create_time_to", "change_time_from"]) -> _bool: ...
+    change_time_to: _Timestamp
+    """Latest time of the last change, exclusive; unset means no limit."""
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., order: ListRunsRequest.Order | _str | None = ..., change_time_from: _datetime | _Mapping[_str, _Any] | None = ..., failure_code: _str | None = ..., failure_code_not: _str | None = ..., count: _bool | None = ..., change_time_to: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time_from", "create_time_to", "change_time_from", "change_time_to"]) -> _bool: ...
 
 class ListRunsResponse(_Message):
     """Response of ListRuns."""
@@ -3568,5 +3570,179 @@ class AsyncSystemService(_AsyncService):
         deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this
         call count without tokens and cost.
         """
+        ...
+
+class UsageGroup(_int):
+    """What a report has a series for."""
+    USAGE_GROUP_UNSPECIFIED: _ClassVar[UsageGroup]
+    """Unspecified: one series with all runs."""
+    USAGE_GROUP_AGENT: _ClassVar[UsageGroup]
+    """A series for each agent."""
+    USAGE_GROUP_MODEL: _ClassVar[UsageGroup]
+    """A series for each model."""
+    USAGE_GROUP_CLIENT: _ClassVar[UsageGroup]
+    """A series for each client; only the operator has several."""
+    @classmethod
+    def Name(cls, number: _int) -> _str: ...
+    @classmethod
+    def Value(cls, name: _str) -> UsageGroup: ...
+    @classmethod
+    def keys(cls) -> list[_str]: ...
+    @classmethod
+    def values(cls) -> list[UsageGroup]: ...
+    @classmethod
+    def items(cls) -> list[tuple[_str, UsageGroup]]: ...
+USAGE_GROUP_UNSPECIFIED: UsageGroup
+USAGE_GROUP_AGENT: UsageGroup
+USAGE_GROUP_MODEL: UsageGroup
+USAGE_GROUP_CLIENT: UsageGroup
+
+class TimePercentiles(_Message):
+    """Percentiles of a time. They come from buckets, so each is wrong by at most 10 %."""
+    count: _int
+    """Number of runs that were measured."""
+    p50_ms: _int
+    """Half of the runs took at most this time, in milliseconds."""
+    p95_ms: _int
+    """95 % of the runs took at most this time, in milliseconds."""
+    p99_ms: _int
+    """99 % of the runs took at most this time, in milliseconds."""
+    def __init__(self, *, count: _int | None = ..., p50_ms: _int | None = ..., p95_ms: _int | None = ..., p99_ms: _int | None = ...) -> None: ...
+
+class UsagePoint(_Message):
+    """What the runs used that ended in a period."""
+    start_time: _Timestamp
+    """Start of the period; unset for the sum of all periods."""
+    completed: _int
+    """Number of runs that completed."""
+    failed: _int
+    """Number of runs that failed."""
+    cancelled: _int
+    """Number of runs that were cancelled."""
+    prompt_tokens: _int
+    """Number of input tokens, where the runs' providers or runners reported them."""
+    completion_tokens: _int
+    """Number of output tokens, counted like `prompt_tokens`."""
+    cost_micro_usd: _int
+    """Cost in millionths of a US dollar. A run with a model without a known price adds nothing."""
+    duration: TimePercentiles
+    """Time from the start of a run to its end, waits included; unset when no run had started."""
+    first_text: TimePercentiles
+    """
+    Time from the start of a run to its first text; unset when no run was measured. A run counts that the replica which began it
+    has also ended, without a wait.
+    """
+    def __init__(self, *, start_time: _datetime | _Mapping[_str, _Any] | None = ..., completed: _int | None = ..., failed: _int | None = ..., cancelled: _int | None = ..., prompt_tokens: _int | None = ..., completion_tokens: _int | None = ..., cost_micro_usd: _int | None = ..., duration: TimePercentiles | _Mapping[_str, _Any] | None = ..., first_text: TimePercentiles | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["start_time", "duration", "first_text"]) -> _bool: ...
+
+class UsageSeries(_Message):
+    """The runs of one agent, model or client."""
+    name: _str
+    """
+    Name of the agent, the model or the client; a client has its realm, such as `key/team-a`. Empty for a report without groups,
+    and for runs without a name.
+    """
+    is_rest: _bool
+    """True for the last series, which has the runs of all names that have no series of their own."""
+    total: UsagePoint
+    """Sum of all periods."""
+    points: _Messages[UsagePoint]
+    """The periods, oldest first. A period without runs is left out."""
+    def __init__(self, *, name: _str | None = ..., is_rest: _bool | None = ..., total: UsagePoint | _Mapping[_str, _Any] | None = ..., points: _Iterable[UsagePoint | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["total"]) -> _bool: ...
+
+class UsageReport(_Message):
+    """Usage over time."""
+    time_from: _Timestamp
+    """Start of the first period, inclusive."""
+    time_to: _Timestamp
+    """End of the last period, exclusive."""
+    step_seconds: _int
+    """Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods."""
+    series: _Messages[UsageSeries]
+    """The series: the ten names with the most runs, and the rest. Empty when no run ended."""
+    def __init__(self, *, time_from: _datetime | _Mapping[_str, _Any] | None = ..., time_to: _datetime | _Mapping[_str, _Any] | None = ..., step_seconds: _int | None = ..., series: _Iterable[UsageSeries | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["time_from", "time_to"]) -> _bool: ...
+
+class QueryUsageRequest(_Message):
+    """Request of QueryUsage."""
+    time_from: _Timestamp
+    """Earliest end of a run, inclusive; unset means a day before `time_to`. A request spans at most 92 days."""
+    time_to: _Timestamp
+    """Latest end of a run, exclusive; unset means now."""
+    group_by: UsageGroup
+    """What the report has a series for; unset means one series."""
+    agent_name: _str
+    """Exact name of the agent; unset means any."""
+    model: _str
+    """Exact `model` of the runs; unset means any."""
+    def __init__(self, *, time_from: _datetime | _Mapping[_str, _Any] | None = ..., time_to: _datetime | _Mapping[_str, _Any] | None = ..., group_by: UsageGroup | _str | None = ..., agent_name: _str | None = ..., model: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["time_from", "time_to"]) -> _bool: ...
+
+class QueryUsageResponse(_Message):
+    """Response of QueryUsage."""
+    report: UsageReport
+    """The usage."""
+    def __init__(self, *, report: UsageReport | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["report"]) -> _bool: ...
+
+class QueryUsageOfClientsRequest(_Message):
+    """Request of QueryUsageOfClients."""
+    time_from: _Timestamp
+    """Earliest end of a run, inclusive; unset means a day before `time_to`. A request spans at most 92 days."""
+    time_to: _Timestamp
+    """Latest end of a run, exclusive; unset means now."""
+    group_by: UsageGroup
+    """What the report has a series for; unset means one series."""
+    agent_name: _str
+    """Exact name of the agent; unset means any."""
+    model: _str
+    """Exact `model` of the runs; unset means any."""
+    client: _str
+    """Exact client with its realm, such as `key/team-a`; unset means all clients."""
+    def __init__(self, *, time_from: _datetime | _Mapping[_str, _Any] | None = ..., time_to: _datetime | _Mapping[_str, _Any] | None = ..., group_by: UsageGroup | _str | None = ..., agent_name: _str | None = ..., model: _str | None = ..., client: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["time_from", "time_to"]) -> _bool: ...
+
+class QueryUsageOfClientsResponse(_Message):
+    """Response of QueryUsageOfClients."""
+    report: UsageReport
+    """The usage."""
+    def __init__(self, *, report: UsageReport | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["report"]) -> _bool: ...
+
+class UsageService(_Service):
+    """
+    Returns what ended runs used, over time.
+
+    A run counts once, in the period of its end, from its end on. The service keeps the sums by the minute for a day, by 5 minutes
+    for 3 days, by the hour for 14 days and by the day (UTC) for 92 days, also when the run is deleted. A purge of its session
+    removes the name of the agent. Runs that ended before an upgrade to a version with this service do not count.
+    """
+    def query_usage(self, request: QueryUsageRequest, *, timeout: _float | None = ...) -> QueryUsageResponse:
+        """
+        Returns the usage of the calling client: how many runs ended how, how long they took, their tokens and their cost. May be
+        retried.
+        """
+        ...
+    def query_usage_of_clients(self, request: QueryUsageOfClientsRequest, *, timeout: _float | None = ...) -> QueryUsageOfClientsResponse:
+        """Returns the usage of all clients, or of one, for the operator. May be retried."""
+        ...
+
+class AsyncUsageService(_AsyncService):
+    """
+    Returns what ended runs used, over time.
+
+    A run counts once, in the period of its end, from its end on. The service keeps the sums by the minute for a day, by 5 minutes
+    for 3 days, by the hour for 14 days and by the day (UTC) for 92 days, also when the run is deleted. A purge of its session
+    removes the name of the agent. Runs that ended before an upgrade to a version with this service do not count.
+    """
+    async def query_usage(self, request: QueryUsageRequest, *, timeout: _float | None = ...) -> QueryUsageResponse:
+        """
+        Returns the usage of the calling client: how many runs ended how, how long they took, their tokens and their cost. May be
+        retried.
+        """
+        ...
+    async def query_usage_of_clients(self, request: QueryUsageOfClientsRequest, *, timeout: _float | None = ...) -> QueryUsageOfClientsResponse:
+        """Returns the usage of all clients, or of one, for the operator. May be retried."""
         ...
 

@@ -249,6 +249,13 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
    * @generated from field: bool count = 17;
    */
   count: boolean;
+
+  /**
+   * Latest time of the last change, exclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp change_time_to = 18;
+   */
+  changeTimeTo?: Timestamp | undefined;
 };
 
 /**

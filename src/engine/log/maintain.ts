@@ -29,6 +29,7 @@ import { expireSessions } from "../storage/expire.ts";
 import { deleteAnswersOlderThan } from "../storage/idempotency.ts";
 import type { ExpiringRows, Retention } from "../storage/retention.ts";
 import { deleteIdleToolCalls } from "../storage/tool-call.ts";
+import { deleteUsageSums, foldEndedRuns } from "../storage/usage-sum.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 /** The interval for sessions, which are kept for minutes: a minute late is in time. */
@@ -100,6 +101,7 @@ export class Maintenance {
       { name: "leftovers", intervalMs: slowIntervalMs, work: (db) => this.#dropLeftovers(db) },
       { name: "callbacks", intervalMs: slowIntervalMs, work: (db) => this.#dropCallbacks(db) },
       { name: "rows", intervalMs: slowIntervalMs, work: (db) => this.#erase(db) },
+      { name: "usage", intervalMs, work: foldUsage },
       ...options.retention.flatMap(({ expiring = [] }) => expiring).map((rows) => this.#partOf(rows)),
     ];
   }
@@ -242,6 +244,11 @@ export class Maintenance {
       }
     }
   }
+}
+
+async function foldUsage(db: Db): Promise<void> {
+  await foldEndedRuns(db);
+  await deleteUsageSums(db);
 }
 
 async function deleteUsed(db: Db): Promise<void> {

@@ -53,6 +53,7 @@ export class RunQueue {
   #waitingChars = 0;
   /** When the newest piece of text came, on the monotonic clock, if no other result came after it. */
   #pieceAtMs = Number.NEGATIVE_INFINITY;
+  #firstTextMs: number | undefined;
   #inFlight: readonly LogEntry[] = [];
   #chain: LogChain;
   #lastSequence: number;
@@ -75,6 +76,11 @@ export class RunQueue {
   /** The number of results that wait for a batch. */
   get waitingRows(): number {
     return this.#waiting.length;
+  }
+
+  /** When the first text of the model came, on the monotonic clock; undefined before. */
+  get firstTextMs(): number | undefined {
+    return this.#firstTextMs;
   }
 
   /** The chain of the durable entries. */
@@ -109,8 +115,15 @@ export class RunQueue {
     const nowMs = this.#clock.monotonicMs();
     const isFlowing = isPiece(init) && nowMs - this.#pieceAtMs <= flowGapMaxMs;
     this.#pieceAtMs = isPiece(init) ? nowMs : Number.NEGATIVE_INFINITY;
+    this.#noteText(init, nowMs);
     this.#add(init, nowMs);
     return isFlowing && this.#waiting.length === 1 && this.#waitingChars < mergeCharsMax;
+  }
+
+  #noteText({ payload }: ResultInit, nowMs: number): void {
+    if (payload?.case === "messageCompleted" || (payload?.case === "messageDelta" && payload.value.chunk?.content)) {
+      this.#firstTextMs ??= nowMs;
+    }
   }
 
   #add(init: ResultInit, nowMs: number): void {
@@ -138,6 +151,9 @@ export class RunQueue {
    * ones stay until `advance`.
    */
   number(results: readonly ResultInit[]): LogEntry[] {
+    for (const result of results) {
+      this.#noteText(result, this.#clock.monotonicMs());
+    }
     return this.#encode([...this.#waiting.map((waiting) => waiting.init), ...results]);
   }
 

@@ -50,6 +50,11 @@ export class RunWriter {
     this.#queue = options.queue;
   }
 
+  /** When this writer got the run's first text, on the monotonic clock; undefined before. */
+  get firstTextMs(): number | undefined {
+    return this.#queue.firstTextMs;
+  }
+
   /**
    * Hands a result to the batch writer. Returns undefined when the driver may go on at once; else a promise that resolves when it
    * may. Both are before the result is durable. Throws when the run is lost.

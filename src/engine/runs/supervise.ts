@@ -258,14 +258,21 @@ async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly L
   }
   const durationMs = run.age_ms + deps.clock.monotonicMs() - startedMs;
   const { transcriptLength } = target;
-  return await completeRun(deps.db, writer, { run, end, transcriptLength, durationMs });
+  const firstTextMs = firstTextOf(task);
+  return await completeRun(deps.db, writer, { run, end, transcriptLength, durationMs, firstTextMs });
+}
+
+/** Returns the time from the start of the run to its first text; undefined when an earlier owner may have had it. */
+function firstTextOf({ run, writer, startedMs }: Task): number | undefined {
+  const { firstTextMs } = writer;
+  return firstTextMs === undefined || run.epoch > 1 ? undefined : Math.round(firstTextMs - startedMs);
 }
 
 async function endByStep(end: CompletedEnd | FailedEnd, task: Task): Promise<readonly LogEntry[]> {
   const { target, writer, deps } = task;
   return await writer.transact(async (trx, locked, chain) => {
     await applyEffects(trx, target, effectsOf(end), { sequences: [], chain });
-    return await endRun(trx, { run: locked, end, clock: deps.clock, chain });
+    return await endRun(trx, { run: locked, end, clock: deps.clock, chain, firstTextMs: firstTextOf(task) });
   });
 }
 

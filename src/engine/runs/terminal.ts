@@ -21,6 +21,7 @@ import { completeOwnRun } from "../storage/run-end.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import { insertCheckOfChildren, insertTreeCheck } from "../storage/run-tree.ts";
+import { insertEndedRun } from "../storage/usage-sum.ts";
 import { announceCallback } from "./callback.ts";
 import { announceTree } from "./children.ts";
 import { closeCalls } from "./close-calls.ts";
@@ -58,9 +59,15 @@ const unreadable: FailedEnd = {
 export async function completeRun(
   db: Db,
   writer: RunWriter,
-  args: { run: StartedRun; end: CompletedEnd; transcriptLength: number; durationMs: number },
+  args: {
+    run: StartedRun;
+    end: CompletedEnd;
+    transcriptLength: number;
+    durationMs: number;
+    firstTextMs?: number | undefined;
+  },
 ): Promise<readonly LogEntry[] | undefined> {
-  const { run, end, transcriptLength, durationMs } = args;
+  const { run, end, transcriptLength, durationMs, firstTextMs } = args;
   if (run.owner === null) {
     throw new Error(`run ${run.id} has no owner`);
   }
@@ -73,7 +80,15 @@ export async function completeRun(
     (results, logHash) => {
       failpoint("terminal.writing");
       const of = { id, replicaId, epoch, turn: end.turns };
-      return completeOwnRun(db, { ...of, isCalledBack, results, logHash, spent: spentOf(end), transcript });
+      return completeOwnRun(db, {
+        ...of,
+        isCalledBack,
+        results,
+        logHash,
+        spent: spentOf(end),
+        firstTextMs,
+        transcript,
+      });
     },
   );
 }
@@ -84,9 +99,15 @@ export async function completeRun(
  */
 export async function endRun(
   trx: Transaction,
-  args: { run: RunRow; end: CompletedEnd | FailedEnd; clock: Clock; chain?: LogChain },
+  args: {
+    run: RunRow;
+    end: CompletedEnd | FailedEnd;
+    clock: Clock;
+    chain?: LogChain;
+    firstTextMs?: number | undefined;
+  },
 ): Promise<LogEntry[]> {
-  const { run, end } = args;
+  const { run, end, firstTextMs } = args;
   if (!isActive(run.status)) {
     return [];
   }
@@ -105,7 +126,7 @@ export async function endRun(
   const before = await insert([...closed, ...(end.results ?? [])], first);
   const terminal = await insert([await terminalResult(trx, run, end, turns)], first + before.length);
   const entries = [...before, ...terminal];
-  await finish(trx, run, { end, turn: turns, entries, logHash: chain?.with(entries).value });
+  await finish(trx, run, { end, turn: turns, entries, logHash: chain?.with(entries).value, firstTextMs });
   failpoint("terminal.written");
   return entries;
 }
@@ -139,7 +160,13 @@ async function endUnreadableRun(trx: Transaction, args: { run: RunRow; clock: Cl
   const terminal = encodeResult({ payload: { case: "runFailed", value } }, place);
   const { sequence, bytes: payload } = terminal;
   await insertResults(trx, [{ runId: run.id, sequence, epoch: run.epoch, payload }]);
-  await finish(trx, run, { end: unreadable, turn: run.turn, entries: [terminal], logHash: undefined });
+  await finish(trx, run, {
+    end: unreadable,
+    turn: run.turn,
+    entries: [terminal],
+    logHash: undefined,
+    firstTextMs: undefined,
+  });
   return [terminal];
 }
 
@@ -161,9 +188,15 @@ interface EndOfLog {
   readonly entries: readonly LogEntry[];
   /** Undefined when entries are missing from the log. */
   readonly logHash: Uint8Array | undefined;
+  /** Undefined when it is unknown. */
+  readonly firstTextMs: number | undefined;
 }
 
-async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHash }: EndOfLog): Promise<void> {
+async function finish(
+  trx: Transaction,
+  run: RunRow,
+  { end, turn, entries, logHash, firstTextMs }: EndOfLog,
+): Promise<void> {
   const last = entries.at(-1);
   if (last === undefined) {
     throw new Error("a run ends with a terminal result");
@@ -173,6 +206,7 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
   const status = endStatus(end);
   const failure = end.kind === "failed" ? failureOf(end) : undefined;
   await finishRun(trx, { id, status, turn, sequence, terminal, logHash, spent: spentOf(end), failure });
+  await insertEndedRun(trx, { runId: id, firstTextMs });
   // The callbacks tell of the session, which a pending run has not changed.
   if (baseUrl !== null && run.status !== "pending") {
     await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });

@@ -27,6 +27,7 @@ import { lockSession, markSessionDeleted } from "../storage/session.ts";
 import { deleteStateOfSessions } from "../storage/state-value.ts";
 import { deleteToolCalls } from "../storage/tool-call.ts";
 import { deleteTranscript } from "../storage/transcript.ts";
+import { unnameUsage } from "../storage/usage-sum.ts";
 
 const sessionsPerPage = 100;
 const runsPerPage = 100;
@@ -175,6 +176,7 @@ async function purgePage(
   }
   if (run !== undefined && rows.length === 0) {
     const { terminal } = run;
+    await unnameUsage(trx, runId);
     await emptyRun(trx, { id: runId, terminal: terminal && (purgeResult(terminal) ?? terminal) });
   }
   return { purged: results.length, reached: rows.at(-1)?.sequence };

@@ -47,6 +47,8 @@ export interface RunFilter {
   readonly failureCodeNot?: string | undefined;
   /** The earliest last change, inclusive. */
   readonly changeTimeFrom?: Date | undefined;
+  /** The latest last change, exclusive. */
+  readonly changeTimeTo?: Date | undefined;
   /** The run whose child runs to select. */
   readonly parentRunId?: string | undefined;
   /** The run at the top of the tree whose other runs to select. */
@@ -161,11 +163,12 @@ function among(
 }
 
 function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: PartByChange) {
-  const { client, sessionName, changeTimeFrom, parentRunId, rootRunId } = filter;
+  const { client, sessionName, changeTimeFrom, changeTimeTo, parentRunId, rootRunId } = filter;
+  const ofOtherColumns = { ...filter, states: undefined, changeTimeFrom: undefined, changeTimeTo: undefined };
   let query = visibleRuns(db).where(sql`run.client collate "C"`, "=", client).where(condition);
   // Filters that match everything would make a match look rare to the planner, which then sorts all runs.
-  if (hasFilters({ ...filter, states: undefined, changeTimeFrom: undefined })) {
-    query = query.where(matches({ ...filter, states: undefined, changeTimeFrom: undefined }));
+  if (hasFilters(ofOtherColumns)) {
+    query = query.where(matches(ofOtherColumns));
   }
   if (sessionName !== undefined) {
     // By its id, for the index of a session's runs.
@@ -174,6 +177,9 @@ function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: Par
   }
   if (changeTimeFrom !== undefined) {
     query = query.where(changeTime, ">=", changeTimeFrom);
+  }
+  if (changeTimeTo !== undefined) {
+    query = query.where(changeTime, "<", changeTimeTo);
   }
   if (parentRunId !== undefined) {
     query = query.where("run.parent_run_id", "=", parentRunId);
@@ -299,13 +305,14 @@ function hasFilters({ client: _, sessionName: __, parentRunId: ___, rootRunId: _
 /** Returns the same statement for all combinations of filters: connections prepare a limited number of statements. */
 function matches(filter: RunFilter): Expression<SqlBool> {
   const { states, createTimeFrom, createTimeTo, agentName, runnerId, model, errorContains } = filter;
-  const { failureCode, failureCodeNot, changeTimeFrom } = filter;
+  const { failureCode, failureCodeNot, changeTimeFrom, changeTimeTo } = filter;
   const among = states === undefined ? null : textArray(states);
   return sql<SqlBool>`
     (${among}::text[] is null or run.status = any(${among}::text[]))
     and run.create_time >= coalesce(${createTimeFrom ?? null}::timestamptz, '-infinity')
     and run.create_time < coalesce(${createTimeTo ?? null}::timestamptz, 'infinity')
     and coalesce(run.end_time, ${changeOfActive}) >= coalesce(${changeTimeFrom ?? null}::timestamptz, '-infinity')
+    and coalesce(run.end_time, ${changeOfActive}) < coalesce(${changeTimeTo ?? null}::timestamptz, 'infinity')
     and coalesce(${agentName ?? null}::text, run.agent_name) is not distinct from run.agent_name
     and coalesce(${runnerId ?? null}::text, run.assigned_runner) is not distinct from run.assigned_runner
     and coalesce(${model ?? null}::text, run.model) is not distinct from run.model

@@ -20,9 +20,13 @@ export interface OwnEnd {
   /** The value of the log's hash chain after these results. */
   readonly logHash: Uint8Array;
   readonly spent: Spent;
+  /** The time from the run's start to its first text; undefined when it is unknown. */
+  readonly firstTextMs?: number | undefined;
   /** The last messages of the session's model, and the position of the first of them. */
   readonly transcript: { readonly position: number; readonly messages: readonly Uint8Array[] };
 }
+
+const unknownMs = -1;
 
 /**
  * Completes a run if its replica still owns it, its log has all earlier results, all its tool calls have results, and it is not
@@ -53,6 +57,7 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
         prompt_tokens: ["int8", ({ spent }) => spent.promptTokens],
         completion_tokens: ["int8", ({ spent }) => spent.completionTokens],
         cost_micro_usd: ["int8", ({ spent }) => spent.costMicroUsd],
+        first_text_ms: ["int8", ({ firstTextMs = unknownMs }) => firstTextMs],
       })} as given
     ), held as materialized (
       select id from replica where id in (select owner from asked) and lease_until > now() for key share
@@ -84,7 +89,9 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
         last_sequence = asked.last_sequence, terminal = asked.terminal, log_hash = asked.log_hash, end_time = now(),
         prompt_tokens = asked.prompt_tokens, completion_tokens = asked.completion_tokens, cost_micro_usd = asked.cost_micro_usd
       from own join asked using (id) where run.id = own.id
-      returning run.id, run.client, run.session, run.last_sequence, run.callback_url
+      returning run.id, run.client, run.session, run.last_sequence, run.callback_url, asked.first_text_ms
+    ), noted as (
+      insert into ended_run (run_id, first_text_ms) select id, nullif(first_text_ms, ${sql.lit(unknownMs)}) from finished
     )${called}
     select id from finished`.execute(db);
   const finished = new Set(rows.map(({ id }) => id));

@@ -22,6 +22,8 @@ declare module "../../platform/database/schema.ts" {
     work_dir_claim: WorkDirClaimTable;
     tree_check: TreeCheckTable;
     state_value: StateValueTable;
+    ended_run: EndedRunTable;
+    usage_sum: UsageSumTable;
   }
 }
 
@@ -170,6 +172,30 @@ export interface ToolCallTable {
 export interface TreeCheckTable {
   position: GeneratedAlways<number>;
   run_id: string;
+}
+
+/** A run that has ended and is not in the sums yet. */
+export interface EndedRunTable {
+  position: GeneratedAlways<number>;
+  run_id: string;
+  first_text_ms: number | null;
+}
+
+/** What the runs used that ended in a period. */
+export interface UsageSumTable {
+  client: string;
+  seconds: number;
+  start_time: Date;
+  agent_name: string;
+  model: string;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cost_micro_usd: number;
+  durations: number[];
+  first_texts: number[];
 }
 
 /** An approval that a run requests. */

@@ -332,7 +332,9 @@ type ListRunsRequest struct {
 	// Exact code of a failure to leave out, such as `rejected`; unset means none.
 	FailureCodeNot string `protobuf:"bytes,16,opt,name=failure_code_not,json=failureCodeNot,proto3" json:"failure_code_not,omitempty"`
 	// True also counts the runs that match the filters.
-	Count         bool `protobuf:"varint,17,opt,name=count,proto3" json:"count,omitempty"`
+	Count bool `protobuf:"varint,17,opt,name=count,proto3" json:"count,omitempty"`
+	// Latest time of the last change, exclusive; unset means no limit.
+	ChangeTimeTo  *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=change_time_to,json=changeTimeTo,proto3" json:"change_time_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -484,6 +486,13 @@ func (x *ListRunsRequest) GetCount() bool {
 		return x.Count
 	}
 	return false
+}
+
+func (x *ListRunsRequest) GetChangeTimeTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ChangeTimeTo
+	}
+	return nil
 }
 
 // Response of ListRuns.
@@ -1423,7 +1432,7 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x127\n" +
 	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\a\xa2\xd9\xf4\a\x02\x10\x01R\bmessages\x12&\n" +
 	"\x05agent\x18\x03 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x12)\n" +
-	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xd5\a\n" +
+	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xaa\b\n" +
 	"\x0fListRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12'\n" +
@@ -1446,7 +1455,8 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x10change_time_from\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\x0echangeTimeFrom\x12+\n" +
 	"\ffailure_code\x18\x0f \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\vfailureCode\x122\n" +
 	"\x10failure_code_not\x18\x10 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x0efailureCodeNot\x12\x14\n" +
-	"\x05count\x18\x11 \x01(\bR\x05count\"G\n" +
+	"\x05count\x18\x11 \x01(\bR\x05count\x12S\n" +
+	"\x0echange_time_to\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\fchangeTimeTo\"G\n" +
 	"\x05Order\x12\x15\n" +
 	"\x11ORDER_UNSPECIFIED\x10\x00\x12'\n" +
 	"\x11ORDER_CHANGE_TIME\x10\x01\x1a\x10\xc2\xd9\xf4\a\vchange_time\"\x9a\x01\n" +
@@ -1582,39 +1592,40 @@ var file_runnel_v1_run_service_proto_depIdxs = []int32{
 	26, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
 	0,  // 6: runnel.v1.ListRunsRequest.order:type_name -> runnel.v1.ListRunsRequest.Order
 	26, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
-	22, // 8: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
-	22, // 9: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
-	27, // 10: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
-	27, // 11: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
-	27, // 12: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
-	22, // 13: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
-	26, // 14: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	26, // 15: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
-	1,  // 16: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
-	3,  // 17: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
-	5,  // 18: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
-	19, // 19: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
-	7,  // 20: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
-	9,  // 21: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
-	11, // 22: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
-	13, // 23: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
-	15, // 24: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
-	17, // 25: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
-	2,  // 26: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
-	4,  // 27: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
-	6,  // 28: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
-	20, // 29: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
-	8,  // 30: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
-	10, // 31: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
-	12, // 32: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
-	14, // 33: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
-	16, // 34: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
-	18, // 35: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
-	26, // [26:36] is the sub-list for method output_type
-	16, // [16:26] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	26, // 8: runnel.v1.ListRunsRequest.change_time_to:type_name -> google.protobuf.Timestamp
+	22, // 9: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
+	22, // 10: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
+	27, // 11: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
+	27, // 12: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
+	27, // 13: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
+	22, // 14: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
+	26, // 15: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	26, // 16: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	1,  // 17: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
+	3,  // 18: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
+	5,  // 19: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
+	19, // 20: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
+	7,  // 21: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
+	9,  // 22: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
+	11, // 23: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
+	13, // 24: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
+	15, // 25: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
+	17, // 26: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
+	2,  // 27: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
+	4,  // 28: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
+	6,  // 29: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
+	20, // 30: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
+	8,  // 31: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
+	10, // 32: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
+	12, // 33: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
+	14, // 34: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
+	16, // 35: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
+	18, // 36: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
+	27, // [27:37] is the sub-list for method output_type
+	17, // [17:27] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_run_service_proto_init() }

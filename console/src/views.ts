@@ -56,6 +56,12 @@ export const views: readonly View[] = [
   },
   ...forumViews,
   {
+    path: "/plots",
+    title: "Plots",
+    component: lazy(() => import("./plots/plots-view.tsx")),
+    navigation: { icon: "plot", key: "g p" },
+  },
+  {
     path: "/usage",
     title: "Usage",
     component: lazy(() => import("./usage/usage-view.tsx")),

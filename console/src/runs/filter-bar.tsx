@@ -5,10 +5,9 @@ import { Link, useSearchParams } from "wouter";
 import { withParameter } from "../lib/parameters.ts";
 import { Icon } from "../ui/icon.tsx";
 import { stateNames } from "../ui/state-label.tsx";
-import { offeredStates, spans, type TextField, textFields } from "./runs-filter.ts";
+import { offeredStates, spans, type TextField, textFields, timeIn } from "./runs-filter.ts";
 
 export function FilterBar({ search }: { readonly search: RefObject<HTMLInputElement | null> }) {
-  const id = useId();
   const [parameters, setParameters] = useSearchParams();
   const named = new Set((parameters.get("state") ?? "").split(",").filter((name) => name !== ""));
   const change = (name: string, value: string): void =>
@@ -31,22 +30,7 @@ export function FilterBar({ search }: { readonly search: RefObject<HTMLInputElem
           </label>
         ))}
       </fieldset>
-      <label className="unseen" htmlFor={`${id}since`}>
-        Started
-      </label>
-      <select
-        id={`${id}since`}
-        className="input"
-        value={parameters.get("since") ?? ""}
-        onChange={(event) => change("since", event.currentTarget.value)}
-      >
-        <option value="">any time</option>
-        {Object.keys(spans).map((span) => (
-          <option key={span} value={span}>
-            last {span}
-          </option>
-        ))}
-      </select>
+      <TimeFilter />
       <TextFilter search={search} onAdd={change} />
       {(Object.keys(textFields) as TextField[])
         .filter((field) => parameters.has(field))
@@ -64,6 +48,83 @@ export function FilterBar({ search }: { readonly search: RefObject<HTMLInputElem
       )}
     </search>
   );
+}
+
+const ownSpan = "own";
+
+/** A span that ends now, or one with a beginning and an end, of which one may be open. */
+function TimeFilter() {
+  const id = useId();
+  const [parameters, setParameters] = useSearchParams();
+  const [isOpen, setOpen] = useState(false);
+  const hasOwn = parameters.has("from") || parameters.has("to") || (isOpen && !parameters.has("since"));
+  const change = (changes: Readonly<Record<string, string>>): void =>
+    setParameters(
+      (current) => Object.entries(changes).reduce((next, [name, value]) => withParameter(next, name, value), current),
+      {
+        replace: true,
+      },
+    );
+  return (
+    <>
+      <label className="unseen" htmlFor={`${id}since`}>
+        Time
+      </label>
+      <select
+        id={`${id}since`}
+        className="input"
+        value={hasOwn ? ownSpan : (parameters.get("since") ?? "")}
+        onChange={({ currentTarget: { value } }) => {
+          setOpen(value === ownSpan);
+          change({ since: value === ownSpan ? "" : value, ...(value !== ownSpan && { from: "", to: "", time: "" }) });
+        }}
+      >
+        <option value="">any time</option>
+        {Object.keys(spans).map((span) => (
+          <option key={span} value={span}>
+            last {span}
+          </option>
+        ))}
+        <option value={ownSpan}>from … to …</option>
+      </select>
+      {hasOwn && (
+        <fieldset className="own-span">
+          <legend className="unseen">From … to …</legend>
+          <select
+            className="input"
+            aria-label="Which time"
+            value={parameters.get("time") ?? ""}
+            onChange={(event) => change({ time: event.currentTarget.value })}
+          >
+            <option value="">created</option>
+            <option value="changed">last changed</option>
+          </select>
+          {(["from", "to"] as const).map((name) => (
+            <label key={name}>
+              {name}{" "}
+              <input
+                type="datetime-local"
+                step="1"
+                className="input"
+                value={toLocal(timeIn(parameters, name))}
+                onChange={(event) => change({ [name]: toAddress(event.currentTarget.value) })}
+              />
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+/** Returns a time as the field takes it, in the time zone of the browser. Example: `2026-11-21T14:05:00`. */
+function toLocal(ms: number | undefined): string {
+  return ms === undefined ? "" : new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+function toAddress(local: string): string {
+  const ms = Date.parse(local);
+  return Number.isNaN(ms) ? "" : new Date(ms).toISOString();
 }
 
 /** One field for all texts: choose what it is compared with, type, press Enter. */

@@ -1,9 +1,14 @@
 // The filter of the list of runs. It lives in the address, so a link shows the same list.
 
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
-import { type CancelRunsRequest, CancelRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
+import {
+  type CancelRunsRequest,
+  CancelRunsRequestSchema,
+  ListRunsRequest_Order,
+} from "#gen/runnel/v1/run_service_pb.js";
+import { msOf } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
 import { stateNames } from "../ui/state-label.tsx";
 
@@ -29,8 +34,12 @@ export const spans = {
 
 export interface RunsFilter extends Readonly<Record<TextField, string>> {
   readonly states: readonly Run_State[];
-  /** Earliest creation time; undefined means any. */
+  /** Earliest time, inclusive; undefined means any. */
   readonly fromMs: number | undefined;
+  /** Latest time, exclusive; undefined means any. */
+  readonly toMs: number | undefined;
+  /** Whether the times are those of the last change, which for an ended run is its end. Else they are those of its creation. */
+  readonly isByChange: boolean;
 }
 
 /** Reads a filter. Unknown values count as unset. */
@@ -43,12 +52,21 @@ export function readFilter(parameters: URLSearchParams, nowMs: number): RunsFilt
     ...(Object.fromEntries(texts) as Record<TextField, string>),
     states: states.filter((state) => state !== Run_State.UNSPECIFIED),
     // By the minute, so that the same list is asked for while one looks at it.
-    fromMs: span === undefined ? undefined : Math.floor((nowMs - span) / 60_000) * 60_000,
+    fromMs: span === undefined ? timeIn(parameters, "from") : Math.floor((nowMs - span) / 60_000) * 60_000,
+    toMs: span === undefined ? timeIn(parameters, "to") : undefined,
+    isByChange: parameters.get("time") === "changed",
   };
 }
 
+/** Returns a time of an address in milliseconds; undefined without a valid one. */
+export function timeIn(parameters: URLSearchParams, name: string): number | undefined {
+  const ms = Date.parse(parameters.get(name) ?? "");
+  return Number.isNaN(ms) || ms < 0 ? undefined : ms;
+}
+
 /** Returns the request of a filter, for ListRuns. */
-export function toRequest({ states, fromMs, session, agent, model, runner, error }: RunsFilter) {
+export function toRequest({ states, fromMs, toMs, isByChange, session, agent, model, runner, error }: RunsFilter) {
+  const [from, to] = [fromMs, toMs].map((ms) => (ms === undefined ? undefined : timestampFromMs(ms)));
   return {
     states: [...states],
     sessionId: session,
@@ -56,13 +74,16 @@ export function toRequest({ states, fromMs, session, agent, model, runner, error
     model,
     runnerId: runner,
     errorContains: error,
-    ...(fromMs !== undefined && { createTimeFrom: timestampFromMs(fromMs) }),
+    ...(from && { [isByChange ? "changeTimeFrom" : "createTimeFrom"]: from }),
+    ...(to && { [isByChange ? "changeTimeTo" : "createTimeTo"]: to }),
+    ...(isByChange && { order: ListRunsRequest_Order.CHANGE_TIME }),
   };
 }
 
 /** Whether a run that has changed belongs to the list. */
 function matches(run: Run, filter: RunsFilter): boolean {
-  const { states, fromMs, session, agent, model, runner, error } = filter;
+  const { states, fromMs, toMs, session, agent, model, runner, error } = filter;
+  const timeMs = timeOf(run, filter);
   return (
     (agent === "" || run.agentName === agent) &&
     (states.length === 0 || states.includes(run.state)) &&
@@ -70,8 +91,13 @@ function matches(run: Run, filter: RunsFilter): boolean {
     (model === "" || run.model === model) &&
     (runner === "" || run.runnerId === runner) &&
     (error === "" || `${run.failureCode} ${run.error}`.toLowerCase().includes(error.toLowerCase())) &&
-    (fromMs === undefined || run.createTime === undefined || timestampMs(run.createTime) >= fromMs)
+    (fromMs === undefined || timeMs === undefined || timeMs >= fromMs) &&
+    (toMs === undefined || timeMs === undefined || timeMs < toMs)
   );
+}
+
+function timeOf({ createTime, changeTime }: Run, { isByChange }: RunsFilter): number | undefined {
+  return msOf(isByChange ? changeTime : createTime);
 }
 
 /**
@@ -81,12 +107,11 @@ function matches(run: Run, filter: RunsFilter): boolean {
 export function toCancelRequest(filter: RunsFilter): CancelRunsRequest | undefined {
   const active = [Run_State.QUEUED, Run_State.RUNNING, Run_State.WAITING];
   const hasAllActive = filter.states.length === 0 || active.every((state) => filter.states.includes(state));
-  if (!hasAllActive || filter.error !== "") {
+  if (!hasAllActive || filter.error !== "" || filter.isByChange) {
     return undefined;
   }
-  const { sessionId, agentName, model, runnerId, createTimeFrom } = toRequest(filter);
-  const request = { sessionId, agentName, model, runnerId, all: true };
-  return create(CancelRunsRequestSchema, { ...request, ...(createTimeFrom && { createTimeFrom }) });
+  const { states: _, errorContains: __, ...request } = toRequest(filter);
+  return create(CancelRunsRequestSchema, { ...request, all: true });
 }
 
 /** Lists the states that a filter offers. */
@@ -104,8 +129,14 @@ export function mergeRuns(listed: readonly Run[], changed: ReadonlyMap<string, R
   const ids = new Set(listed.map(({ runId }) => runId));
   const current = listed.map((run) => changed.get(run.runId) ?? run).filter((run) => matches(run, filter));
   const added = [...changed.values()].filter((run) => !ids.has(run.runId) && matches(run, filter));
-  // Runs that began before the end of the list are on a page that is not loaded, unless they are active.
-  const oldest = listed.at(-1)?.runId ?? "";
-  const shown = added.filter((run) => run.runId > oldest || isActive(run.state));
-  return [...current, ...shown].sort((one, other) => (one.runId < other.runId ? 1 : -1));
+  const newestFirst = (one: Run, other: Run): number => {
+    const byChange = filter.isByChange ? (timeOf(other, filter) ?? 0) - (timeOf(one, filter) ?? 0) : 0;
+    return byChange || (one.runId < other.runId ? 1 : -1);
+  };
+  // Runs behind the end of the list are on a page that is not loaded, unless they are active.
+  const oldest = listed.at(-1);
+  const shown = added.filter(
+    (run) => oldest === undefined || newestFirst(run, oldest) < 0 || (!filter.isByChange && isActive(run.state)),
+  );
+  return [...current, ...shown].sort(newestFirst);
 }

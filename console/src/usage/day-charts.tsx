@@ -2,9 +2,9 @@
 
 import { useMemo, useState } from "react";
 import { formatCount, formatDay, formatExactCost, formatShort } from "../lib/format.ts";
+import { Chart } from "../ui/chart.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { TableHead } from "../ui/table-head.tsx";
-import { Chart } from "./chart.tsx";
 import { type Amounts, noAmounts, sumBy, type Usage } from "./usage-data.ts";
 
 export function DayCharts({ days, rows }: { readonly days: readonly string[]; readonly rows: Usage["rows"] }) {
@@ -13,7 +13,15 @@ export function DayCharts({ days, rows }: { readonly days: readonly string[]; re
     const sums = sumBy(rows, ({ day }) => day);
     return days.map((day) => sums.get(day) ?? noAmounts);
   }, [days, rows]);
-  const chosen = { days, shown: shown === undefined ? undefined : Math.min(shown, days.length - 1), onShow: setShown };
+  const periods = useMemo(
+    () => days.map((day) => ({ name: formatDay(day), tick: formatDay(day).replace(/ \d+$/, "") })),
+    [days],
+  );
+  const last = days.length - 1;
+  const chosen = {
+    ...{ periods, span: `${days.length} days`, onShow: setShown },
+    shown: shown === undefined ? undefined : Math.min(shown, last),
+  };
   const counts = { format: formatCount, formatTick: (count: number) => shorten(formatShort(count)) };
   return (
     <section className="panel" aria-labelledby="usage-days">

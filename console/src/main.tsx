@@ -9,6 +9,7 @@ import "./style/components.css";
 import "./style/frame.css";
 import "./style/runs.css";
 import "./style/run.css";
+import "./style/compare.css";
 import "./style/tree.css";
 import "./style/new-run.css";
 import "./style/proof.css";

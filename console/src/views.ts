@@ -16,6 +16,7 @@ export const views: readonly View[] = [
   { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r" } },
   { path: "/runs/:runId", title: "Run", component: RunView },
   { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
+  { path: "/compare", title: "Compare", component: lazy(() => import("./compare/compare-view.tsx")) },
   {
     path: "/new",
     title: "New run",

@@ -57,6 +57,10 @@ export function RunHeader({
             <Icon name="link" />
             Share
           </button>
+          <Link href={`/compare?a=${run.runId}`} className="button">
+            <Icon name="swap" />
+            Compare
+          </Link>
           {!isRunning && (
             <Link href={`/runs/${run.runId}/receipt`} className="button">
               <Icon name="seal" />

@@ -39,12 +39,17 @@ export function RunsTable({
   runs,
   nowMs,
   hasMore,
+  marked,
+  onMark,
   onEnd,
   onOpen,
 }: {
   readonly runs: readonly Run[];
   readonly nowMs: number;
   readonly hasMore: boolean;
+  /** The ids of the runs to compare. */
+  readonly marked: readonly string[];
+  readonly onMark: (runId: string) => void;
   readonly onEnd: () => void;
   readonly onOpen: (runId: string) => void;
 }) {
@@ -112,7 +117,19 @@ export function RunsTable({
         }}
         render={(row) => {
           const run = runs[row];
-          return run && <RunRow run={run} index={row} nowMs={shownTime(run, nowMs)} onFocus={choose} onLeave={leave} />;
+          return (
+            run && (
+              <RunRow
+                run={run}
+                index={row}
+                nowMs={shownTime(run, nowMs)}
+                isMarked={marked.includes(run.runId)}
+                onMark={onMark}
+                onFocus={choose}
+                onLeave={leave}
+              />
+            )
+          );
         }}
       />
     </div>
@@ -130,12 +147,16 @@ const RunRow = memo(function RunRow({
   run,
   index,
   nowMs,
+  isMarked,
+  onMark,
   onFocus,
   onLeave,
 }: {
   readonly run: Run;
   readonly index: number;
   readonly nowMs: number;
+  readonly isMarked: boolean;
+  readonly onMark: (runId: string) => void;
   readonly onFocus: (runId: string) => void;
   readonly onLeave: (runId: string) => void;
 }) {
@@ -147,6 +168,14 @@ const RunRow = memo(function RunRow({
   return (
     <div className="run-row" role="row" aria-rowindex={index + 2}>
       <span role="cell" data-column="state">
+        <label className="mark">
+          <input
+            type="checkbox"
+            checked={isMarked}
+            aria-label={`Compare ${shortId(run.runId)}`}
+            onChange={() => onMark(run.runId)}
+          />
+        </label>
         <StateLabel state={run.state} />
       </span>
       <span role="cell" data-column="run">

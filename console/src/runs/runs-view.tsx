@@ -2,7 +2,7 @@
 
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -39,6 +39,14 @@ export function RunsView() {
   const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
   const active = runs.filter(({ state }) => isActive(state));
   const [isCancelling, setCancelling] = useState(false);
+  const [marked, setMarked] = useState<readonly string[]>([]);
+  // A third mark takes the place of the first.
+  const mark = useCallback(
+    (runId: string): void =>
+      setMarked((now) => (now.includes(runId) ? now.filter((id) => id !== runId) : [...now.slice(-1), runId])),
+    [],
+  );
+  const [a, b] = marked;
   const search = useRef<HTMLInputElement>(null);
   useShortcuts({ "/": () => search.current?.focus() });
   return (
@@ -47,6 +55,12 @@ export function RunsView() {
         <h1>Runs</h1>
         <StreamBadge phase={changes.phase} />
         <div className="spacer" />
+        {a !== undefined && (
+          <Link href={`/compare?${new URLSearchParams({ a, ...(b !== undefined && { b }) })}`} className="button">
+            <Icon name="swap" />
+            {b === undefined ? "Compare with another" : "Compare the two"}
+          </Link>
+        )}
         {active.length > 0 && (
           <button type="button" className="button" onClick={() => setCancelling(true)}>
             <Icon name="stop" />
@@ -63,6 +77,8 @@ export function RunsView() {
         list={list}
         runs={runs}
         isFiltered={query !== ""}
+        marked={marked}
+        onMark={mark}
         onMore={() => {
           if (list.hasNextPage && !list.isFetchingNextPage) {
             void list.fetchNextPage();
@@ -85,11 +101,15 @@ function Body({
   list,
   runs,
   isFiltered,
+  marked,
+  onMark,
   onMore,
 }: {
   readonly list: List;
   readonly runs: readonly Run[];
   readonly isFiltered: boolean;
+  readonly marked: readonly string[];
+  readonly onMark: (runId: string) => void;
   readonly onMore: () => void;
 }) {
   const [, navigate] = useLocation();
@@ -121,6 +141,8 @@ function Body({
       runs={runs}
       nowMs={nowMs}
       hasMore={list.hasNextPage}
+      marked={marked}
+      onMark={onMark}
       onEnd={onMore}
       onOpen={(runId) => navigate(`/runs/${runId}`)}
     />

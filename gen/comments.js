@@ -7910,12 +7910,28 @@ export const comments = new Map(
   "Request of ListMessages."
  ],
  [
+  "runnel.v1.ListMessagesRequest.Order",
+  "Order of a list."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest.Order.ORDER_NEWEST_FIRST",
+  "Newest first, as a reader needs them who begins at the end of a long conversation."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest.Order.ORDER_UNSPECIFIED",
+  "Unspecified: oldest first."
+ ],
+ [
+  "runnel.v1.ListMessagesRequest.order",
+  "Order of the messages; unset means oldest first."
+ ],
+ [
   "runnel.v1.ListMessagesRequest.page_size",
   "Maximum number of messages to return: 1 to 250; 0 means 50. A page of large messages may be shorter."
  ],
  [
   "runnel.v1.ListMessagesRequest.page_token",
-  "`next_page_token` of the previous page; unset means the first page."
+  "`next_page_token` of the previous page, with the same order; unset means the first page."
  ],
  [
   "runnel.v1.ListMessagesRequest.session_id",
@@ -7927,7 +7943,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListMessagesResponse.messages",
-  "The messages, oldest first."
+  "The messages, in the order of the request."
  ],
  [
   "runnel.v1.ListMessagesResponse.next_page_token",
@@ -8130,12 +8146,24 @@ export const comments = new Map(
   "Request of ListSessions."
  ],
  [
+  "runnel.v1.ListSessionsRequest.agent_name",
+  "Exact name of the agent of the latest run; unset means any."
+ ],
+ [
+  "runnel.v1.ListSessionsRequest.fork_of",
+  "Id of a session: returns only its forks, without forks of these; unset means any. Forks from before an upgrade to a version with this filter are left out."
+ ],
+ [
   "runnel.v1.ListSessionsRequest.page_size",
   "Maximum number of sessions to return: 1 to 250; 0 means 50."
  ],
  [
   "runnel.v1.ListSessionsRequest.page_token",
-  "`next_page_token` of the previous page; unset means the first page."
+  "`next_page_token` of the previous page, with the same filters; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListSessionsRequest.states",
+  "States to return; empty means all."
  ],
  [
   "runnel.v1.ListSessionsResponse",
@@ -9470,6 +9498,10 @@ export const comments = new Map(
   "The `annotations` of the CreateSession call; unset when it had none."
  ],
  [
+  "runnel.v1.Session.change_time",
+  "Time of the last activity: `Run.change_time` of the latest run, or the creation before the first message. Set by ListSessions alone."
+ ],
+ [
   "runnel.v1.Session.created_at",
   "Time of creation."
  ],
@@ -9500,6 +9532,10 @@ export const comments = new Map(
  [
   "runnel.v1.Session.output",
   "Output of the latest run."
+ ],
+ [
+  "runnel.v1.Session.run_count",
+  "Number of runs that are not deleted; 100 means 100 or more. Set by ListSessions alone."
  ],
  [
   "runnel.v1.Session.session_id",
@@ -9559,7 +9595,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SessionService.ListMessages",
-  "Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is complete."
+  "Lists the messages of a session: what its model has received and produced. A message appears here when it is complete."
  ],
  [
   "runnel.v1.SessionService.ListPresets",
@@ -9567,7 +9603,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SessionService.ListSessions",
-  "Lists the sessions of the calling client, newest first."
+  "Lists the sessions of the calling client, newest first: those that match all filters that are set."
  ],
  [
   "runnel.v1.SessionService.PurgeSession",

@@ -8,13 +8,14 @@ import {
   type CreateSessionRequest,
   type CreateSessionResponse,
   CreateSessionResponseSchema,
+  ListMessagesRequest_Order,
   SessionService,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { announceCallback } from "../engine/runs/callback.ts";
 import { cancelRunWithin } from "../engine/runs/cancel.ts";
 import { callbackUrlOf, checkCallback } from "../engine/sessions/callback.ts";
 import { purgeSession } from "../engine/sessions/purge.ts";
-import { sessionToProto } from "../engine/sessions/to-proto.ts";
+import { listedToProto, sessionToProto, statusesOf } from "../engine/sessions/to-proto.ts";
 import { listPendingRuns } from "../engine/storage/pending-run.ts";
 import {
   findSession,
@@ -58,11 +59,19 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
     listSessions: async (request, context) => {
       const client = clientOf(context);
       const limit = pageSize(request.pageSize);
-      const scope = ["sessions", client];
+      const { states, agentName, forkOf } = request;
+      const filters = [...states.toSorted().map(String), agentName, forkOf];
+      const scope = ["sessions", client, ...(filters.join("") === "" ? [] : filters)];
       const before = deps.cursors.decode(scope, request.pageToken);
-      const rows = await listSessions(deps.db, { client, before, limit });
+      const filter = {
+        client,
+        runStatuses: states.length === 0 ? undefined : states.flatMap(statusesOf),
+        agentName: agentName || undefined,
+        forkOf: forkOf || undefined,
+      };
+      const rows = await listSessions(deps.db, filter, { before, limit });
       return {
-        sessions: rows.map(sessionToProto),
+        sessions: rows.map(listedToProto),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
@@ -70,12 +79,14 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
       await deleteSession(deps, clientOf(context), sessionId);
       return { status: "deleted" };
     },
-    listMessages: async ({ sessionId, pageSize: asked, pageToken }, context) => {
+    listMessages: async ({ sessionId, pageSize: asked, pageToken, order }, context) => {
       const client = clientOf(context);
       const { id } = await requireSession(deps.db, client, sessionId);
-      const scope = ["messages", client, id];
-      const from = Number(deps.cursors.decode(scope, pageToken) ?? 0);
-      const page = { session: id, from, rowsMax: pageSize(asked), bytesMax: pageBytesMax };
+      const newestFirst = order === ListMessagesRequest_Order.NEWEST_FIRST;
+      const scope = ["messages", client, id, ...(newestFirst ? ["newest first"] : [])];
+      const position = deps.cursors.decode(scope, pageToken);
+      const from = position === undefined ? undefined : Number(position);
+      const page = { session: id, from, newestFirst, rowsMax: pageSize(asked), bytesMax: pageBytesMax };
       const { rows, hasMore } = await readTranscriptPage(deps.db, page);
       return {
         messages: rows.map(({ position, runId, message }) => ({
@@ -84,7 +95,7 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
           message: fromBinary(MessageSchema, message),
         })),
         nextPageToken: nextTokenOf({ rows, hasMore }, ({ position }) =>
-          deps.cursors.encode(scope, String(position + 1)),
+          deps.cursors.encode(scope, String(position + (newestFirst ? -1 : 1))),
         ),
       };
     },
@@ -179,7 +190,8 @@ async function insertFork(
   const { agent, callback } = origin;
   const id = newUuid(deps.clock.nowMs());
   const asked = { ...request, ...(agent && { agent }), ...(callback && { callback }) };
-  const response = await insertInPlace(trx, deps, client, asked, { id, fork: origin.encoded });
+  const own = { id, fork: origin.encoded, forkedFrom: origin.session.id };
+  const response = await insertInPlace(trx, deps, client, asked, own);
   await copyMessages(trx, origin, id);
   return response;
 }
@@ -203,6 +215,7 @@ type NewSessionRequest = Pick<CreateSessionRequest, "sessionId" | "workDir" | "a
 interface OwnValues {
   readonly id: string;
   readonly fork: Uint8Array;
+  readonly forkedFrom: string;
 }
 
 /** Inserts a session whose directory, if it names one, is the client's. */

@@ -1,6 +1,8 @@
 // What callers may rely on about sessions, case by case, over every surface: their life, their limits, who sees them.
 
 import { describe, expect } from "vitest";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
+import { ListMessagesRequest_Order } from "#gen/runnel/v1/session_service_pb.js";
 import { answer } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import {
@@ -200,6 +202,78 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       expect(await countRuns(service.databaseUrl)).toBe(1);
       expect(provider.requests).toHaveLength(1);
     });
+  });
+
+  test("are listed by filters, with their runs and their last activity, and so are their forks", async ({
+    provider,
+    api,
+    service,
+  }) => {
+    provider.respond(answer("one"), answer("two"), (wire) => wire.reply(401, "no"));
+    const { sessionId: origin, runId } = await startConversation(api);
+    await readSession(api, origin);
+    await api.sendMessage({ sessionId: origin, message: "again" });
+    await readSession(api, origin);
+    const { session_id: afterRun } = await api.createSession({ fork: { sessionId: origin, runId } });
+    const { session_id: ofFork } = await api.createSession({ fork: { sessionId: afterRun } });
+    const { session_id: failed } = await api.createSession({ agent: { name: "editor" } });
+    await api.sendMessage({ sessionId: failed, message: "fail" });
+    await readSession(api, failed);
+    const list = async (filter: Parameters<typeof api.listSessions>[0]) =>
+      (await api.listSessions(filter)).sessions.map((each) => [each.session_id, each.status, each.run_count]);
+    expect(await list({})).toEqual([
+      [failed, "failed", 1],
+      [ofFork, "created", 0],
+      [afterRun, "created", 0],
+      [origin, "completed", 2],
+    ]);
+    const { CREATED, COMPLETED, FAILED } = Session_State;
+    expect(await list({ states: [CREATED] })).toEqual([
+      [ofFork, "created", 0],
+      [afterRun, "created", 0],
+    ]);
+    expect(await list({ states: [FAILED, COMPLETED] })).toEqual([
+      [failed, "failed", 1],
+      [origin, "completed", 2],
+    ]);
+    expect(await list({ agentName: "editor" })).toEqual([[failed, "failed", 1]]);
+    expect(await list({ agentName: "edit" })).toEqual([]);
+    expect(await list({ forkOf: origin })).toEqual([[afterRun, "created", 0]]);
+    expect(await list({ forkOf: ofFork })).toEqual([]);
+    expect(await list({ forkOf: "unknown" })).toEqual([]);
+    expect((await kind.connect(service, "stranger").listSessions({ forkOf: origin })).sessions).toEqual([]);
+    const latest = await api.getRun(String((await api.getSession(origin)).latest_run_id));
+    const { sessions, next_page_token: pageToken } = await api.listSessions({ states: [COMPLETED], pageSize: 1 });
+    expect(sessions[0]?.change_time).toBe(latest.change_time);
+    await expectRefused(api.listSessions({ states: [FAILED], pageSize: 1, pageToken: pageToken ?? "" }), {
+      grpcCode: "INVALID_ARGUMENT",
+      httpStatus: 400,
+      reason: "CURSOR_INVALID",
+      text: /^page_token was not made for this list/,
+    });
+  });
+
+  test("page through their messages from either end", async ({ provider, api }) => {
+    provider.respond(answer("4"));
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+    const messages = ["user", "assistant", "user"].map((role, index) => ({
+      role,
+      content: { case: "text" as const, value: `${index + 1}` },
+    }));
+    await api.sendMessage({ sessionId, messages });
+    await readSession(api, sessionId);
+    const numbers = async (order: ListMessagesRequest_Order) =>
+      (await pages((pageToken) => api.listMessages({ sessionId, pageSize: 2, pageToken, order }))).map((page) =>
+        page.messages.map(({ number }) => number),
+      );
+    expect(await numbers(ListMessagesRequest_Order.NEWEST_FIRST)).toEqual([
+      [4, 3],
+      [2, 1],
+    ]);
+    expect(await numbers(ListMessagesRequest_Order.UNSPECIFIED)).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
   });
 
   test("page through every list, and each list accepts only its own tokens", async ({ provider, api, service }) => {

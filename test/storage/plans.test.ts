@@ -92,7 +92,7 @@ test("starting and completing a run reads that run alone, however many there are
 test("a page of a client's sessions reads no more rows than the page", async () => {
   const { db } = await openQuietStore();
   await addRun(db);
-  const ask = async (): Promise<void> => void (await listSessions(db, { client, before: undefined, limit: 5 }));
+  const ask = async (): Promise<void> => void (await listSessions(db, { client }, { before: undefined, limit: 5 }));
   await repeat(ask);
   await addSessions(db);
   const { read, full } = await countReads(db, "session", ask);

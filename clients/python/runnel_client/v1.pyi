@@ -431,8 +431,12 @@ class Session(_Message):
     """The session that this one continues; unset for a session that began empty."""
     annotations: _str
     """The `annotations` of the CreateSession call; unset when it had none."""
-    def __init__(self, *, session_id: _str | None = ..., name: _str | None = ..., model: _str | None = ..., status: Session.State | _str | None = ..., output: _str | None = ..., error: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ..., created_at: _datetime | _Mapping[_str, _Any] | None = ..., latest_run_id: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., fork: Fork | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["created_at", "usage", "fork"]) -> _bool: ...
+    change_time: _Timestamp
+    """Time of the last activity: `Run.change_time` of the latest run, or the creation before the first message. Set by ListSessions alone."""
+    run_count: _int
+    """Number of runs that are not deleted; 100 means 100 or more. Set by ListSessions alone."""
+    def __init__(self, *, session_id: _str | None = ..., name: _str | None = ..., model: _str | None = ..., status: Session.State | _str | None = ..., output: _str | None = ..., error: _str | None = ..., turns: _int | None = ..., duration_ms: _int | None = ..., created_at: _datetime | _Mapping[_str, _Any] | None = ..., latest_run_id: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., fork: Fork | _Mapping[_str, _Any] | None = ..., annotations: _str | None = ..., change_time: _datetime | _Mapping[_str, _Any] | None = ..., run_count: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["created_at", "usage", "fork", "change_time", "run_count"]) -> _bool: ...
 
 class Fork(_Message):
     """The place in another session from which a session continues. Set `run_id`, `message_count` or neither."""
@@ -2793,8 +2797,17 @@ class ListSessionsRequest(_Message):
     page_size: _int
     """Maximum number of sessions to return: 1 to 250; 0 means 50."""
     page_token: _str
-    """`next_page_token` of the previous page; unset means the first page."""
-    def __init__(self, *, page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+    """`next_page_token` of the previous page, with the same filters; unset means the first page."""
+    states: _Scalars[Session.State]
+    """States to return; empty means all."""
+    agent_name: _str
+    """Exact name of the agent of the latest run; unset means any."""
+    fork_of: _str
+    """
+    Id of a session: returns only its forks, without forks of these; unset means any. Forks from before an upgrade to a version with
+    this filter are left out.
+    """
+    def __init__(self, *, page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Session.State | _str] | None = ..., agent_name: _str | None = ..., fork_of: _str | None = ...) -> None: ...
 
 class ListSessionsResponse(_Message):
     """Response of ListSessions."""
@@ -2904,18 +2917,39 @@ class SendMessageResponse(_Message):
 
 class ListMessagesRequest(_Message):
     """Request of ListMessages."""
+    class Order(_int):
+        """Order of a list."""
+        ORDER_UNSPECIFIED: _ClassVar[ListMessagesRequest.Order]
+        """Unspecified: oldest first."""
+        ORDER_NEWEST_FIRST: _ClassVar[ListMessagesRequest.Order]
+        """Newest first, as a reader needs them who begins at the end of a long conversation."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> ListMessagesRequest.Order: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[ListMessagesRequest.Order]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, ListMessagesRequest.Order]]: ...
+    ORDER_UNSPECIFIED: _ClassVar[ListMessagesRequest.Order]
+    ORDER_NEWEST_FIRST: _ClassVar[ListMessagesRequest.Order]
+
     session_id: _str
     """Id of the session."""
     page_size: _int
     """Maximum number of messages to return: 1 to 250; 0 means 50. A page of large messages may be shorter."""
     page_token: _str
-    """`next_page_token` of the previous page; unset means the first page."""
-    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+    """`next_page_token` of the previous page, with the same order; unset means the first page."""
+    order: ListMessagesRequest.Order
+    """Order of the messages; unset means oldest first."""
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., order: ListMessagesRequest.Order | _str | None = ...) -> None: ...
 
 class ListMessagesResponse(_Message):
     """Response of ListMessages."""
     messages: _Messages[SessionMessage]
-    """The messages, oldest first."""
+    """The messages, in the order of the request."""
     next_page_token: _str
     """Token of the next page; empty when there are no more messages for now."""
     def __init__(self, *, messages: _Iterable[SessionMessage | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
@@ -3085,7 +3119,7 @@ class SessionService(_Service):
         """Returns one session with the state of its latest run."""
         ...
     def list_sessions(self, request: ListSessionsRequest, *, timeout: _float | None = ...) -> ListSessionsResponse:
-        """Lists the sessions of the calling client, newest first."""
+        """Lists the sessions of the calling client, newest first: those that match all filters that are set."""
         ...
     def list_presets(self, request: ListPresetsRequest, *, timeout: _float | None = ...) -> ListPresetsResponse:
         """Lists the presets of the service: agents that its settings name."""
@@ -3118,10 +3152,7 @@ class SessionService(_Service):
         """
         ...
     def list_messages(self, request: ListMessagesRequest, *, timeout: _float | None = ...) -> ListMessagesResponse:
-        """
-        Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
-        complete.
-        """
+        """Lists the messages of a session: what its model has received and produced. A message appears here when it is complete."""
         ...
     def add_messages(self, request: AddMessagesRequest, *, timeout: _float | None = ...) -> AddMessagesResponse:
         """
@@ -3174,7 +3205,7 @@ class AsyncSessionService(_AsyncService):
         """Returns one session with the state of its latest run."""
         ...
     async def list_sessions(self, request: ListSessionsRequest, *, timeout: _float | None = ...) -> ListSessionsResponse:
-        """Lists the sessions of the calling client, newest first."""
+        """Lists the sessions of the calling client, newest first: those that match all filters that are set."""
         ...
     async def list_presets(self, request: ListPresetsRequest, *, timeout: _float | None = ...) -> ListPresetsResponse:
         """Lists the presets of the service: agents that its settings name."""
@@ -3207,10 +3238,7 @@ class AsyncSessionService(_AsyncService):
         """
         ...
     async def list_messages(self, request: ListMessagesRequest, *, timeout: _float | None = ...) -> ListMessagesResponse:
-        """
-        Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
-        complete.
-        """
+        """Lists the messages of a session: what its model has received and produced. A message appears here when it is complete."""
         ...
     async def add_messages(self, request: AddMessagesRequest, *, timeout: _float | None = ...) -> AddMessagesResponse:
         """

@@ -110,6 +110,20 @@ export declare type Session = Message<"runnel.v1.Session"> & {
    * @generated from field: string annotations = 13;
    */
   annotations: string;
+
+  /**
+   * Time of the last activity: `Run.change_time` of the latest run, or the creation before the first message. Set by ListSessions alone.
+   *
+   * @generated from field: google.protobuf.Timestamp change_time = 14;
+   */
+  changeTime?: Timestamp | undefined;
+
+  /**
+   * Number of runs that are not deleted; 100 means 100 or more. Set by ListSessions alone.
+   *
+   * @generated from field: optional int32 run_count = 15;
+   */
+  runCount?: number | undefined;
 };
 
 /**

@@ -2,7 +2,7 @@
 // @generated from file runnel/v1/session_service.proto (package runnel.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Agent, Callback, Fork, Session, Session_State } from "./session_pb.js";
 import type { Message as Message$1 } from "./message_pb.js";
@@ -166,11 +166,33 @@ export declare type ListSessionsRequest = Message<"runnel.v1.ListSessionsRequest
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page; unset means the first page.
+   * `next_page_token` of the previous page, with the same filters; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * States to return; empty means all.
+   *
+   * @generated from field: repeated runnel.v1.Session.State states = 3;
+   */
+  states: Session_State[];
+
+  /**
+   * Exact name of the agent of the latest run; unset means any.
+   *
+   * @generated from field: string agent_name = 4;
+   */
+  agentName: string;
+
+  /**
+   * Id of a session: returns only its forks, without forks of these; unset means any. Forks from before an upgrade to a version with
+   * this filter are left out.
+   *
+   * @generated from field: string fork_of = 5;
+   */
+  forkOf: string;
 };
 
 /**
@@ -490,11 +512,18 @@ export declare type ListMessagesRequest = Message<"runnel.v1.ListMessagesRequest
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page; unset means the first page.
+   * `next_page_token` of the previous page, with the same order; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Order of the messages; unset means oldest first.
+   *
+   * @generated from field: runnel.v1.ListMessagesRequest.Order order = 4;
+   */
+  order: ListMessagesRequest_Order;
 };
 
 /**
@@ -504,13 +533,39 @@ export declare type ListMessagesRequest = Message<"runnel.v1.ListMessagesRequest
 export declare const ListMessagesRequestSchema: GenMessage<ListMessagesRequest>;
 
 /**
+ * Order of a list.
+ *
+ * @generated from enum runnel.v1.ListMessagesRequest.Order
+ */
+export enum ListMessagesRequest_Order {
+  /**
+   * Unspecified: oldest first.
+   *
+   * @generated from enum value: ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Newest first, as a reader needs them who begins at the end of a long conversation.
+   *
+   * @generated from enum value: ORDER_NEWEST_FIRST = 1;
+   */
+  NEWEST_FIRST = 1,
+}
+
+/**
+ * Describes the enum runnel.v1.ListMessagesRequest.Order.
+ */
+export declare const ListMessagesRequest_OrderSchema: GenEnum<ListMessagesRequest_Order>;
+
+/**
  * Response of ListMessages.
  *
  * @generated from message runnel.v1.ListMessagesResponse
  */
 export declare type ListMessagesResponse = Message<"runnel.v1.ListMessagesResponse"> & {
   /**
-   * The messages, oldest first.
+   * The messages, in the order of the request.
    *
    * @generated from field: repeated runnel.v1.SessionMessage messages = 1;
    */
@@ -1018,7 +1073,7 @@ export declare const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * Lists the sessions of the calling client, newest first.
+   * Lists the sessions of the calling client, newest first: those that match all filters that are set.
    *
    * @generated from rpc runnel.v1.SessionService.ListSessions
    */
@@ -1080,8 +1135,7 @@ export declare const SessionService: GenService<{
     output: typeof SendMessageResponseSchema;
   },
   /**
-   * Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
-   * complete.
+   * Lists the messages of a session: what its model has received and produced. A message appears here when it is complete.
    *
    * @generated from rpc runnel.v1.SessionService.ListMessages
    */

@@ -5,7 +5,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AgentSchema, ForkSchema, type Session, Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
 import { decodeResult } from "../log/result.ts";
 import type { RunStatus } from "../storage/schema.ts";
-import type { SessionWithRun } from "../storage/session.ts";
+import type { ListedSession, SessionWithRun } from "../storage/session.ts";
 import { completedText } from "./message-text.ts";
 
 /** The documented statuses show queued and waiting as running. */
@@ -18,6 +18,17 @@ const stateOfRun = {
   failed: Session_State.FAILED,
   cancelled: Session_State.CANCELLED,
 } as const satisfies Record<RunStatus, Session_State>;
+
+/** Returns the statuses of latest runs that give a session this state; null is that of a session without a run. */
+export function statusesOf(state: Session_State): readonly (RunStatus | null)[] {
+  const runStatuses = Object.keys(stateOfRun) as RunStatus[];
+  return state === Session_State.CREATED ? [null] : runStatuses.filter((status) => stateOfRun[status] === state);
+}
+
+/** Returns a session as a list shows it. */
+export function listedToProto(row: ListedSession): Session {
+  return { ...sessionToProto(row), changeTime: timestampFromDate(row.change_time), runCount: row.run_count };
+}
 
 /** Returns a session with the state of its latest run. */
 export function sessionToProto(row: SessionWithRun): Session {

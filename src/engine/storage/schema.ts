@@ -60,6 +60,8 @@ export interface SessionTable {
   hidden: Generated<boolean>;
   /** The session of the parent of its child runs; null for every other session. */
   parent_session: string | null;
+  /** The session from which a fork continues; null for every other session, and for forks of older versions. */
+  forked_from: string | null;
 }
 
 /** A run: its place in the queue, its owner and its outcome. */

@@ -2,6 +2,7 @@
 // keep hidden sessions for their own runs; these are neither found nor listed here.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
@@ -51,6 +52,8 @@ export interface NewSession {
   readonly callback: Uint8Array | undefined;
   /** The place in another session from which it continues; unset for a session that begins empty. */
   readonly fork?: Uint8Array | undefined;
+  /** That other session. */
+  readonly forkedFrom?: string | undefined;
   readonly annotations?: string | undefined;
   /** The URL for status callbacks; undefined for no callbacks. */
   readonly callbackUrl?: string | undefined;
@@ -72,12 +75,13 @@ export const insertSession = gathered(async (db, sessions: readonly NewSession[]
         work_dir: ["text", ({ workDir }) => workDir],
         callback: ["bytea", ({ callback }) => callback],
         fork: ["bytea", ({ fork }) => fork],
+        forked_from: ["uuid", ({ forkedFrom }) => forkedFrom],
         annotations: ["text", ({ annotations }) => annotations],
         callback_url: ["text", ({ callbackUrl }) => callbackUrl],
       })} as given
     ), inserted as (
-      insert into session (id, client, name, agent, work_dir, callback, fork, annotations)
-      select id, client, name, agent, work_dir, callback, fork, annotations from asked order by client, name
+      insert into session (id, client, name, agent, work_dir, callback, fork, forked_from, annotations)
+      select id, client, name, agent, work_dir, callback, fork, forked_from, annotations from asked order by client, name
       on conflict (client, name) where delete_time is null do nothing
       returning id, client
     ), called as (
@@ -116,19 +120,66 @@ function keyOf({ client, name }: SessionName): string {
   return `${client}\0${name}`;
 }
 
+/** Which sessions of a client to list: those that match all filters that are set. */
+export interface SessionFilter {
+  readonly client: string;
+  /** Statuses of the latest run; null is that of a session without one. Unset means any. */
+  readonly runStatuses?: readonly (RunStatus | null)[] | undefined;
+  /** The exact name of the agent of the latest run. */
+  readonly agentName?: string | undefined;
+  /** The public id of the session whose forks to list. */
+  readonly forkOf?: string | undefined;
+}
+
+/** A session with what only a list shows. */
+export interface ListedSession extends SessionWithRun {
+  /** The last activity. */
+  readonly change_time: Date;
+  /** The runs that are not deleted, counted up to 100. */
+  readonly run_count: number;
+}
+
+const countedRunsMax = 100;
+
 /** Returns the sessions of a client, newest first. */
 export async function listSessions(
   db: Db,
-  args: { client: string; before: string | undefined; limit: number },
-): Promise<SessionWithRun[]> {
+  filter: SessionFilter,
+  { before, limit }: { readonly before: string | undefined; readonly limit: number },
+): Promise<ListedSession[]> {
+  const { client, runStatuses, agentName, forkOf } = filter;
+  if (![agentName, forkOf].every((text) => text === undefined || isStorableText(text))) {
+    return [];
+  }
   // Uses the collation of the index for this list.
   let query = sessionsWithRun(db)
-    .where(sql`session.client collate "C"`, "=", args.client)
+    .select(
+      sql<Date>`coalesce(run.end_time, run.change_time, run.start_time, run.create_time, session.create_time)`.as(
+        "change_time",
+      ),
+    )
+    .select(
+      sql<number>`(select count(*) from (select from run as counted where counted.session = session.id
+        and counted.delete_time is null limit ${sql.lit(countedRunsMax)}) as first)`.as("run_count"),
+    )
+    .where(sql`session.client collate "C"`, "=", client)
     .where(sql<boolean>`not session.hidden`)
     .orderBy("session.id", "desc")
-    .limit(args.limit);
-  if (args.before !== undefined) {
-    query = query.where("session.id", "<", args.before);
+    .limit(limit);
+  if (before !== undefined) {
+    query = query.where("session.id", "<", before);
+  }
+  if (runStatuses !== undefined) {
+    const hasRun = sql`coalesce(run.status, '')`;
+    const among = textArray(runStatuses.map((status) => status ?? ""));
+    query = query.where(sql<boolean>`${hasRun} = any(${among}::text[])`);
+  }
+  if (agentName !== undefined) {
+    query = query.where("run.agent_name", "=", agentName);
+  }
+  if (forkOf !== undefined) {
+    const origin = sql`(select id from session where client = ${client} and name = ${forkOf} and delete_time is null)`;
+    query = query.where(sql<boolean>`session.forked_from = ${origin}`);
   }
   return await query.execute();
 }

@@ -52,18 +52,30 @@ export async function readTranscript(
   return { messages, length, isWhole: length - (after + 1) <= newestMax };
 }
 
-/** Returns the next messages of a session, oldest first, up to about `bytesMax` bytes: at least one, if there is one. */
+/** A page of a session's messages. */
+export interface TranscriptPage {
+  readonly session: string;
+  /** The position of the first message of the page, or the next one in the order of the list; undefined begins at the end. */
+  readonly from: number | undefined;
+  readonly newestFirst?: boolean;
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+
+/** Returns the next messages of a session, up to about `bytesMax` bytes: at least one, if there is one. */
 export async function readTranscriptPage(
   db: Db,
-  args: { session: string; from: number; rowsMax: number; bytesMax: number },
+  { session, from, newestFirst = false, rowsMax, bytesMax }: TranscriptPage,
 ): Promise<{ rows: readonly TranscriptMessage[]; hasMore: boolean }> {
-  const { session, from, rowsMax, bytesMax } = args;
+  const [isFollowing, order] = newestFirst
+    ? [sql`position <= coalesce(${from ?? null}::int8, 9223372036854775807)`, sql`position desc`]
+    : [sql`position >= coalesce(${from ?? null}::int8, 0)`, sql`position`];
   const { rows } = await sql<TranscriptMessage & { bytes_before: number }>`
     select position, run_id as "runId", message,
-      (sum(octet_length(message)) over (order by position) - octet_length(message))::float8 as bytes_before
+      (sum(octet_length(message)) over (order by ${order}) - octet_length(message))::float8 as bytes_before
     from (
       select position, run_id, message from transcript
-      where session = ${session} and position >= ${from}::int8 order by position limit ${rowsMax + 1}
+      where session = ${session} and ${isFollowing} order by ${order} limit ${rowsMax + 1}
     ) as following`.execute(db);
   const fitting = rows.filter((row, index) => index < rowsMax && row.bytes_before < bytesMax);
   return { rows: fitting, hasMore: fitting.length < rows.length };

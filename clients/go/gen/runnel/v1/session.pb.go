@@ -347,7 +347,11 @@ type Session struct {
 	// The session that this one continues; unset for a session that began empty.
 	Fork *Fork `protobuf:"bytes,12,opt,name=fork,proto3" json:"fork,omitempty"`
 	// The `annotations` of the CreateSession call; unset when it had none.
-	Annotations   string `protobuf:"bytes,13,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	Annotations string `protobuf:"bytes,13,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	// Time of the last activity: `Run.change_time` of the latest run, or the creation before the first message. Set by ListSessions alone.
+	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
+	// Number of runs that are not deleted; 100 means 100 or more. Set by ListSessions alone.
+	RunCount      *int32 `protobuf:"varint,15,opt,name=run_count,json=runCount,proto3,oneof" json:"run_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -471,6 +475,20 @@ func (x *Session) GetAnnotations() string {
 		return x.Annotations
 	}
 	return ""
+}
+
+func (x *Session) GetChangeTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ChangeTime
+	}
+	return nil
+}
+
+func (x *Session) GetRunCount() int32 {
+	if x != nil && x.RunCount != nil {
+		return *x.RunCount
+	}
+	return 0
 }
 
 // The place in another session from which a session continues. Set `run_id`, `message_count` or neither.
@@ -1777,7 +1795,7 @@ var File_runnel_v1_session_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17runnel/v1/session.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x16runnel/v1/memory.proto\x1a\x15runnel/v1/usage.proto\"\xd2\x05\n" +
+	"\x17runnel/v1/session.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x16runnel/v1/memory.proto\x1a\x15runnel/v1/usage.proto\"\xc9\x06\n" +
 	"\aSession\x12\"\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\x03\xe0A\x03R\tsessionId\x12\x17\n" +
@@ -1797,14 +1815,19 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x05usage\x18\v \x01(\v2\x10.runnel.v1.UsageB\x03\xe0A\x03R\x05usage\x12(\n" +
 	"\x04fork\x18\f \x01(\v2\x0f.runnel.v1.ForkB\x03\xe0A\x03R\x04fork\x12,\n" +
 	"\vannotations\x18\r \x01(\tB\n" +
-	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xc9\x01\n" +
+	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01R\vannotations\x12@\n" +
+	"\vchange_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"changeTime\x12%\n" +
+	"\trun_count\x18\x0f \x01(\x05B\x03\xe0A\x03H\x00R\brunCount\x88\x01\x01\"\xc9\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\rSTATE_CREATED\x10\x01\x1a\f\xc2\xd9\xf4\a\acreated\x12\x1f\n" +
 	"\rSTATE_RUNNING\x10\x02\x1a\f\xc2\xd9\xf4\a\arunning\x12#\n" +
 	"\x0fSTATE_COMPLETED\x10\x03\x1a\x0e\xc2\xd9\xf4\a\tcompleted\x12\x1d\n" +
 	"\fSTATE_FAILED\x10\x04\x1a\v\xc2\xd9\xf4\a\x06failed\x12#\n" +
-	"\x0fSTATE_CANCELLED\x10\x05\x1a\x0e\xc2\xd9\xf4\a\tcancelled\"w\n" +
+	"\x0fSTATE_CANCELLED\x10\x05\x1a\x0e\xc2\xd9\xf4\a\tcancelledB\f\n" +
+	"\n" +
+	"_run_count\"w\n" +
 	"\x04Fork\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\"\n" +
@@ -2014,28 +2037,29 @@ var file_runnel_v1_session_proto_depIdxs = []int32{
 	20, // 1: runnel.v1.Session.created_at:type_name -> google.protobuf.Timestamp
 	21, // 2: runnel.v1.Session.usage:type_name -> runnel.v1.Usage
 	6,  // 3: runnel.v1.Session.fork:type_name -> runnel.v1.Fork
-	12, // 4: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
-	11, // 5: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
-	10, // 6: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
-	1,  // 7: runnel.v1.Agent.reasoning_effort:type_name -> runnel.v1.ReasoningEffort
-	9,  // 8: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
-	0,  // 9: runnel.v1.Agent.verbosity:type_name -> runnel.v1.Verbosity
-	8,  // 10: runnel.v1.Agent.compaction:type_name -> runnel.v1.Compaction
-	3,  // 11: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
-	18, // 12: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
-	17, // 13: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
-	16, // 14: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
-	14, // 15: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
-	13, // 16: runnel.v1.AgentTools.agents:type_name -> runnel.v1.Subagent
-	22, // 17: runnel.v1.AgentTools.memory_scopes:type_name -> runnel.v1.MemoryScope
-	7,  // 18: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
-	4,  // 19: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
-	15, // 20: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	20, // 4: runnel.v1.Session.change_time:type_name -> google.protobuf.Timestamp
+	12, // 5: runnel.v1.Agent.tools:type_name -> runnel.v1.AgentTools
+	11, // 6: runnel.v1.Agent.budget:type_name -> runnel.v1.Budget
+	10, // 7: runnel.v1.Agent.response_format:type_name -> runnel.v1.ResponseFormat
+	1,  // 8: runnel.v1.Agent.reasoning_effort:type_name -> runnel.v1.ReasoningEffort
+	9,  // 9: runnel.v1.Agent.tool_choice:type_name -> runnel.v1.ToolChoice
+	0,  // 10: runnel.v1.Agent.verbosity:type_name -> runnel.v1.Verbosity
+	8,  // 11: runnel.v1.Agent.compaction:type_name -> runnel.v1.Compaction
+	3,  // 12: runnel.v1.ToolChoice.mode:type_name -> runnel.v1.ToolChoice.Mode
+	18, // 13: runnel.v1.AgentTools.remote:type_name -> runnel.v1.RemoteTool
+	17, // 14: runnel.v1.AgentTools.functions:type_name -> runnel.v1.FunctionTool
+	16, // 15: runnel.v1.AgentTools.provider:type_name -> runnel.v1.ProviderTool
+	14, // 16: runnel.v1.AgentTools.mcp:type_name -> runnel.v1.McpServer
+	13, // 17: runnel.v1.AgentTools.agents:type_name -> runnel.v1.Subagent
+	22, // 18: runnel.v1.AgentTools.memory_scopes:type_name -> runnel.v1.MemoryScope
+	7,  // 19: runnel.v1.Subagent.agent:type_name -> runnel.v1.Agent
+	4,  // 20: runnel.v1.McpServer.transport:type_name -> runnel.v1.McpServer.Transport
+	15, // 21: runnel.v1.McpServer.headers:type_name -> runnel.v1.McpHeader
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_proto_init() }
@@ -2045,6 +2069,7 @@ func file_runnel_v1_session_proto_init() {
 	}
 	file_runnel_v1_memory_proto_init()
 	file_runnel_v1_usage_proto_init()
+	file_runnel_v1_session_proto_msgTypes[0].OneofWrappers = []any{}
 	file_runnel_v1_session_proto_msgTypes[2].OneofWrappers = []any{}
 	file_runnel_v1_session_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}

@@ -25,6 +25,55 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Order of a list.
+type ListMessagesRequest_Order int32
+
+const (
+	// Unspecified: oldest first.
+	ListMessagesRequest_ORDER_UNSPECIFIED ListMessagesRequest_Order = 0
+	// Newest first, as a reader needs them who begins at the end of a long conversation.
+	ListMessagesRequest_ORDER_NEWEST_FIRST ListMessagesRequest_Order = 1
+)
+
+// Enum value maps for ListMessagesRequest_Order.
+var (
+	ListMessagesRequest_Order_name = map[int32]string{
+		0: "ORDER_UNSPECIFIED",
+		1: "ORDER_NEWEST_FIRST",
+	}
+	ListMessagesRequest_Order_value = map[string]int32{
+		"ORDER_UNSPECIFIED":  0,
+		"ORDER_NEWEST_FIRST": 1,
+	}
+)
+
+func (x ListMessagesRequest_Order) Enum() *ListMessagesRequest_Order {
+	p := new(ListMessagesRequest_Order)
+	*p = x
+	return p
+}
+
+func (x ListMessagesRequest_Order) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ListMessagesRequest_Order) Descriptor() protoreflect.EnumDescriptor {
+	return file_runnel_v1_session_service_proto_enumTypes[0].Descriptor()
+}
+
+func (ListMessagesRequest_Order) Type() protoreflect.EnumType {
+	return &file_runnel_v1_session_service_proto_enumTypes[0]
+}
+
+func (x ListMessagesRequest_Order) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ListMessagesRequest_Order.Descriptor instead.
+func (ListMessagesRequest_Order) EnumDescriptor() ([]byte, []int) {
+	return file_runnel_v1_session_service_proto_rawDescGZIP(), []int{14, 0}
+}
+
 // Request of CreateSession.
 type CreateSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -289,8 +338,15 @@ type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Maximum number of sessions to return: 1 to 250; 0 means 50.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// `next_page_token` of the previous page; unset means the first page.
-	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// `next_page_token` of the previous page, with the same filters; unset means the first page.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// States to return; empty means all.
+	States []Session_State `protobuf:"varint,3,rep,packed,name=states,proto3,enum=runnel.v1.Session_State" json:"states,omitempty"`
+	// Exact name of the agent of the latest run; unset means any.
+	AgentName string `protobuf:"bytes,4,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
+	// Id of a session: returns only its forks, without forks of these; unset means any. Forks from before an upgrade to a version with
+	// this filter are left out.
+	ForkOf        string `protobuf:"bytes,5,opt,name=fork_of,json=forkOf,proto3" json:"fork_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -335,6 +391,27 @@ func (x *ListSessionsRequest) GetPageSize() int32 {
 func (x *ListSessionsRequest) GetPageToken() string {
 	if x != nil {
 		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListSessionsRequest) GetStates() []Session_State {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *ListSessionsRequest) GetAgentName() string {
+	if x != nil {
+		return x.AgentName
+	}
+	return ""
+}
+
+func (x *ListSessionsRequest) GetForkOf() string {
+	if x != nil {
+		return x.ForkOf
 	}
 	return ""
 }
@@ -897,8 +974,10 @@ type ListMessagesRequest struct {
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Maximum number of messages to return: 1 to 250; 0 means 50. A page of large messages may be shorter.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// `next_page_token` of the previous page; unset means the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// `next_page_token` of the previous page, with the same order; unset means the first page.
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Order of the messages; unset means oldest first.
+	Order         ListMessagesRequest_Order `protobuf:"varint,4,opt,name=order,proto3,enum=runnel.v1.ListMessagesRequest_Order" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -954,10 +1033,17 @@ func (x *ListMessagesRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListMessagesRequest) GetOrder() ListMessagesRequest_Order {
+	if x != nil {
+		return x.Order
+	}
+	return ListMessagesRequest_ORDER_UNSPECIFIED
+}
+
 // Response of ListMessages.
 type ListMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The messages, oldest first.
+	// The messages, in the order of the request.
 	Messages []*SessionMessage `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
 	// Token of the next page; empty when there are no more messages for now.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -1968,12 +2054,16 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"B\n" +
 	"\x12GetSessionResponse\x12,\n" +
-	"\asession\x18\x01 \x01(\v2\x12.runnel.v1.SessionR\asession\"g\n" +
+	"\asession\x18\x01 \x01(\v2\x12.runnel.v1.SessionR\asession\"\xf8\x01\n" +
 	"\x13ListSessionsRequest\x12'\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xfa\x01(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\"w\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\x12C\n" +
+	"\x06states\x18\x03 \x03(\x0e2\x18.runnel.v1.Session.StateB\x11\xbaH\x0e\x92\x01\v\x18\x01\"\a\x82\x01\x04\x10\x01 \x00R\x06states\x12'\n" +
+	"\n" +
+	"agent_name\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\tagentName\x12!\n" +
+	"\afork_of\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06forkOf\"w\n" +
 	"\x14ListSessionsResponse\x127\n" +
 	"\bsessions\x18\x01 \x03(\v2\x12.runnel.v1.SessionB\a\xa2\xd9\xf4\a\x02\x10\x01R\bsessions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x14\n" +
@@ -2018,14 +2108,18 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x120\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x18.runnel.v1.Session.StateR\x06status\x122\n" +
 	"\x10tools_registered\x18\x03 \x03(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\x0ftoolsRegistered\x12\x15\n" +
-	"\x06run_id\x18\x04 \x01(\tR\x05runId\"\x86\x01\n" +
+	"\x06run_id\x18\x04 \x01(\tR\x05runId\"\x97\x02\n" +
 	"\x13ListMessagesRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xfa\x01(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\"~\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\x12D\n" +
+	"\x05order\x18\x04 \x01(\x0e2$.runnel.v1.ListMessagesRequest.OrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\"I\n" +
+	"\x05Order\x12\x15\n" +
+	"\x11ORDER_UNSPECIFIED\x10\x00\x12)\n" +
+	"\x12ORDER_NEWEST_FIRST\x10\x01\x1a\x11\xc2\xd9\xf4\a\fnewest_first\"~\n" +
 	"\x14ListMessagesResponse\x12>\n" +
 	"\bmessages\x18\x01 \x03(\v2\x19.runnel.v1.SessionMessageB\a\xa2\xd9\xf4\a\x02\x10\x01R\bmessages\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"m\n" +
@@ -2119,99 +2213,103 @@ func file_runnel_v1_session_service_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_session_service_proto_rawDescData
 }
 
+var file_runnel_v1_session_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_runnel_v1_session_service_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_runnel_v1_session_service_proto_goTypes = []any{
-	(*CreateSessionRequest)(nil),  // 0: runnel.v1.CreateSessionRequest
-	(*CreateSessionResponse)(nil), // 1: runnel.v1.CreateSessionResponse
-	(*GetSessionRequest)(nil),     // 2: runnel.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),    // 3: runnel.v1.GetSessionResponse
-	(*ListSessionsRequest)(nil),   // 4: runnel.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),  // 5: runnel.v1.ListSessionsResponse
-	(*ListPresetsRequest)(nil),    // 6: runnel.v1.ListPresetsRequest
-	(*ListPresetsResponse)(nil),   // 7: runnel.v1.ListPresetsResponse
-	(*DeleteSessionRequest)(nil),  // 8: runnel.v1.DeleteSessionRequest
-	(*DeleteSessionResponse)(nil), // 9: runnel.v1.DeleteSessionResponse
-	(*PurgeSessionRequest)(nil),   // 10: runnel.v1.PurgeSessionRequest
-	(*PurgeSessionResponse)(nil),  // 11: runnel.v1.PurgeSessionResponse
-	(*SendMessageRequest)(nil),    // 12: runnel.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),   // 13: runnel.v1.SendMessageResponse
-	(*ListMessagesRequest)(nil),   // 14: runnel.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),  // 15: runnel.v1.ListMessagesResponse
-	(*SessionMessage)(nil),        // 16: runnel.v1.SessionMessage
-	(*AddMessagesRequest)(nil),    // 17: runnel.v1.AddMessagesRequest
-	(*AddMessagesResponse)(nil),   // 18: runnel.v1.AddMessagesResponse
-	(*DeleteMessageRequest)(nil),  // 19: runnel.v1.DeleteMessageRequest
-	(*DeleteMessageResponse)(nil), // 20: runnel.v1.DeleteMessageResponse
-	(*UpdateSessionRequest)(nil),  // 21: runnel.v1.UpdateSessionRequest
-	(*UpdateSessionResponse)(nil), // 22: runnel.v1.UpdateSessionResponse
-	(*StreamSessionRequest)(nil),  // 23: runnel.v1.StreamSessionRequest
-	(*StreamSessionResponse)(nil), // 24: runnel.v1.StreamSessionResponse
-	(*TextEvent)(nil),             // 25: runnel.v1.TextEvent
-	(*ToolCallEvent)(nil),         // 26: runnel.v1.ToolCallEvent
-	(*ToolResultEvent)(nil),       // 27: runnel.v1.ToolResultEvent
-	(*ErrorEvent)(nil),            // 28: runnel.v1.ErrorEvent
-	(*TurnRestartedEvent)(nil),    // 29: runnel.v1.TurnRestartedEvent
-	(*DoneEvent)(nil),             // 30: runnel.v1.DoneEvent
-	(*Agent)(nil),                 // 31: runnel.v1.Agent
-	(*Callback)(nil),              // 32: runnel.v1.Callback
-	(*Fork)(nil),                  // 33: runnel.v1.Fork
-	(Session_State)(0),            // 34: runnel.v1.Session.State
-	(*Session)(nil),               // 35: runnel.v1.Session
-	(*Message)(nil),               // 36: runnel.v1.Message
-	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
+	(ListMessagesRequest_Order)(0), // 0: runnel.v1.ListMessagesRequest.Order
+	(*CreateSessionRequest)(nil),   // 1: runnel.v1.CreateSessionRequest
+	(*CreateSessionResponse)(nil),  // 2: runnel.v1.CreateSessionResponse
+	(*GetSessionRequest)(nil),      // 3: runnel.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),     // 4: runnel.v1.GetSessionResponse
+	(*ListSessionsRequest)(nil),    // 5: runnel.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),   // 6: runnel.v1.ListSessionsResponse
+	(*ListPresetsRequest)(nil),     // 7: runnel.v1.ListPresetsRequest
+	(*ListPresetsResponse)(nil),    // 8: runnel.v1.ListPresetsResponse
+	(*DeleteSessionRequest)(nil),   // 9: runnel.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),  // 10: runnel.v1.DeleteSessionResponse
+	(*PurgeSessionRequest)(nil),    // 11: runnel.v1.PurgeSessionRequest
+	(*PurgeSessionResponse)(nil),   // 12: runnel.v1.PurgeSessionResponse
+	(*SendMessageRequest)(nil),     // 13: runnel.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),    // 14: runnel.v1.SendMessageResponse
+	(*ListMessagesRequest)(nil),    // 15: runnel.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),   // 16: runnel.v1.ListMessagesResponse
+	(*SessionMessage)(nil),         // 17: runnel.v1.SessionMessage
+	(*AddMessagesRequest)(nil),     // 18: runnel.v1.AddMessagesRequest
+	(*AddMessagesResponse)(nil),    // 19: runnel.v1.AddMessagesResponse
+	(*DeleteMessageRequest)(nil),   // 20: runnel.v1.DeleteMessageRequest
+	(*DeleteMessageResponse)(nil),  // 21: runnel.v1.DeleteMessageResponse
+	(*UpdateSessionRequest)(nil),   // 22: runnel.v1.UpdateSessionRequest
+	(*UpdateSessionResponse)(nil),  // 23: runnel.v1.UpdateSessionResponse
+	(*StreamSessionRequest)(nil),   // 24: runnel.v1.StreamSessionRequest
+	(*StreamSessionResponse)(nil),  // 25: runnel.v1.StreamSessionResponse
+	(*TextEvent)(nil),              // 26: runnel.v1.TextEvent
+	(*ToolCallEvent)(nil),          // 27: runnel.v1.ToolCallEvent
+	(*ToolResultEvent)(nil),        // 28: runnel.v1.ToolResultEvent
+	(*ErrorEvent)(nil),             // 29: runnel.v1.ErrorEvent
+	(*TurnRestartedEvent)(nil),     // 30: runnel.v1.TurnRestartedEvent
+	(*DoneEvent)(nil),              // 31: runnel.v1.DoneEvent
+	(*Agent)(nil),                  // 32: runnel.v1.Agent
+	(*Callback)(nil),               // 33: runnel.v1.Callback
+	(*Fork)(nil),                   // 34: runnel.v1.Fork
+	(Session_State)(0),             // 35: runnel.v1.Session.State
+	(*Session)(nil),                // 36: runnel.v1.Session
+	(*Message)(nil),                // 37: runnel.v1.Message
+	(*timestamppb.Timestamp)(nil),  // 38: google.protobuf.Timestamp
 }
 var file_runnel_v1_session_service_proto_depIdxs = []int32{
-	31, // 0: runnel.v1.CreateSessionRequest.agent:type_name -> runnel.v1.Agent
-	32, // 1: runnel.v1.CreateSessionRequest.callback:type_name -> runnel.v1.Callback
-	33, // 2: runnel.v1.CreateSessionRequest.fork:type_name -> runnel.v1.Fork
-	34, // 3: runnel.v1.CreateSessionResponse.status:type_name -> runnel.v1.Session.State
-	35, // 4: runnel.v1.GetSessionResponse.session:type_name -> runnel.v1.Session
-	35, // 5: runnel.v1.ListSessionsResponse.sessions:type_name -> runnel.v1.Session
-	31, // 6: runnel.v1.ListPresetsResponse.presets:type_name -> runnel.v1.Agent
-	36, // 7: runnel.v1.SendMessageRequest.messages:type_name -> runnel.v1.Message
-	31, // 8: runnel.v1.SendMessageRequest.agent:type_name -> runnel.v1.Agent
-	37, // 9: runnel.v1.SendMessageRequest.start_time:type_name -> google.protobuf.Timestamp
-	34, // 10: runnel.v1.SendMessageResponse.status:type_name -> runnel.v1.Session.State
-	16, // 11: runnel.v1.ListMessagesResponse.messages:type_name -> runnel.v1.SessionMessage
-	36, // 12: runnel.v1.SessionMessage.message:type_name -> runnel.v1.Message
-	36, // 13: runnel.v1.AddMessagesRequest.messages:type_name -> runnel.v1.Message
-	35, // 14: runnel.v1.UpdateSessionResponse.session:type_name -> runnel.v1.Session
-	25, // 15: runnel.v1.StreamSessionResponse.text:type_name -> runnel.v1.TextEvent
-	26, // 16: runnel.v1.StreamSessionResponse.tool_call:type_name -> runnel.v1.ToolCallEvent
-	27, // 17: runnel.v1.StreamSessionResponse.tool_result:type_name -> runnel.v1.ToolResultEvent
-	28, // 18: runnel.v1.StreamSessionResponse.error:type_name -> runnel.v1.ErrorEvent
-	30, // 19: runnel.v1.StreamSessionResponse.done:type_name -> runnel.v1.DoneEvent
-	29, // 20: runnel.v1.StreamSessionResponse.turn_restarted:type_name -> runnel.v1.TurnRestartedEvent
-	34, // 21: runnel.v1.DoneEvent.status:type_name -> runnel.v1.Session.State
-	0,  // 22: runnel.v1.SessionService.CreateSession:input_type -> runnel.v1.CreateSessionRequest
-	2,  // 23: runnel.v1.SessionService.GetSession:input_type -> runnel.v1.GetSessionRequest
-	4,  // 24: runnel.v1.SessionService.ListSessions:input_type -> runnel.v1.ListSessionsRequest
-	6,  // 25: runnel.v1.SessionService.ListPresets:input_type -> runnel.v1.ListPresetsRequest
-	8,  // 26: runnel.v1.SessionService.DeleteSession:input_type -> runnel.v1.DeleteSessionRequest
-	10, // 27: runnel.v1.SessionService.PurgeSession:input_type -> runnel.v1.PurgeSessionRequest
-	12, // 28: runnel.v1.SessionService.SendMessage:input_type -> runnel.v1.SendMessageRequest
-	14, // 29: runnel.v1.SessionService.ListMessages:input_type -> runnel.v1.ListMessagesRequest
-	17, // 30: runnel.v1.SessionService.AddMessages:input_type -> runnel.v1.AddMessagesRequest
-	19, // 31: runnel.v1.SessionService.DeleteMessage:input_type -> runnel.v1.DeleteMessageRequest
-	21, // 32: runnel.v1.SessionService.UpdateSession:input_type -> runnel.v1.UpdateSessionRequest
-	23, // 33: runnel.v1.SessionService.StreamSession:input_type -> runnel.v1.StreamSessionRequest
-	1,  // 34: runnel.v1.SessionService.CreateSession:output_type -> runnel.v1.CreateSessionResponse
-	3,  // 35: runnel.v1.SessionService.GetSession:output_type -> runnel.v1.GetSessionResponse
-	5,  // 36: runnel.v1.SessionService.ListSessions:output_type -> runnel.v1.ListSessionsResponse
-	7,  // 37: runnel.v1.SessionService.ListPresets:output_type -> runnel.v1.ListPresetsResponse
-	9,  // 38: runnel.v1.SessionService.DeleteSession:output_type -> runnel.v1.DeleteSessionResponse
-	11, // 39: runnel.v1.SessionService.PurgeSession:output_type -> runnel.v1.PurgeSessionResponse
-	13, // 40: runnel.v1.SessionService.SendMessage:output_type -> runnel.v1.SendMessageResponse
-	15, // 41: runnel.v1.SessionService.ListMessages:output_type -> runnel.v1.ListMessagesResponse
-	18, // 42: runnel.v1.SessionService.AddMessages:output_type -> runnel.v1.AddMessagesResponse
-	20, // 43: runnel.v1.SessionService.DeleteMessage:output_type -> runnel.v1.DeleteMessageResponse
-	22, // 44: runnel.v1.SessionService.UpdateSession:output_type -> runnel.v1.UpdateSessionResponse
-	24, // 45: runnel.v1.SessionService.StreamSession:output_type -> runnel.v1.StreamSessionResponse
-	34, // [34:46] is the sub-list for method output_type
-	22, // [22:34] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	32, // 0: runnel.v1.CreateSessionRequest.agent:type_name -> runnel.v1.Agent
+	33, // 1: runnel.v1.CreateSessionRequest.callback:type_name -> runnel.v1.Callback
+	34, // 2: runnel.v1.CreateSessionRequest.fork:type_name -> runnel.v1.Fork
+	35, // 3: runnel.v1.CreateSessionResponse.status:type_name -> runnel.v1.Session.State
+	36, // 4: runnel.v1.GetSessionResponse.session:type_name -> runnel.v1.Session
+	35, // 5: runnel.v1.ListSessionsRequest.states:type_name -> runnel.v1.Session.State
+	36, // 6: runnel.v1.ListSessionsResponse.sessions:type_name -> runnel.v1.Session
+	32, // 7: runnel.v1.ListPresetsResponse.presets:type_name -> runnel.v1.Agent
+	37, // 8: runnel.v1.SendMessageRequest.messages:type_name -> runnel.v1.Message
+	32, // 9: runnel.v1.SendMessageRequest.agent:type_name -> runnel.v1.Agent
+	38, // 10: runnel.v1.SendMessageRequest.start_time:type_name -> google.protobuf.Timestamp
+	35, // 11: runnel.v1.SendMessageResponse.status:type_name -> runnel.v1.Session.State
+	0,  // 12: runnel.v1.ListMessagesRequest.order:type_name -> runnel.v1.ListMessagesRequest.Order
+	17, // 13: runnel.v1.ListMessagesResponse.messages:type_name -> runnel.v1.SessionMessage
+	37, // 14: runnel.v1.SessionMessage.message:type_name -> runnel.v1.Message
+	37, // 15: runnel.v1.AddMessagesRequest.messages:type_name -> runnel.v1.Message
+	36, // 16: runnel.v1.UpdateSessionResponse.session:type_name -> runnel.v1.Session
+	26, // 17: runnel.v1.StreamSessionResponse.text:type_name -> runnel.v1.TextEvent
+	27, // 18: runnel.v1.StreamSessionResponse.tool_call:type_name -> runnel.v1.ToolCallEvent
+	28, // 19: runnel.v1.StreamSessionResponse.tool_result:type_name -> runnel.v1.ToolResultEvent
+	29, // 20: runnel.v1.StreamSessionResponse.error:type_name -> runnel.v1.ErrorEvent
+	31, // 21: runnel.v1.StreamSessionResponse.done:type_name -> runnel.v1.DoneEvent
+	30, // 22: runnel.v1.StreamSessionResponse.turn_restarted:type_name -> runnel.v1.TurnRestartedEvent
+	35, // 23: runnel.v1.DoneEvent.status:type_name -> runnel.v1.Session.State
+	1,  // 24: runnel.v1.SessionService.CreateSession:input_type -> runnel.v1.CreateSessionRequest
+	3,  // 25: runnel.v1.SessionService.GetSession:input_type -> runnel.v1.GetSessionRequest
+	5,  // 26: runnel.v1.SessionService.ListSessions:input_type -> runnel.v1.ListSessionsRequest
+	7,  // 27: runnel.v1.SessionService.ListPresets:input_type -> runnel.v1.ListPresetsRequest
+	9,  // 28: runnel.v1.SessionService.DeleteSession:input_type -> runnel.v1.DeleteSessionRequest
+	11, // 29: runnel.v1.SessionService.PurgeSession:input_type -> runnel.v1.PurgeSessionRequest
+	13, // 30: runnel.v1.SessionService.SendMessage:input_type -> runnel.v1.SendMessageRequest
+	15, // 31: runnel.v1.SessionService.ListMessages:input_type -> runnel.v1.ListMessagesRequest
+	18, // 32: runnel.v1.SessionService.AddMessages:input_type -> runnel.v1.AddMessagesRequest
+	20, // 33: runnel.v1.SessionService.DeleteMessage:input_type -> runnel.v1.DeleteMessageRequest
+	22, // 34: runnel.v1.SessionService.UpdateSession:input_type -> runnel.v1.UpdateSessionRequest
+	24, // 35: runnel.v1.SessionService.StreamSession:input_type -> runnel.v1.StreamSessionRequest
+	2,  // 36: runnel.v1.SessionService.CreateSession:output_type -> runnel.v1.CreateSessionResponse
+	4,  // 37: runnel.v1.SessionService.GetSession:output_type -> runnel.v1.GetSessionResponse
+	6,  // 38: runnel.v1.SessionService.ListSessions:output_type -> runnel.v1.ListSessionsResponse
+	8,  // 39: runnel.v1.SessionService.ListPresets:output_type -> runnel.v1.ListPresetsResponse
+	10, // 40: runnel.v1.SessionService.DeleteSession:output_type -> runnel.v1.DeleteSessionResponse
+	12, // 41: runnel.v1.SessionService.PurgeSession:output_type -> runnel.v1.PurgeSessionResponse
+	14, // 42: runnel.v1.SessionService.SendMessage:output_type -> runnel.v1.SendMessageResponse
+	16, // 43: runnel.v1.SessionService.ListMessages:output_type -> runnel.v1.ListMessagesResponse
+	19, // 44: runnel.v1.SessionService.AddMessages:output_type -> runnel.v1.AddMessagesResponse
+	21, // 45: runnel.v1.SessionService.DeleteMessage:output_type -> runnel.v1.DeleteMessageResponse
+	23, // 46: runnel.v1.SessionService.UpdateSession:output_type -> runnel.v1.UpdateSessionResponse
+	25, // 47: runnel.v1.SessionService.StreamSession:output_type -> runnel.v1.StreamSessionResponse
+	36, // [36:48] is the sub-list for method output_type
+	24, // [24:36] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_session_service_proto_init() }
@@ -2234,13 +2332,14 @@ func file_runnel_v1_session_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_session_service_proto_rawDesc), len(file_runnel_v1_session_service_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_runnel_v1_session_service_proto_goTypes,
 		DependencyIndexes: file_runnel_v1_session_service_proto_depIdxs,
+		EnumInfos:         file_runnel_v1_session_service_proto_enumTypes,
 		MessageInfos:      file_runnel_v1_session_service_proto_msgTypes,
 	}.Build()
 	File_runnel_v1_session_service_proto = out.File

@@ -50,7 +50,7 @@ type SessionServiceClient interface {
 	CreateSession(ctx context.Context, in *CreateSessionRequest, opts ...grpc.CallOption) (*CreateSessionResponse, error)
 	// Returns one session with the state of its latest run.
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error)
-	// Lists the sessions of the calling client, newest first.
+	// Lists the sessions of the calling client, newest first: those that match all filters that are set.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
 	// Lists the presets of the service: agents that its settings name.
 	ListPresets(ctx context.Context, in *ListPresetsRequest, opts ...grpc.CallOption) (*ListPresetsResponse, error)
@@ -72,8 +72,7 @@ type SessionServiceClient interface {
 	// message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
 	// number of active runs. May be retried safely with the same `request_id`.
 	SendMessage(ctx context.Context, in *SendMessageRequest, opts ...grpc.CallOption) (*SendMessageResponse, error)
-	// Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
-	// complete.
+	// Lists the messages of a session: what its model has received and produced. A message appears here when it is complete.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
 	// Adds messages to a session without starting a run: the next run's model sees them.
 	//
@@ -251,7 +250,7 @@ type SessionServiceServer interface {
 	CreateSession(context.Context, *CreateSessionRequest) (*CreateSessionResponse, error)
 	// Returns one session with the state of its latest run.
 	GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error)
-	// Lists the sessions of the calling client, newest first.
+	// Lists the sessions of the calling client, newest first: those that match all filters that are set.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 	// Lists the presets of the service: agents that its settings name.
 	ListPresets(context.Context, *ListPresetsRequest) (*ListPresetsResponse, error)
@@ -273,8 +272,7 @@ type SessionServiceServer interface {
 	// message where the service is set to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
 	// number of active runs. May be retried safely with the same `request_id`.
 	SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error)
-	// Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is
-	// complete.
+	// Lists the messages of a session: what its model has received and produced. A message appears here when it is complete.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
 	// Adds messages to a session without starting a run: the next run's model sees them.
 	//

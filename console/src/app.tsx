@@ -12,6 +12,7 @@ import { Frame } from "./frame/frame.tsx";
 import { setTitle } from "./lib/title.ts";
 import { forgetLogs } from "./run/kept-logs.ts";
 import { runChanges } from "./runs/run-changes.ts";
+import { forgetDrafts } from "./sessions/kept-draft.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
 import { views } from "./views.ts";
 
@@ -34,6 +35,7 @@ access.subscribe(() => {
   if (apiKey !== shownKey) {
     shownKey = apiKey;
     forgetLogs();
+    forgetDrafts();
     runChanges.forget();
     approvalChanges.forget();
     void queries.resetQueries();

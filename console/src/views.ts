@@ -18,6 +18,22 @@ export const views: readonly View[] = [
   { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
   { path: "/compare", title: "Compare", component: lazy(() => import("./compare/compare-view.tsx")) },
   {
+    path: "/sessions",
+    title: "Sessions",
+    component: lazy(() => import("./sessions/sessions-view.tsx")),
+    navigation: { icon: "talk", key: "g t" },
+  },
+  {
+    path: "/sessions/:sessionId",
+    title: "Session",
+    component: lazy(() => import("./sessions/sessions-view.tsx")),
+  },
+  {
+    path: "/new-session",
+    title: "New session",
+    component: lazy(() => import("./sessions/new-session-view.tsx")),
+  },
+  {
     path: "/new",
     title: "New run",
     component: lazy(() => import("./new-run/new-run-view.tsx")),

@@ -13,7 +13,8 @@ const keys: readonly (readonly [key: string, about: string])[] = [
   ["Enter", "open the row"],
   ["/", "filter or search"],
   ["t / w / e / r", "in a run: transcript, waterfall, entries, tree"],
-  ["End", "in a run: follow the end"],
+  ["End", "in a run or a session: follow the end"],
+  ["c", "in a session: write a message"],
   ["?", "this help"],
 ];
 

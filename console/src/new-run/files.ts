@@ -26,7 +26,11 @@ export function wordsOf(message: Message | undefined): string {
 
 /** Returns the message of a user with its text and files. */
 export function withFiles(text: string, files: readonly ContentElement[]): Message {
-  const elements = [create(ContentElementSchema, { type: "text", text }), ...files];
+  if (files.length === 0) {
+    return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
+  }
+  const texts = text === "" ? [] : [create(ContentElementSchema, { type: "text", text })];
+  const elements = [...texts, ...files];
   return create(MessageSchema, { role: "user", content: { case: "parts", value: { elements } } });
 }
 

@@ -131,7 +131,7 @@ function Facts({
         {run.runnerId !== "" && <Link href={runnerPath(run.runnerId)}>{visibleText(run.runnerId)}</Link>}
       </Fact>
       <Fact name="session">
-        <Link href={`/runs?session=${encodeURIComponent(run.sessionId)}`} className="mono" title={run.sessionId}>
+        <Link href={sessionPath(run)} className="mono" title={run.sessionId}>
           {run.sessionId.length > 20 ? `…${run.sessionId.slice(-12)}` : run.sessionId}
         </Link>
       </Fact>
@@ -166,6 +166,12 @@ function Facts({
       <Fact name="deadline">{isRunning && deadline !== undefined && `in ${formatDuration(deadline - nowMs)}`}</Fact>
     </dl>
   );
+}
+
+/** A child run and a run of a binding have sessions that SessionService does not show: their link leads to their runs. */
+function sessionPath({ sessionId, parentRunId, bindingId }: Run): string {
+  const id = encodeURIComponent(sessionId);
+  return parentRunId === "" && bindingId === "" ? `/sessions/${id}` : `/runs?session=${id}`;
 }
 
 /** Leads to the memories that the tools of the agent reach. */

@@ -8,20 +8,20 @@ import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { changesOf } from "./changes-of.ts";
-import type { Row, RowContent } from "./transcript.ts";
+import type { RowContent } from "./transcript.ts";
 
 /** Few calls change files, and the search for the lines has its own script. */
 const DiffBlock = lazy(() => import("./diff-block.tsx"));
 
-type ToolContent = Extract<RowContent, { kind: "tool" }>;
+export type ToolContent = Extract<RowContent, { kind: "tool" }>;
 type Given = Readonly<Record<string, unknown>>;
 
 export function ToolCall({
-  row,
+  startMs,
   content,
   isParked,
 }: {
-  readonly row: Row;
+  readonly startMs: number;
   readonly content: ToolContent;
   /** Whether the run waits: no call of it runs here. */
   readonly isParked: boolean;
@@ -42,7 +42,7 @@ export function ToolCall({
         <span className="tool-end">
           {isOfProvider && "run by the provider · "}
           {outcome}
-          {endMs !== undefined && ` · ${formatDuration(endMs - row.timeMs)}`}
+          {endMs !== undefined && ` · ${formatDuration(endMs - startMs)}`}
         </span>
       </summary>
       <div className="fold-body">

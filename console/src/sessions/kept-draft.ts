@@ -1,0 +1,51 @@
+// What a person has typed and not sent yet. It outlives a reload of the page, and ends with the tab.
+
+import { useState } from "react";
+
+export interface Draft {
+  readonly text: string;
+  readonly model: string;
+  /** Stays until the message is sent or edited: after a broken call, the same message is sent once. */
+  readonly requestId: string;
+}
+
+const prefix = "runnel.draft.";
+
+/** Returns the draft of a session, and the function that changes it. An empty text forgets it. */
+export function useDraft(name: string): readonly [draft: Draft, change: (change: Partial<Draft>) => void] {
+  const [draft, setDraft] = useState(() => read(name));
+  const change = (change: Partial<Draft>): void => {
+    const next = { ...draft, ...change, requestId: crypto.randomUUID() };
+    setDraft(next);
+    keep(name, next);
+  };
+  return [draft, change];
+}
+
+/** Forgets all drafts: another client must not see them. */
+export function forgetDrafts(): void {
+  for (const key of Object.keys(sessionStorage).filter((each) => each.startsWith(prefix))) {
+    sessionStorage.removeItem(key);
+  }
+}
+
+function read(name: string): Draft {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(prefix + name) ?? "{}") as Partial<Draft>;
+    return { text: "", model: "", requestId: crypto.randomUUID(), ...kept };
+  } catch {
+    return { text: "", model: "", requestId: crypto.randomUUID() };
+  }
+}
+
+function keep(name: string, draft: Draft): void {
+  try {
+    if (draft.text === "") {
+      sessionStorage.removeItem(prefix + name);
+    } else {
+      sessionStorage.setItem(prefix + name, JSON.stringify(draft));
+    }
+  } catch {
+    // The draft lasts as long as the page.
+  }
+}

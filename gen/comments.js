@@ -7674,6 +7674,10 @@ export const comments = new Map(
   "Response of GetUsage."
  ],
  [
+  "runnel.v1.GetUsageResponse.client_id",
+  "Id of the client that calls."
+ ],
+ [
   "runnel.v1.GetUsageResponse.cost_micro_usd",
   "Cost in millionths of a US dollar, counted like `tokens`."
  ],

@@ -7,7 +7,7 @@ import type { Amount } from "../agent/budget/day-budget.ts";
 import { parallelCallsMax } from "../agent/loop/tool-batch.ts";
 import { callTimeoutMs } from "../agent/tools/call.ts";
 import { contentBytesMax } from "../agent/tools/cap.ts";
-import { requireClient } from "../platform/auth/caller.ts";
+import { clientIdOf, requireClient } from "../platform/auth/caller.ts";
 import type { ExplainedKey } from "../platform/config/explain.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
 import { serverVersion } from "../platform/database/migrate.ts";
@@ -50,6 +50,7 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
         costMicroUsd: BigInt(costMicroUsd),
         tokensMax: BigInt(max.tokens),
         costMicroUsdMax: BigInt(max.costMicroUsd),
+        clientId: clientIdOf(client),
       };
     },
     listUsage: (request, context) => listUsage(deps, requireClient(context.values).client, request),

@@ -8,12 +8,12 @@ import { type Service, withService } from "./connect.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { type Page, type PageRequest, readPages } from "./pages.ts";
 import { showTable } from "./table.ts";
+import type { ServiceFlags } from "./target.ts";
 
 const limitDefault = 50;
 
 /** The flags of commands that list. */
-export interface ListFlags {
-  readonly url: string;
+export interface ListFlags extends ServiceFlags {
   readonly limit: number;
 }
 
@@ -35,10 +35,11 @@ export interface Listing<Desc extends DescMessage> {
 /** Prints a list up to the limit, with a note when there are more. */
 export async function listAll<Desc extends DescMessage>(
   command: Command,
-  { url, limit }: ListFlags,
+  flags: ListFlags,
   { name, schema, read, columns, row }: Listing<Desc>,
 ): Promise<void> {
-  await withService(url, async (service) => {
+  const { limit } = flags;
+  await withService(flags, async (service) => {
     const { items, isCut } = await readPages((request) => read(service, request), limit);
     const output = outputOf(command);
     await output.answer({ [name]: items.map((item) => answerJson(schema, item)) }, (paint) =>

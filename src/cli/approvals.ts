@@ -16,12 +16,13 @@ import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { askChoice, askYesNo, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
-import { addUrlFlag, type Service, withService } from "./connect.ts";
+import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { explain } from "./failure.ts";
 import { type Output, outputOf, type Paint } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
 import { cut } from "./shorten.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 const approvalColumns = ["APPROVAL", "STATE", "AGENT", "ACTION", "ABOUT", "RUN", "EXPIRES"] as const;
 const subjectCharsMax = 40;
@@ -31,8 +32,7 @@ interface ApprovalListFlags extends ListFlags {
   readonly state?: string;
 }
 
-interface DecisionFlags {
-  readonly url: string;
+interface DecisionFlags extends ServiceFlags {
   readonly digest?: string;
   readonly comment: string;
   readonly by: string;
@@ -47,7 +47,7 @@ export function defineApprovals(approvals: Command): void {
 }
 
 function addApprovalList(approvals: Command): void {
-  addLimitFlag(addUrlFlag(approvals.command("list")))
+  addLimitFlag(addServiceFlags(approvals.command("list")))
     .description("list requests for approval, newest first")
     .addHelpText("after", example("runnel approvals list --state pending"))
     .option("--run <id>", "only of this run", "")
@@ -68,11 +68,11 @@ function addApprovalList(approvals: Command): void {
 }
 
 function addApproval(approvals: Command): void {
-  addUrlFlag(approvals.command("show <id>"))
+  addServiceFlags(approvals.command("show <id>"))
     .description("show a request for approval in full")
     .addHelpText("after", example("runnel approvals show 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
-    .action((approvalId: string, { url }: { url: string }, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((approvalId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const { approval } = await client(ApprovalService).getApproval({ approvalId });
         await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
       }),
@@ -83,7 +83,7 @@ function addDecision(
   approvals: Command,
   { name, decision, about }: { name: string; decision: Approval_Decision; about: string },
 ): void {
-  addUrlFlag(approvals.command(`${name} <approval>`))
+  addServiceFlags(approvals.command(`${name} <approval>`))
     .description(about)
     .addHelpText(
       "after",
@@ -95,8 +95,8 @@ function addDecision(
     )
     .option("--comment <text>", "comment for the model or the runner, and for later readers", "")
     .option("--by <name>", "who decides; unset means the id of the client", "")
-    .action((approvalId: string, { url, digest, comment, by }: DecisionFlags, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((approvalId: string, { digest, comment, by, ...flags }: DecisionFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const seen =
           digest ?? (await askAbout(client(ApprovalService), approvalId, { name, output: outputOf(command) }));
         const request = { approvalId, decision, digest: seen, comment, decidedBy: by };

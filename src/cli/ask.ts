@@ -1,7 +1,8 @@
 // Questions to a person at a terminal. A program is never asked: it could not answer.
 
 import { createInterface } from "node:readline/promises";
-import { makeVisible } from "./terminal.ts";
+import { Writable } from "node:stream";
+import { makeVisible, sayLine } from "./terminal.ts";
 
 /** Returns false when a program reads or writes, and with `--json`. */
 export function mayAsk(asJson: boolean): boolean {
@@ -15,9 +16,25 @@ export async function askYesNo(question: string): Promise<boolean> {
 
 /** Returns what a person has typed: `none` for another word, an empty line, Ctrl-C and the end of input. */
 export async function askChoice(question: string): Promise<"yes" | "no" | "none"> {
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<string>((resolve) => asking.once("close", () => resolve("")));
-  const answer = await Promise.race([asking.question(`${makeVisible(question)} `), ended]);
-  asking.close();
+  const answer = (await askText(question)) ?? "";
   return /^y(es)?$/i.test(answer.trim()) ? "yes" : /^no?$/i.test(answer.trim()) ? "no" : "none";
+}
+
+/** Returns the line that a person has typed; undefined after Ctrl-C and at the end of input. */
+export async function askText(question: string): Promise<string | undefined> {
+  return await askLine(question, process.stderr);
+}
+
+/** Returns the line that a person has typed, which does not appear on the terminal; undefined after Ctrl-C and at the end of input. */
+export async function askSecret(question: string): Promise<string | undefined> {
+  sayLine(question);
+  return await askLine("", new Writable({ write: (_chunk, _encoding, done) => done() }));
+}
+
+async function askLine(question: string, output: Writable): Promise<string | undefined> {
+  const asking = createInterface({ input: process.stdin, output, terminal: true });
+  const ended = new Promise<undefined>((resolve) => asking.once("close", () => resolve(undefined)));
+  const answer = await Promise.race([asking.question(question === "" ? "" : `${makeVisible(question)} `), ended]);
+  asking.close();
+  return answer;
 }

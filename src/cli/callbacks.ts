@@ -5,10 +5,11 @@ import { type StatusCallback, StatusCallback_StateSchema, StatusCallbackSchema }
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
-import { addUrlFlag, withService } from "./connect.ts";
+import { withService } from "./connect.ts";
 import { example } from "./example.ts";
 import type { Paint } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 interface CallbackListFlags extends ListFlags {
   readonly session: string;
@@ -22,7 +23,7 @@ export function defineCallbacks(callbacks: Command): void {
 }
 
 function addCallbackList(callbacks: Command): void {
-  addLimitFlag(addUrlFlag(callbacks.command("list")))
+  addLimitFlag(addServiceFlags(callbacks.command("list")))
     .description("list status callbacks, newest first")
     .addHelpText("after", example("runnel callbacks list --state dead"))
     .option("--session <id>", "only of this session", "")
@@ -48,11 +49,11 @@ function addCallbackList(callbacks: Command): void {
 }
 
 function addRedeliver(callbacks: Command): void {
-  addUrlFlag(callbacks.command("redeliver <id>"))
+  addServiceFlags(callbacks.command("redeliver <id>"))
     .description("send a dead callback again")
     .addHelpText("after", example("runnel callbacks redeliver 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
-    .action((callbackId: string, { url }: { readonly url: string }, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((callbackId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const { callback } = await client(CallbackService).redeliverCallback({ callbackId });
         await answerOne(command, {
           ...{ name: "callback", schema: StatusCallbackSchema, message: callback },

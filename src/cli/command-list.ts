@@ -34,6 +34,16 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./config.ts")).defineConfig,
   },
   {
+    name: "login",
+    about: "keep the URL of a service and an API key for the commands of this user",
+    load: async () => (await import("./login.ts")).defineLogin,
+  },
+  {
+    name: "logout",
+    about: "remove what `login` keeps",
+    load: async () => (await import("./login.ts")).defineLogout,
+  },
+  {
     name: "run",
     about: "send a message in a new or an existing session and follow the run",
     load: async () => (await import("./run.ts")).defineRun,

@@ -4,7 +4,6 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { GenService } from "@bufbuild/protobuf/codegenv2";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import type { Command } from "commander";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -12,10 +11,9 @@ import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { RunService, TailRunBytesSchema, type TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { readUrl } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";
 import { createAdminCredentials, createCredentials } from "./credentials.ts";
-import { shellWord } from "./shell-word.ts";
+import { findTarget, type ServiceFlags } from "./target.ts";
 
 /** The clients of a service. */
 export type Service = ReturnType<typeof connectTo>;
@@ -54,24 +52,6 @@ const StoredLog = {
   method: { tailRun: tailRunBytes },
 } as GenService<StoredLogMethods>;
 
-/** Adds the flag `--url`, which every command that calls a service has. */
-export function addUrlFlag(command: Command): Command {
-  return command.option("--url <url>", "URL of the service", readUrl, defaultUrl(process.env));
-}
-
-/** Returns the default address of the service: where `serve` and `dev` listen by default. */
-function defaultUrl(environment: Readonly<Record<string, string | undefined>>): string {
-  const find = (name: string, otherwise: string): string =>
-    environment[`RUNNEL_${name}`] || environment[`AGENT_RUNNER_${name}`] || otherwise;
-  const host = find("SERVER_HOST", "127.0.0.1");
-  return `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${find("SERVER_PORT", "8090")}`;
-}
-
-/** Returns a line to paste, with `--url` for a service at another address than the default one. */
-export function lineFor(url: string, line: string): string {
-  return url === defaultUrl(process.env) ? line : `${line} --url ${shellWord(url)}`;
-}
-
 /** Returns true for an error of a Runnel service. Without a reason the connection failed, or another service answered. */
 export function isExplained(error: ConnectError): boolean {
   return error.findDetails(ErrorInfoSchema).length > 0;
@@ -82,15 +62,17 @@ export function reasonOf(error: unknown): string | undefined {
   return error instanceof ConnectError ? error.findDetails(ErrorInfoSchema)[0]?.reason : undefined;
 }
 
-/** Does work that calls the service at `url`. When no service of ours answers there, the error says so and how to fix it. */
-export function withService<T>(url: string, work: (service: Service) => Promise<T>): Promise<T> {
-  return explainAbsence(url, () => work(connectTo(url, createCredentials(process.env))));
+/** Does work that calls the service of the flags. When no service of ours answers there, the error says so and how to fix it. */
+export async function withService<T>(flags: ServiceFlags, work: (service: Service) => Promise<T>): Promise<T> {
+  const { url, apiKey } = await findTarget(flags, process.env);
+  return await explainAbsence(url, () => work(connectTo(url, createCredentials(apiKey, process.env))));
 }
 
 /** Does the same with the admin token. */
-export function withAdministration<T>(url: string, work: (service: Service) => Promise<T>): Promise<T> {
+export async function withAdministration<T>(flags: ServiceFlags, work: (service: Service) => Promise<T>): Promise<T> {
   const credentials = createAdminCredentials(process.env);
-  return explainAbsence(url, () => work(connectTo(url, credentials)));
+  const { url } = await findTarget(flags, process.env);
+  return await explainAbsence(url, () => work(connectTo(url, credentials)));
 }
 
 /** Does work that calls the service at `url`, with the same errors. */
@@ -109,7 +91,8 @@ export async function explainAbsence<T>(url: string, work: () => Promise<T>): Pr
         cause: error,
       });
     }
-    const fix = "start one with `runnel serve` or `runnel dev`, or say with --url where it is";
+    const fix =
+      "start one with `runnel serve` or `runnel dev`, or say with --url, RUNNEL_URL or `runnel login` where it is";
     throw new CommandError(`no service at ${url} (${error.rawMessage})`, { reason: "UNAVAILABLE", fix, cause: error });
   }
 }

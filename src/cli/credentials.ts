@@ -1,5 +1,5 @@
 // How the commands prove who calls: with an API key, or with signatures by the secret that the service on this machine has in
-// its own environment. Credentials come from the environment only, because every user of the machine can see arguments.
+// its own environment. Credentials are no arguments, because every user of the machine can see these.
 
 import { createHash, createHmac } from "node:crypto";
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
@@ -10,12 +10,12 @@ import { CommandError } from "./command-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns undefined when the environment holds no credentials, as with `runnel dev`. */
-export function createCredentials(environment: Environment): Interceptor | undefined {
-  const { RUNNEL_API_KEY: apiKey = "", RUNNEL_CLIENT_ID: clientId = "" } = environment;
+/** Returns undefined without a key when the environment holds no secret either, as with `runnel dev`. */
+export function createCredentials(apiKey: string, environment: Environment): Interceptor | undefined {
   if (apiKey !== "") {
     return bear(apiKey);
   }
+  const { RUNNEL_CLIENT_ID: clientId = "" } = environment;
   const secret = environment.RUNNEL_AUTH_HMAC_SECRET || environment.AGENT_RUNNER_AUTH_HMAC_SECRET || "";
   return secret === "" ? undefined : signRequests({ secret, clientId: clientId || defaultClientId });
 }

@@ -11,9 +11,10 @@ export interface ProtocolFixes {
 }
 
 const coreFixes: Readonly<Partial<Record<ReasonName, string>>> = {
-  CREDENTIALS_MISSING: "set RUNNEL_API_KEY, or RUNNEL_AUTH_HMAC_SECRET to sign with the service's secret",
+  CREDENTIALS_MISSING:
+    "`runnel login`, or set RUNNEL_API_KEY, or RUNNEL_AUTH_HMAC_SECRET to sign with the service's secret",
   TOKEN_INVALID:
-    "check RUNNEL_API_KEY, or for administration RUNNEL_ADMIN_TOKEN: the service knows neither key nor token",
+    "check RUNNEL_API_KEY or the key of `runnel login`, or for administration RUNNEL_ADMIN_TOKEN: the service knows neither key nor token",
   SIGNATURE_INVALID: "check that RUNNEL_AUTH_HMAC_SECRET and RUNNEL_CLIENT_ID are what the service has",
   TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
   RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",

@@ -9,26 +9,25 @@ import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
 import { systemClock } from "../platform/base/clock.ts";
 import { answerJson } from "./answer-json.ts";
 import { readExpiry } from "./arguments.ts";
-import { addUrlFlag, withAdministration } from "./connect.ts";
+import { withAdministration } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { showTable, showTime } from "./table.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 /** As long as the hash that uses the secret. */
 const secretBytes = 32;
 /** The maximum number of keys that a list shows; --client narrows it. */
 const keysMax = 10_000;
 
-interface CreateFlags {
-  readonly url: string;
+interface CreateFlags extends ServiceFlags {
   readonly client: string;
   readonly name: string;
   readonly expires?: Date;
 }
 
-interface ListFlags {
-  readonly url: string;
+interface ListFlags extends ServiceFlags {
   readonly client: string;
 }
 
@@ -41,14 +40,14 @@ export function defineKeys(keys: Command): void {
 }
 
 function addCreate(keys: Command): void {
-  addUrlFlag(keys.command("create"))
+  addServiceFlags(keys.command("create"))
     .description("create a key and print it once, alone on standard output")
     .addHelpText("after", example("runnel keys create --client billing --expires 90d"))
     .requiredOption("--client <id>", "client that uses the key")
     .option("--name <name>", "name of the key", "")
     .option("--expires <when>", "expiry of the key, such as 30d or 2031-12-31; unset means never", readExpiry)
-    .action(({ url, client, name, expires }: CreateFlags, command: Command) =>
-      withAdministration(url, async ({ auth }) => {
+    .action(({ client, name, expires, ...flags }: CreateFlags, command: Command) =>
+      withAdministration(flags, async ({ auth }) => {
         const { apiKey, key } = await auth.createApiKey({
           clientId: client,
           displayName: name,
@@ -63,12 +62,12 @@ function addCreate(keys: Command): void {
 }
 
 function addList(keys: Command): void {
-  addUrlFlag(keys.command("list"))
+  addServiceFlags(keys.command("list"))
     .description("list the keys, newest first, including revoked ones")
     .addHelpText("after", example("runnel keys list --client billing"))
     .option("--client <id>", "only keys of this client", "")
-    .action(({ url, client }: ListFlags, command: Command) =>
-      withAdministration(url, async ({ auth }) => {
+    .action(({ client, ...flags }: ListFlags, command: Command) =>
+      withAdministration(flags, async ({ auth }) => {
         const { items: apiKeys, isCut } = await readPages(async (request) => {
           const page = await auth.listApiKeys({ clientId: client, ...request });
           return { items: page.apiKeys, nextPageToken: page.nextPageToken };
@@ -85,11 +84,11 @@ function addList(keys: Command): void {
 }
 
 function addRevoke(keys: Command): void {
-  addUrlFlag(keys.command("revoke <id>"))
+  addServiceFlags(keys.command("revoke <id>"))
     .description("revoke a key")
     .addHelpText("after", example("runnel keys revoke key_4f9c2a"))
-    .action((keyId: string, { url }: { url: string }, command: Command) =>
-      withAdministration(url, async ({ auth }) => {
+    .action((keyId: string, flags: ServiceFlags, command: Command) =>
+      withAdministration(flags, async ({ auth }) => {
         const { apiKey = create(ApiKeySchema) } = await auth.revokeApiKey({ keyId });
         await outputOf(command).answer(
           { apiKey: answerJson(ApiKeySchema, apiKey) },

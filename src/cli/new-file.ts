@@ -10,6 +10,8 @@ import { CommandError } from "./command-error.ts";
 export interface NewFileOptions {
   /** Overwrites an existing file. */
   readonly force: boolean;
+  /** The permissions; unset means what the system gives new files. */
+  readonly mode?: number;
 }
 
 /** The buffer's size: lines are short, and each write takes a turn of the event loop. */
@@ -39,7 +41,7 @@ export class NewFile implements AsyncDisposable {
     assertPlace(path, options);
     try {
       using beside = new DisposableStack();
-      const file = beside.use(makeBeside(path));
+      const file = beside.use(makeBeside(path, options));
       const made = new NewFile(path, options, file, await open(file.path, "a"));
       beside.move();
       return made;
@@ -83,10 +85,10 @@ export class NewFile implements AsyncDisposable {
 }
 
 /** Makes the file and the handler that removes it in one step, so that an interruption leaves no file behind. */
-function makeBeside(path: string): FileBeside {
+function makeBeside(path: string, { mode }: NewFileOptions): FileBeside {
   const beside = `${path}.${randomBytes(6).toString("hex")}.part`;
   const remove = (): void => rmSync(beside, { force: true });
-  closeSync(openSync(beside, "wx"));
+  closeSync(openSync(beside, "wx", mode));
   process.once("exit", remove);
   return {
     path: beside,

@@ -4,17 +4,18 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { ListProvidersResponseSchema, type Provider, Provider_Circuit } from "#gen/runnel/v1/provider_service_pb.js";
 import { answerJson } from "./answer-json.ts";
-import { addUrlFlag, withAdministration } from "./connect.ts";
+import { withAdministration } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { showTable, showTime } from "./table.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 /** Defines `providers`. */
 export function defineProviders(command: Command): void {
-  addUrlFlag(command)
+  addServiceFlags(command)
     .addHelpText("after", example("RUNNEL_ADMIN_TOKEN=$(cat admin.token) runnel providers"))
-    .action(({ url }: { url: string }) =>
-      withAdministration(url, async ({ providers }) => {
+    .action((flags: ServiceFlags) =>
+      withAdministration(flags, async ({ providers }) => {
         const response = await providers.listProviders({});
         await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
           showTable(

@@ -5,15 +5,15 @@ import type { Command } from "commander";
 import type { GetReceiptResponse } from "#gen/runnel/v1/receipt_service_pb.js";
 import { printLogLine } from "../engine/hash-chain/log-line.ts";
 import { CommandError } from "./command-error.ts";
-import { addUrlFlag, type LogClient, withService } from "./connect.ts";
+import { type LogClient, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { followEntries, noteReconnect, patienceMs } from "./follow.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
 import { NewFile } from "./new-file.ts";
 import { type Output, outputOf } from "./output.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
-interface ReceiptFlags {
-  readonly url: string;
+interface ReceiptFlags extends ServiceFlags {
   readonly out?: string;
   readonly log?: string;
   readonly force?: true;
@@ -21,7 +21,7 @@ interface ReceiptFlags {
 
 /** Defines `receipt`. */
 export function defineReceipt(command: Command): void {
-  addUrlFlag(command.argument("<run>"))
+  addServiceFlags(command.argument("<run>"))
     .addHelpText(
       "after",
       example("runnel receipt 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --out receipt.json --log run.log"),
@@ -42,7 +42,7 @@ async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command
   leaveOnInterrupt(() => output.note("interrupted; nothing was written", { note: "interrupted", runId }));
   await using receiptFile = await openFile(out, flags);
   await using logFile = await openFile(logPath, flags);
-  await withService(flags.url, async (service) => {
+  await withService(flags, async (service) => {
     // This call has no retries: a service that is missing from the start is an error at once.
     const receipt = receiptToJson(await service.receipts.getReceipt({ runId }));
     const log = logFile && (await writeLog(service.log, runId, logFile, output));

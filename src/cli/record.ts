@@ -6,28 +6,28 @@ import { printRecording, readRecording } from "../agent/replay/recording.ts";
 import { type Difference, replay } from "../agent/replay/replay.ts";
 import { resultTypeOf } from "../engine/log/result.ts";
 import { CommandError } from "./command-error.ts";
-import { addUrlFlag, type Service, withService } from "./connect.ts";
+import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { followEntries, noteReconnect, patienceMs } from "./follow.ts";
 import { NewFile } from "./new-file.ts";
 import { outputOf } from "./output.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
-interface RecordFlags {
-  readonly url: string;
+interface RecordFlags extends ServiceFlags {
   readonly out: string;
   readonly force?: true;
 }
 
 /** Defines `record`. */
 export function defineRecord(command: Command): void {
-  addUrlFlag(command.argument("<run>"))
+  addServiceFlags(command.argument("<run>"))
     .addHelpText("after", example("runnel record 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d --out run.json"))
     .requiredOption("--out <file>", "file for the recording")
     .option("--force", "overwrite an existing file")
     .action(async (runId: string, flags: RecordFlags) => {
       const output = outputOf(command);
       await using file = await NewFile.open(flags.out, { force: flags.force === true });
-      const entries = await withService(flags.url, async (service) => {
+      const entries = await withService(flags, async (service) => {
         const { messages, agent } = await readInput(service, runId);
         const log: Uint8Array[] = [];
         const following = { runId, after: 0n, patienceMs, onReconnect: noteReconnect(output) };

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { type AgentFlags, addAgentFlags, createSession } from "./agent-flags.ts";
 import { readSequence } from "./arguments.ts";
-import { addUrlFlag, lineFor, type Service, withService } from "./connect.ts";
+import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
@@ -11,17 +11,16 @@ import { readMessage } from "./message.ts";
 import { withModelHint } from "./models.ts";
 import { type Output, outputOf } from "./output.ts";
 import { printRun } from "./print-run.ts";
+import { addServiceFlags, lineFor, type ServiceFlags } from "./target.ts";
 
-interface RunFlags extends AgentFlags {
-  readonly url: string;
+interface RunFlags extends AgentFlags, ServiceFlags {
   readonly file: readonly string[];
   readonly session?: string;
   readonly queue?: boolean;
   readonly detach?: boolean;
 }
 
-interface TailFlags {
-  readonly url: string;
+interface TailFlags extends ServiceFlags {
   readonly after?: bigint;
 }
 
@@ -29,7 +28,7 @@ const runId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 
 /** Defines `run`. */
 export function defineRun(command: Command): void {
-  addAgentFlags(addUrlFlag(command.argument("<message>", "the message; - reads standard input")))
+  addAgentFlags(addServiceFlags(command.argument("<message>", "the message; - reads standard input")))
     .addHelpText("after", example('runnel run "Which files are here?" --tools list_dir,read_file'))
     .option(
       "--file <path>",
@@ -43,32 +42,32 @@ export function defineRun(command: Command): void {
     .action(async (words: string, flags: RunFlags) => {
       const input = await readMessage(words, flags.file);
       const output = outputOf(command);
-      await withService(flags.url, async (service) => {
+      await withService(flags, async (service) => {
         const { sessions } = service;
         const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
         const request = { sessionId, ...input, queueIfBusy: flags.queue === true };
         const { runId } = await withModelHint(service, flags.model, () => sessions.sendMessage(request));
         if (flags.detach === true) {
           await output.answer({ sessionId, runId }, () => runId);
-          output.note(`follow it: ${lineFor(flags.url, `runnel tail ${runId}`)}`);
+          output.note(`follow it: ${lineFor(flags, `runnel tail ${runId}`)}`);
           return;
         }
         output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
-        await showRun(service, { runId, after: 0n, url: flags.url, output });
+        await showRun(service, { runId, after: 0n, flags, output });
       });
     });
 }
 
 /** Defines `tail`. */
 export function defineTail(command: Command): void {
-  addUrlFlag(command.argument("<run>"))
+  addServiceFlags(command.argument("<run>"))
     .addHelpText("after", example(`runnel tail ${runId} --after 12`))
     .option("--after <sequence>", "sequence of the last result that you have; unset means from the start", readSequence)
-    .action((runId: string, { url, after = 0n }: TailFlags) =>
-      withService(url, async (service) => {
+    .action((runId: string, { after = 0n, ...flags }: TailFlags) =>
+      withService(flags, async (service) => {
         // This call has no retries: a service that is missing from the start is an error at once.
         await service.runs.getRun({ runId });
-        await showRun(service, { runId, after, url, output: outputOf(command) });
+        await showRun(service, { runId, after, flags, output: outputOf(command) });
       }),
     );
 }
@@ -76,20 +75,20 @@ export function defineTail(command: Command): void {
 interface Following {
   readonly runId: string;
   readonly after: bigint;
-  readonly url: string;
+  readonly flags: ServiceFlags;
   readonly output: Output;
 }
 
 /** Follows a run to its end, which decides the exit code. */
 export async function showRun(
   { runs, client }: Pick<Service, "runs" | "client">,
-  { runId, after, url, output }: Following,
+  { runId, after, flags, output }: Following,
 ): Promise<void> {
   let seen = after;
   const signal = leaveOnInterrupt(
     (canStop) => {
       const [follow, stop] = [`tail ${runId} --after ${seen}`, `runs cancel ${runId}`].map((words) =>
-        lineFor(url, `runnel ${words}`),
+        lineFor(flags, `runnel ${words}`),
       );
       const lines = ["interrupted; the run goes on", `  follow it: ${follow}`, `  stop it:   ${stop}`];
       const text = `\n${lines.join("\n")}${canStop ? ", or Ctrl-C again" : ""}`;

@@ -6,22 +6,19 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { answerJson } from "./answer-json.ts";
-import { addUrlFlag, withService } from "./connect.ts";
+import { withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { readTree, showTree, stateOf } from "./run-tree.ts";
 import { sheet, timeOf, wordsOf } from "./sheet.ts";
 import { cut } from "./shorten.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 import { watchTree } from "./watch-tree.ts";
 
 interface RunListFlags extends ListFlags {
   readonly session: string;
   readonly agent: string;
   readonly state?: string;
-}
-
-interface UrlFlag {
-  readonly url: string;
 }
 
 const runId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
@@ -36,7 +33,7 @@ export function defineRuns(runs: Command): void {
 }
 
 function addRunList(runs: Command): void {
-  addLimitFlag(addUrlFlag(runs.command("list")))
+  addLimitFlag(addServiceFlags(runs.command("list")))
     .description("list runs, newest first")
     .addHelpText("after", example("runnel runs list --state failed"))
     .option("--session <id>", "only of this session", "")
@@ -59,11 +56,11 @@ function addRunList(runs: Command): void {
 }
 
 function addRun(runs: Command): void {
-  addUrlFlag(runs.command("show <id>"))
+  addServiceFlags(runs.command("show <id>"))
     .description("show a run: its state, what it used, and what it said")
     .addHelpText("after", example(`runnel runs show ${runId}`))
-    .action((id: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const { run } = await client(RunService).getRun({ runId: id });
         await answerOne(command, { name: "run", schema: RunSchema, message: run, show: showRun });
       }),
@@ -71,11 +68,11 @@ function addRun(runs: Command): void {
 }
 
 function addTree(runs: Command): void {
-  addUrlFlag(runs.command("tree <id>"))
+  addServiceFlags(runs.command("tree <id>"))
     .description("print the tree of a run: the runs that its agents have called, and what all of them used")
     .addHelpText("after", example(`runnel runs tree ${runId}`))
-    .action((id: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async (service) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async (service) => {
         const tree = await readTree(service, id);
         await outputOf(command).answer({ runs: tree.map((run) => answerJson(RunSchema, run)) }, (paint) =>
           showTree(tree, paint),
@@ -85,20 +82,20 @@ function addTree(runs: Command): void {
 }
 
 function addWatch(runs: Command): void {
-  addUrlFlag(runs.command("watch <id>"))
+  addServiceFlags(runs.command("watch <id>"))
     .description("follow a run and all runs that its agents call, to the end of all")
     .addHelpText("after", example(`runnel runs watch ${runId}`))
-    .action((id: string, { url }: UrlFlag, command: Command) =>
-      withService(url, (service) => watchTree(service, id, outputOf(command))),
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, (service) => watchTree(service, id, outputOf(command))),
     );
 }
 
 function addCancel(runs: Command): void {
-  addUrlFlag(runs.command("cancel <id>"))
+  addServiceFlags(runs.command("cancel <id>"))
     .description("cancel a run, and the runs that its agents have called")
     .addHelpText("after", example(`runnel runs cancel ${runId}`))
-    .action((id: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const { run } = await client(RunService).cancelRun({ runId: id });
         await answerOne(command, { name: "run", schema: RunSchema, message: run, show: showRun });
       }),

@@ -6,17 +6,14 @@ import { DeleteScheduleResponseSchema, ScheduleService } from "#gen/runnel/v1/sc
 import { type AgentFlags, addAgentFlags, readAgent } from "./agent-flags.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { answerJson } from "./answer-json.ts";
-import { addUrlFlag, withService } from "./connect.ts";
+import { withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { readMessage } from "./message.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { sheet, timeOf } from "./sheet.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
-interface UrlFlag {
-  readonly url: string;
-}
-
-interface CreateFlags extends AgentFlags, UrlFlag {
+interface CreateFlags extends AgentFlags, ServiceFlags {
   readonly id: string;
   readonly cron: string;
   readonly timeZone: string;
@@ -32,7 +29,7 @@ export function defineSchedules(schedules: Command): void {
 }
 
 function addScheduleList(schedules: Command): void {
-  addLimitFlag(addUrlFlag(schedules.command("list")))
+  addLimitFlag(addServiceFlags(schedules.command("list")))
     .description("list schedules, newest first")
     .addHelpText("after", example("runnel schedules list"))
     .action((flags: ListFlags, command: Command) =>
@@ -52,11 +49,11 @@ function addScheduleList(schedules: Command): void {
 }
 
 function addSchedule(schedules: Command): void {
-  addUrlFlag(schedules.command("show <id>"))
+  addServiceFlags(schedules.command("show <id>"))
     .description("show a schedule")
     .addHelpText("after", example("runnel schedules show nightly"))
-    .action((scheduleId: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((scheduleId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const { schedule } = await client(ScheduleService).getSchedule({ scheduleId });
         await answerOne(command, { name: "schedule", schema: ScheduleSchema, message: schedule, show: showSchedule });
       }),
@@ -64,7 +61,7 @@ function addSchedule(schedules: Command): void {
 }
 
 function addCreate(schedules: Command): void {
-  addAgentFlags(addUrlFlag(schedules.command("create <message>")))
+  addAgentFlags(addServiceFlags(schedules.command("create <message>")))
     .description("start a run at the times of a cron expression; - reads the message from standard input")
     .addHelpText("after", example('runnel schedules create "Report what changed." --cron "0 7 * * 1-5" --id nightly'))
     .requiredOption("--cron <expression>", "minute, hour, day of the month, month, day of the week")
@@ -74,7 +71,7 @@ function addCreate(schedules: Command): void {
     .action(async (words: string, flags: CreateFlags, command: Command) => {
       const message = await readMessage(words, []);
       const session = { preset: flags.agent, agent: await readAgent(flags) };
-      await withService(flags.url, async ({ client }) => {
+      await withService(flags, async ({ client }) => {
         const { schedule } = await client(ScheduleService).createSchedule({
           schedule: {
             ...{ scheduleId: flags.id, cron: flags.cron, timeZone: flags.timeZone, message },
@@ -87,11 +84,11 @@ function addCreate(schedules: Command): void {
 }
 
 function addDelete(schedules: Command): void {
-  addUrlFlag(schedules.command("delete <id>"))
+  addServiceFlags(schedules.command("delete <id>"))
     .description("delete a schedule; runs that it has started go on")
     .addHelpText("after", example("runnel schedules delete nightly"))
-    .action((scheduleId: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((scheduleId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const response = await client(ScheduleService).deleteSchedule({ scheduleId });
         await outputOf(command).answer(
           answerJson(DeleteScheduleResponseSchema, response),

@@ -1,7 +1,6 @@
 // `runnel serve`: runs the service in the foreground, configured by a file, its environment and its options.
 
 import cluster from "node:cluster";
-import { homedir } from "node:os";
 import type { Command } from "commander";
 import type { App, AppOptions } from "../app/app.ts";
 import type { Address } from "../app/open-ports.ts";
@@ -14,6 +13,7 @@ import { createLogger } from "../platform/telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { findHome } from "./home.ts";
 import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
 import { linesForPrograms } from "./log-lines.ts";
 import { sayLine } from "./terminal.ts";
@@ -85,15 +85,6 @@ export async function settingsSources({ config, set }: SettingsFlags): Promise<C
   // Loaded only here: the settings of protocols come with the protocols, which most commands do not need.
   const { settings: table } = await import("../app/settings.ts");
   return { table, environment: process.env, directory: process.cwd(), home: findHome(), file: config, settings: set };
-}
-
-/** Returns "" for an account that the machine does not know, as in some containers: Node throws for it. */
-function findHome(): string {
-  try {
-    return homedir();
-  } catch {
-    return "";
-  }
 }
 
 /** Adds the options of commands that run or examine a server. */

@@ -11,17 +11,14 @@ import {
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { answerJson } from "./answer-json.ts";
 import { addYesFlag, confirm } from "./confirm.ts";
-import { addUrlFlag, withService } from "./connect.ts";
+import { withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { sheet, timeOf, wordOf } from "./sheet.ts";
 import { cut } from "./shorten.ts";
 import { textOf } from "./show.ts";
-
-interface UrlFlag {
-  readonly url: string;
-}
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 const sessionId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 const saidCharsMax = 60;
@@ -36,7 +33,7 @@ export function defineSessions(sessions: Command): void {
 }
 
 function addSessionList(sessions: Command): void {
-  addLimitFlag(addUrlFlag(sessions.command("list")))
+  addLimitFlag(addServiceFlags(sessions.command("list")))
     .description("list sessions, newest first")
     .addHelpText("after", example("runnel sessions list --limit 10"))
     .action((flags: ListFlags, command: Command) =>
@@ -61,11 +58,11 @@ function addSessionList(sessions: Command): void {
 }
 
 function addSession(sessions: Command): void {
-  addUrlFlag(sessions.command("show <id>"))
+  addServiceFlags(sessions.command("show <id>"))
     .description("show a session and its newest run")
     .addHelpText("after", example(`runnel sessions show ${sessionId}`))
-    .action((id: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async (service) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async (service) => {
         const { session } = await service.sessions.getSession({ sessionId: id });
         await answerOne(command, { name: "session", schema: SessionSchema, message: session, show: showSession });
       }),
@@ -73,11 +70,11 @@ function addSession(sessions: Command): void {
 }
 
 function addMessages(sessions: Command): void {
-  addUrlFlag(sessions.command("messages <id>"))
+  addServiceFlags(sessions.command("messages <id>"))
     .description("print the conversation of a session, oldest message first")
     .addHelpText("after", example(`runnel sessions messages ${sessionId}`))
-    .action((id: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async (service) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async (service) => {
         const { items } = await readPages(async (request) => {
           const page = await service.sessions.listMessages({ sessionId: id, ...request });
           return { items: page.messages, nextPageToken: page.nextPageToken };
@@ -91,16 +88,16 @@ function addMessages(sessions: Command): void {
 }
 
 function addDelete(sessions: Command): void {
-  addYesFlag(addUrlFlag(sessions.command("delete <id>")))
+  addYesFlag(addServiceFlags(sessions.command("delete <id>")))
     .description("delete a session; its active run is cancelled")
     .addHelpText("after", example(`runnel sessions delete ${sessionId} --yes`))
-    .action(async (id: string, { url }: UrlFlag, command: Command) => {
+    .action(async (id: string, flags: ServiceFlags, command: Command) => {
       await confirm(command, {
         says: `delete removes session ${id} and cancels its run`,
         asks: `Delete session ${id}?`,
         refused: "nothing was deleted",
       });
-      await withService(url, async (service) => {
+      await withService(flags, async (service) => {
         const response = await service.sessions.deleteSession({ sessionId: id });
         await outputOf(command).answer(answerJson(DeleteSessionResponseSchema, response), () => `deleted ${id}`);
       });
@@ -108,16 +105,16 @@ function addDelete(sessions: Command): void {
 }
 
 function addPurge(sessions: Command): void {
-  addYesFlag(addUrlFlag(sessions.command("purge <id>")))
+  addYesFlag(addServiceFlags(sessions.command("purge <id>")))
     .description("erase the text of a session's runs, also of a deleted session; cannot be undone")
     .addHelpText("after", example(`runnel sessions purge ${sessionId} --yes`))
-    .action(async (id: string, { url }: UrlFlag, command: Command) => {
+    .action(async (id: string, flags: ServiceFlags, command: Command) => {
       await confirm(command, {
         says: `purge erases the texts of session ${id} permanently`,
         asks: `Erase the texts of session ${id} permanently?`,
         refused: "nothing was purged",
       });
-      await withService(url, async (service) => {
+      await withService(flags, async (service) => {
         const response = await service.sessions.purgeSession({ sessionId: id });
         const { runs, results } = response;
         await outputOf(command).answer(

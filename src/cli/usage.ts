@@ -14,11 +14,12 @@ import {
 } from "#gen/runnel/v1/usage_service_pb.js";
 import { systemClock } from "../platform/base/clock.ts";
 import { answerJson } from "./answer-json.ts";
-import { addUrlFlag, type Service, withAdministration, withService } from "./connect.ts";
+import { type Service, withAdministration, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { showTable } from "./table.ts";
+import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 const microsOfOne = 1_000_000n;
 
@@ -37,15 +38,14 @@ const spans = {
   "90d": 90 * 24 * hourMs,
 } as const;
 
-interface UsageFlags {
-  readonly url: string;
+interface UsageFlags extends ServiceFlags {
   readonly by?: keyof typeof groups;
   readonly last: keyof typeof spans;
 }
 
 /** Defines `usage`. */
 export function defineUsage(command: Command): void {
-  addUrlFlag(command)
+  addServiceFlags(command)
     .addOption(
       new Option("--by <what>", "add up ended runs by this; `client` needs the admin token").choices(
         Object.keys(groups),
@@ -53,10 +53,10 @@ export function defineUsage(command: Command): void {
     )
     .addOption(new Option("--last <time>", "with --by: the time to add up").choices(Object.keys(spans)).default("24h"))
     .addHelpText("after", example("runnel usage --by agent --last 7d"))
-    .action(({ url, by, last }: UsageFlags) =>
+    .action(({ by, ...flags }: UsageFlags) =>
       by === undefined
-        ? withService(url, (service) => answerToday(command, service))
-        : answerGroups(command, { url, by, last }),
+        ? withService(flags, (service) => answerToday(command, service))
+        : answerGroups(command, { ...flags, by }),
     );
 }
 
@@ -68,12 +68,15 @@ async function answerToday(command: Command, { system }: Service): Promise<void>
   );
 }
 
-async function answerGroups(command: Command, { url, by, last }: Required<UsageFlags>): Promise<void> {
+async function answerGroups(
+  command: Command,
+  { by, last, ...flags }: UsageFlags & Required<Pick<UsageFlags, "by">>,
+): Promise<void> {
   const request = { groupBy: groups[by], timeFrom: timestampFromMs(systemClock.nowMs() - spans[last]) };
   const { report = create(UsageReportSchema) } =
     by === "client"
-      ? await withAdministration(url, ({ client }) => client(UsageService).queryUsageOfClients(request))
-      : await withService(url, ({ client }) => client(UsageService).queryUsage(request));
+      ? await withAdministration(flags, ({ client }) => client(UsageService).queryUsageOfClients(request))
+      : await withService(flags, ({ client }) => client(UsageService).queryUsage(request));
   await outputOf(command).answer(answerJson(UsageReportSchema, report), (paint) =>
     showTable([by.toUpperCase(), ...columns], groupRows(report), paint),
   );

@@ -153,7 +153,13 @@ test("variables of the commands, and of Kubernetes for a service named runnel, a
     // Kubernetes sets it for a service with the name runnel-server: it looks like one of our variables.
     RUNNEL_SERVER_PORT: "tcp://10.0.0.1:8090",
   };
-  const commands = { RUNNEL_API_KEY: "a", RUNNEL_CLIENT_ID: "b", RUNNEL_ADMIN_TOKEN: "c" };
+  const commands = {
+    RUNNEL_API_KEY: "a",
+    RUNNEL_CLIENT_ID: "b",
+    RUNNEL_ADMIN_TOKEN: "c",
+    RUNNEL_URL: "d",
+    RUNNEL_PROFILE: "e",
+  };
   expect(loadConfig({ ...links, ...commands, RUNNEL_OF_NO_USE: "" })).toEqual(loadConfig({}));
 });
 

@@ -359,7 +359,11 @@ test("unused reservations return to the daily budget", async () => {
     provider.respond((wire) => say(wire, ["x"], usage(10, 1)));
     expect(await ended(api, await begin(api, {}))).toMatchObject({ state: "completed" });
   }
-  expect(await api.getUsage()).toMatchObject({ tokens: 33, cost_micro_usd: 3 * Math.ceil(10 * 0.15 + 0.6) });
+  expect(await api.getUsage()).toMatchObject({
+    client_id: "local",
+    tokens: 33,
+    cost_micro_usd: 3 * Math.ceil(10 * 0.15 + 0.6),
+  });
 });
 
 test("an open circuit refuses at once with the document's message", async () => {

@@ -3500,7 +3500,9 @@ class GetUsageResponse(_Message):
     """Maximum number of tokens per day; 0 means no limit."""
     cost_micro_usd_max: _int
     """Maximum cost per day, in millionths of a US dollar; 0 means no limit."""
-    def __init__(self, *, day: _str | None = ..., tokens: _int | None = ..., cost_micro_usd: _int | None = ..., tokens_max: _int | None = ..., cost_micro_usd_max: _int | None = ...) -> None: ...
+    client_id: _str
+    """Id of the client that calls."""
+    def __init__(self, *, day: _str | None = ..., tokens: _int | None = ..., cost_micro_usd: _int | None = ..., tokens_max: _int | None = ..., cost_micro_usd_max: _int | None = ..., client_id: _str | None = ...) -> None: ...
 
 class DayUsage(_Message):
     """Usage of a client's ended runs on one day, with one model and one agent."""

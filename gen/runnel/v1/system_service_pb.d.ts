@@ -322,6 +322,13 @@ export declare type GetUsageResponse = Message<"runnel.v1.GetUsageResponse"> & {
    * @generated from field: int64 cost_micro_usd_max = 5;
    */
   costMicroUsdMax: bigint;
+
+  /**
+   * Id of the client that calls.
+   *
+   * @generated from field: string client_id = 6;
+   */
+  clientId: string;
 };
 
 /**

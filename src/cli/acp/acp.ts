@@ -3,35 +3,36 @@
 import { type AgentApp, agent, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import type { Command } from "commander";
 import { version } from "../../platform/base/version.ts";
-import { addUrlFlag, connectTo, explainAbsence } from "../connect.ts";
+import { connectTo, explainAbsence } from "../connect.ts";
 import { createCredentials } from "../credentials.ts";
 import { example } from "../example.ts";
+import { addServiceFlags, findTarget, type ServiceFlags, type Target } from "../target.ts";
 import { sayLine } from "../terminal.ts";
 import { Editor } from "./editor.ts";
 import { answering } from "./refusals.ts";
 import { openStdio } from "./stdio.ts";
 
-interface AcpFlags {
-  readonly url: string;
+interface AcpFlags extends ServiceFlags {
   readonly inProject?: boolean;
 }
 
 /** Defines `acp`. */
 export function defineAcp(command: Command): void {
-  addUrlFlag(command)
+  addServiceFlags(command)
     .addHelpText("after", example("RUNNEL_API_KEY=the-key runnel acp --url http://127.0.0.1:8090"))
     .option(
       "--in-project",
       "let the tools work in the directory of the editor's project, for a service on this machine that permits it",
     )
     .action(async (flags: AcpFlags) => {
-      await serveEditor(flags).connect(openStdio()).closed;
+      const target = await findTarget(flags, process.env);
+      await serveEditor(target, flags).connect(openStdio()).closed;
     });
 }
 
-function serveEditor({ url, inProject = false }: AcpFlags): AgentApp {
+function serveEditor({ url, apiKey }: Target, { inProject = false }: AcpFlags): AgentApp {
   const gone = new AbortController();
-  const service = connectTo(url, createCredentials(process.env));
+  const service = connectTo(url, createCredentials(apiKey, process.env));
   const editor = new Editor({ service, inProject, signal: gone.signal });
   const answer = <T>(work: () => Promise<T>, sessionId?: string): Promise<T> =>
     answering(() => explainAbsence(url, work), sessionId);

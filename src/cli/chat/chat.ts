@@ -3,44 +3,45 @@
 import type { Command } from "commander";
 import { type AgentFlags, addAgentFlags } from "../agent-flags.ts";
 import { mayAsk } from "../ask.ts";
-import { addUrlFlag, explainAbsence, lineFor, withService } from "../connect.ts";
+import { explainAbsence, withService } from "../connect.ts";
 import { example } from "../example.ts";
 import { explain, showFailure } from "../failure.ts";
 import { readLines } from "../input.ts";
 import { type Output, outputOf } from "../output.ts";
 import { plainText } from "../show.ts";
+import { addServiceFlags, findTarget, lineFor, type ServiceFlags } from "../target.ts";
 import { Conversation } from "./conversation.ts";
 import { createMarkdownStyle } from "./markdown.ts";
 import { Prompt } from "./prompt.ts";
 import { isSlashCommand, runSlashCommand } from "./slash-commands.ts";
 
-interface ChatFlags extends AgentFlags {
-  readonly url: string;
+interface ChatFlags extends AgentFlags, ServiceFlags {
   readonly session?: string;
 }
 
 /** Defines `chat`. */
 export function defineChat(command: Command): void {
-  addAgentFlags(addUrlFlag(command))
+  addAgentFlags(addServiceFlags(command))
     .addHelpText("after", example("runnel chat --tools list_dir,read_file"))
     .option("--session <id>", "session to resume; its agent answers")
-    .action(async ({ url, session, ...flags }: ChatFlags) => {
+    .action(async ({ session, ...flags }: ChatFlags) => {
       const output = outputOf(command);
       const isPerson = mayAsk(output.asJson);
       const isPlain = output.paint("bold", "a") === "a";
       const createStyle = () => (isPlain ? plainText : createMarkdownStyle(output.paint));
-      await withService(url, async (service) => {
+      await withService(flags, async (service) => {
         const conversation = new Conversation({ service, flags, output, isPerson, createStyle });
         if (session !== undefined) {
           await conversation.resume(session);
         }
-        await (isPerson ? talk(conversation, url, output) : sendLines(conversation));
+        await (isPerson ? talk(conversation, flags, output) : sendLines(conversation));
       });
     });
 }
 
 /** Takes messages and commands from a person. A failure is shown, and the conversation goes on. */
-async function talk(conversation: Conversation, url: string, output: Output): Promise<void> {
+async function talk(conversation: Conversation, flags: ServiceFlags, output: Output): Promise<void> {
+  const { url } = await findTarget(flags, process.env);
   output.note("/help lists the commands; Ctrl-D leaves");
   const prompt = new Prompt();
   for (let isOver = false; !isOver; ) {
@@ -53,7 +54,7 @@ async function talk(conversation: Conversation, url: string, output: Output): Pr
   }
   const { sessionId } = conversation;
   if (sessionId !== undefined) {
-    output.note(`resume it: ${lineFor(url, `runnel chat --session ${sessionId}`)}`);
+    output.note(`resume it: ${lineFor(flags, `runnel chat --session ${sessionId}`)}`);
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { App } from "../../app/app.ts";
 import type { Config } from "../../platform/config/keys.ts";
-import { lineFor } from "../connect.ts";
 import { shellWord } from "../shell-word.ts";
+import { lineFor } from "../target.ts";
 
 /** Returns the URL of a service. */
 export function urlOf({ host, port }: App): string {
@@ -30,7 +30,7 @@ export function banner(app: App, config: Config, hasProvider: boolean): string {
     "",
     `Paste this into another terminal${app.asksForCredentials ? ", with credentials added" : ""}:`,
     "",
-    `  ${lineFor(url, `${programName(process.env)} run ${shellWord(firstMessage)}`)}`,
+    `  ${lineFor({ url }, `${programName(process.env)} run ${shellWord(firstMessage)}`)}`,
     "",
     "or, without the command line:",
     "",

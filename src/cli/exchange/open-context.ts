@@ -32,7 +32,7 @@ export async function withContext(
   const context = { folders, output, reporter: createReporter(output, folders), signal, onAway };
   const begin = (service: Service): Promise<void> => work({ ...context, service });
   await unlessStopped(stop, () =>
-    flags.url === undefined ? withLocalService(context, begin) : withService(flags.url, begin),
+    flags.url === undefined ? withLocalService(context, begin) : withService(flags, begin),
   );
   if (signal.aborted) {
     process.exit(exitCodes.interrupted);
@@ -48,7 +48,7 @@ async function withLocalService(
   await using local = await open();
   try {
     signal.throwIfAborted();
-    await work(connectTo(local.url, createCredentials({ RUNNEL_API_KEY: local.apiKey })));
+    await work(connectTo(local.url, createCredentials(local.apiKey, {})));
   } finally {
     if (signal.aborted) {
       // A command of an answer may continue for a while, because it cannot be run again.

@@ -6,19 +6,19 @@ import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import { JobService, SubmitJobResponseSchema } from "#gen/runnel/job/v1/job_service_pb.js";
 import { answerJson } from "../answer-json.ts";
 import { readCount } from "../arguments.ts";
-import { addUrlFlag, withService } from "../connect.ts";
+import { withService } from "../connect.ts";
 import { example } from "../example.ts";
 import { readInput, specBytesMax } from "../input.ts";
 import { outputOf } from "../output.ts";
 import { readPages } from "../pages.ts";
 import { showTable } from "../table.ts";
+import { addServiceFlags, type ServiceFlags } from "../target.ts";
 import { jobColumns, jobRow, showJob, showJobState } from "./show-job.ts";
 import { watchJob } from "./watch-job.ts";
 
 const limitDefault = 50;
 
-interface SubmitFlags {
-  readonly url: string;
+interface SubmitFlags extends ServiceFlags {
   readonly idempotencyKey: string;
   readonly watch?: true;
 }
@@ -33,16 +33,16 @@ export function defineJobs(jobs: Command): void {
 }
 
 function addSubmit(jobs: Command): void {
-  addUrlFlag(jobs.command("submit <file>"))
+  addServiceFlags(jobs.command("submit <file>"))
     .description(
       "submit a signed JobSpec, as `runnel sign` prints it, from a file or - for standard input; prints the job's id",
     )
     .addHelpText("after", example("runnel jobs submit signed.json --watch"))
     .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
     .option("--watch", "follow the job to its end, as `runnel jobs watch` does")
-    .action(async (path: string, { url, idempotencyKey, watch }: SubmitFlags, command: Command) => {
+    .action(async (path: string, { idempotencyKey, watch, ...flags }: SubmitFlags, command: Command) => {
       const data = await readInput(path, specBytesMax);
-      await withService(url, async (service) => {
+      await withService(flags, async (service) => {
         const document = { contentType: "application/json", data };
         const response = await service.client(JobService).submitJob({ document, requestId: idempotencyKey });
         const { id, idempotent } = response;
@@ -60,11 +60,11 @@ function addSubmit(jobs: Command): void {
 }
 
 function addGet(jobs: Command): void {
-  addUrlFlag(jobs.command("get <id>"))
+  addServiceFlags(jobs.command("get <id>"))
     .description("show a job and its regions")
     .addHelpText("after", example("runnel jobs get 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
-    .action((id: string, { url }: { url: string }, command: Command) =>
-      withService(url, async (service) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async (service) => {
         const { job } = await service.client(JobService).getJob({ id });
         await outputOf(command).answer(...jobAnswer(job, showJob));
       }),
@@ -72,12 +72,12 @@ function addGet(jobs: Command): void {
 }
 
 function addList(jobs: Command): void {
-  addUrlFlag(jobs.command("list"))
+  addServiceFlags(jobs.command("list"))
     .description("list your jobs, newest first")
     .addHelpText("after", example("runnel jobs list --limit 20"))
     .option("--limit <number>", "maximum number of jobs to list", readCount, limitDefault)
-    .action(({ url, limit }: { url: string; limit: number }, command: Command) =>
-      withService(url, async (service) => {
+    .action(({ limit, ...flags }: ServiceFlags & { limit: number }, command: Command) =>
+      withService(flags, async (service) => {
         const { items, isCut } = await readPages(async (request) => {
           const page = await service.client(JobService).listJobs(request);
           return { items: page.jobs, nextPageToken: page.nextPageToken };
@@ -94,11 +94,11 @@ function addList(jobs: Command): void {
 }
 
 function addWatch(jobs: Command): void {
-  addUrlFlag(jobs.command("watch <id>"))
+  addServiceFlags(jobs.command("watch <id>"))
     .description("follow a job to its end: a line each time the state of a region changes")
     .addHelpText("after", example("runnel jobs watch 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
-    .action((id: string, { url }: { url: string }, command: Command) =>
-      withService(url, async (service) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async (service) => {
         // This call has no retries: a service that is missing from the start is an error at once.
         await service.client(JobService).getJob({ id });
         await watchJob(service.client(JobService), id, outputOf(command));
@@ -107,11 +107,11 @@ function addWatch(jobs: Command): void {
 }
 
 function addCancel(jobs: Command): void {
-  addUrlFlag(jobs.command("cancel <id>"))
+  addServiceFlags(jobs.command("cancel <id>"))
     .description("request that all runs of a job end; returns at once")
     .addHelpText("after", example("runnel jobs cancel 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
-    .action((id: string, { url }: { url: string }, command: Command) =>
-      withService(url, async (service) => {
+    .action((id: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async (service) => {
         const { job } = await service.client(JobService).cancelJob({ id });
         await outputOf(command).answer(...jobAnswer(job, showJobState));
       }),

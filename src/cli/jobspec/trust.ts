@@ -15,20 +15,17 @@ import { systemClock } from "../../platform/base/clock.ts";
 import { thumbprint } from "../../platform/base/public-key.ts";
 import { answerJson } from "../answer-json.ts";
 import { CommandError } from "../command-error.ts";
-import { addUrlFlag, type Service, withAdministration } from "../connect.ts";
+import { type Service, withAdministration } from "../connect.ts";
 import { example } from "../example.ts";
 import { outputOf } from "../output.ts";
 import { readPages } from "../pages.ts";
 import { showTable, showTime } from "../table.ts";
+import { addServiceFlags, type ServiceFlags } from "../target.ts";
 import { addTermFlags, readTerms, type TermFlags } from "./trust-terms.ts";
 
 /** The maximum number of keys that a list shows. */
 const keysMax = 10_000;
 const eventsMax = 1_000;
-
-interface UrlFlag {
-  readonly url: string;
-}
 
 /** Defines `trust`. */
 export function defineTrust(trust: Command): void {
@@ -40,11 +37,11 @@ export function defineTrust(trust: Command): void {
 }
 
 function addList(trust: Command): void {
-  addUrlFlag(trust.command("list"))
+  addServiceFlags(trust.command("list"))
     .description("list the keys by name, those of the service's settings first")
     .addHelpText("after", example("runnel trust list"))
-    .action(({ url }: UrlFlag, command: Command) =>
-      withAdministration(url, async (service) => {
+    .action((flags: ServiceFlags, command: Command) =>
+      withAdministration(flags, async (service) => {
         const { items, isCut } = await readKeys(service);
         const output = outputOf(command);
         await output.answer({ keys: items.map((each) => answerJson(TrustedKeySchema, each)) }, (paint) =>
@@ -62,12 +59,12 @@ function addList(trust: Command): void {
 }
 
 function addAdd(trust: Command): void {
-  addTermFlags(addUrlFlag(trust.command("add <public-key>")))
+  addTermFlags(addServiceFlags(trust.command("add <public-key>")))
     .description("trust a key, given as its 32 bytes in base64, as `runnel keys show` prints it")
     .addHelpText("after", example("runnel trust add 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --kid portal-1"))
     .option("--kid <name>", "name of the key; unset means its thumbprint")
-    .action((publicKey: string, { url, kid, ...flags }: UrlFlag & TermFlags & { kid?: string }, command: Command) =>
-      withAdministration(url, async (service) => {
+    .action((publicKey: string, { kid, ...flags }: ServiceFlags & TermFlags & { kid?: string }, command: Command) =>
+      withAdministration(flags, async (service) => {
         const name = kid ?? thumbprint(Buffer.from(publicKey, "base64"));
         const { key } = await service.client(TrustService).createTrustedKey({
           key: { kid: name, publicKey, ...readTerms(flags).terms },
@@ -78,11 +75,11 @@ function addAdd(trust: Command): void {
 }
 
 function addUpdate(trust: Command): void {
-  addTermFlags(addUrlFlag(trust.command("update <kid>")))
+  addTermFlags(addServiceFlags(trust.command("update <kid>")))
     .description("change validity, clients, regions and runners of a key; other terms stay")
     .addHelpText("after", example("runnel trust update portal-1 --until 2031-12-31"))
-    .action((kid: string, { url, ...flags }: UrlFlag & TermFlags, command: Command) =>
-      withAdministration(url, async ({ client }) => {
+    .action((kid: string, flags: ServiceFlags & TermFlags, command: Command) =>
+      withAdministration(flags, async ({ client }) => {
         const { terms, paths } = readTerms(flags);
         if (paths.length === 0) {
           throw new CommandError("nothing to change", {
@@ -98,11 +95,11 @@ function addUpdate(trust: Command): void {
 }
 
 function addRevoke(trust: Command): void {
-  addUrlFlag(trust.command("revoke <kid>"))
+  addServiceFlags(trust.command("revoke <kid>"))
     .description("revoke a key permanently, on every replica at once")
     .addHelpText("after", example("runnel trust revoke portal-1"))
-    .action((kid: string, { url }: UrlFlag, command: Command) =>
-      withAdministration(url, async ({ client }) => {
+    .action((kid: string, flags: ServiceFlags, command: Command) =>
+      withAdministration(flags, async ({ client }) => {
         const { key } = await client(TrustService).revokeTrustedKey({ kid });
         await answerKey(command, key, "revoked");
       }),
@@ -110,12 +107,12 @@ function addRevoke(trust: Command): void {
 }
 
 function addEvents(trust: Command): void {
-  addUrlFlag(trust.command("events"))
+  addServiceFlags(trust.command("events"))
     .description("list changes of keys and refused JobSpecs, newest first")
     .addHelpText("after", example("runnel trust events --type jobspec.refused"))
     .option("--type <type>", "only events of this type, such as key.revoked or jobspec.refused", "")
-    .action(({ url, type }: UrlFlag & { type: string }, command: Command) =>
-      withAdministration(url, async ({ client }) => {
+    .action(({ type, ...flags }: ServiceFlags & { type: string }, command: Command) =>
+      withAdministration(flags, async ({ client }) => {
         const { items, isCut } = await readPages(async (request) => {
           const page = await client(TrustService).listTrustEvents({ type, ...request });
           return { items: page.events, nextPageToken: page.nextPageToken };

@@ -8,10 +8,11 @@ import { AuditEntrySchema, ResultVerdictSchema, RunnerService } from "#gen/runne
 import { RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "../answer.ts";
 import { answerJson } from "../answer-json.ts";
-import { addUrlFlag, withService } from "../connect.ts";
+import { withService } from "../connect.ts";
 import { example } from "../example.ts";
 import { outputOf } from "../output.ts";
 import { showRun } from "../run.ts";
+import { addServiceFlags, type ServiceFlags } from "../target.ts";
 import { readMessages, readOneMessage } from "./read-file.ts";
 import { readRunnerId } from "./runner-id.ts";
 import {
@@ -26,11 +27,7 @@ import {
   verdictRow,
 } from "./show.ts";
 
-interface UrlFlag {
-  readonly url: string;
-}
-
-interface StartFlags extends UrlFlag {
+interface StartFlags extends ServiceFlags {
   readonly idempotencyKey: string;
   readonly follow?: true;
 }
@@ -48,7 +45,7 @@ export function defineRunners(runners: Command): void {
 }
 
 function addList(runners: Command): void {
-  addLimitFlag(addUrlFlag(runners.command("list")))
+  addLimitFlag(addServiceFlags(runners.command("list")))
     .description("list your runners by id, and whether each can take a run now")
     .addHelpText("after", example("runnel runners list"))
     .action((flags: ListFlags, command: Command) =>
@@ -66,12 +63,12 @@ function addList(runners: Command): void {
 }
 
 function addShow(runners: Command): void {
-  addUrlFlag(runners.command("show"))
+  addServiceFlags(runners.command("show"))
     .argument("<runner>", "plugin:author/name/runner", readRunnerId)
     .description("show a runner and its manifest")
     .addHelpText("after", example("runnel runners show plugin:acme/helper/default"))
-    .action((parts: ReturnType<typeof readRunnerId>, { url }: UrlFlag, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((parts: ReturnType<typeof readRunnerId>, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         const { runner } = await client(RunnerService).getRunner(parts);
         await answerOne(command, { name: "runner", schema: RunnerSchema, message: runner, show: showRunner });
       }),
@@ -79,7 +76,7 @@ function addShow(runners: Command): void {
 }
 
 function addBindings(runners: Command): void {
-  addLimitFlag(addUrlFlag(runners.command("bindings")))
+  addLimitFlag(addServiceFlags(runners.command("bindings")))
     .description("list the bindings of events to runners")
     .addHelpText("after", example("runnel runners bindings"))
     .action((flags: ListFlags, command: Command) =>
@@ -97,12 +94,12 @@ function addBindings(runners: Command): void {
 }
 
 function addBind(runners: Command): void {
-  addUrlFlag(runners.command("bind <file>"))
+  addServiceFlags(runners.command("bind <file>"))
     .description("create or replace the bindings in a JSON or YAML file, or - for standard input")
     .addHelpText("after", example("runnel runners bind bindings.yaml"))
-    .action(async (path: string, { url }: UrlFlag, command: Command) => {
+    .action(async (path: string, flags: ServiceFlags, command: Command) => {
       const wanted = await readMessages(BindingSchema, path);
-      await withService(url, async ({ client }) => {
+      await withService(flags, async ({ client }) => {
         const put: Binding[] = [];
         for (const binding of wanted) {
           put.push((await client(RunnerService).putBinding({ binding })).binding ?? binding);
@@ -115,11 +112,11 @@ function addBind(runners: Command): void {
 }
 
 function addUnbind(runners: Command): void {
-  addUrlFlag(runners.command("unbind <binding>"))
+  addServiceFlags(runners.command("unbind <binding>"))
     .description("delete a binding; started runs continue")
     .addHelpText("after", example("runnel runners unbind support"))
-    .action((bindingId: string, { url }: UrlFlag, command: Command) =>
-      withService(url, async ({ client }) => {
+    .action((bindingId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
         await client(RunnerService).deleteBinding({ bindingId });
         await outputOf(command).answer({ bindingId }, () => `deleted ${bindingId}`);
       }),
@@ -127,14 +124,14 @@ function addUnbind(runners: Command): void {
 }
 
 function addStart(runners: Command): void {
-  addUrlFlag(runners.command("start <file>"))
+  addServiceFlags(runners.command("start <file>"))
     .description("start a run for the event in a JSON or YAML file, or - for standard input; prints the run's id")
     .addHelpText("after", example("runnel runners start event.json --follow"))
     .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
     .option("--follow", "follow the run to its end, as `runnel tail` does")
-    .action(async (path: string, { url, idempotencyKey, follow }: StartFlags, command: Command) => {
+    .action(async (path: string, { idempotencyKey, follow, ...flags }: StartFlags, command: Command) => {
       const event = await readOneMessage(AgentEventSchema, path);
-      await withService(url, async (service) => {
+      await withService(flags, async (service) => {
         const { run } = await service.client(RunnerService).startRun({ requestId: idempotencyKey, event });
         const runId = run?.runId ?? "";
         if (follow !== true) {
@@ -143,13 +140,13 @@ function addStart(runners: Command): void {
         }
         const output = outputOf(command);
         output.note(`run ${runId}`, { note: "started", runId });
-        await showRun(service, { runId, after: 0n, url, output });
+        await showRun(service, { runId, after: 0n, flags, output });
       });
     });
 }
 
 function addVerdicts(runners: Command): void {
-  addLimitFlag(addUrlFlag(runners.command("verdicts <run>")))
+  addLimitFlag(addServiceFlags(runners.command("verdicts <run>")))
     .description("list the results of a run that the service changed or refused, and why")
     .addHelpText("after", example("runnel runners verdicts 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((runId: string, flags: ListFlags, command: Command) =>
@@ -167,7 +164,7 @@ function addVerdicts(runners: Command): void {
 }
 
 function addAudit(runners: Command): void {
-  addLimitFlag(addUrlFlag(runners.command("audit")))
+  addLimitFlag(addServiceFlags(runners.command("audit")))
     .description("list the calls of runs to their host and whether they were allowed, newest first")
     .addHelpText("after", example("runnel runners audit --limit 20"))
     .option("--run <id>", "only of this run", "")

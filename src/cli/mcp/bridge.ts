@@ -8,16 +8,16 @@ import type { Command } from "commander";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { systemClock } from "../../platform/base/clock.ts";
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
-import { addUrlFlag } from "../connect.ts";
 import { example } from "../example.ts";
 import { readLines } from "../input.ts";
+import { addServiceFlags, findTarget, type ServiceFlags, type Target } from "../target.ts";
 import { printJson } from "../terminal.ts";
 
 /** Adds the bridge to the command. */
 export function addBridge(mcp: Command): void {
-  addUrlFlag(mcp)
+  addServiceFlags(mcp)
     .addHelpText("after", example("RUNNEL_API_KEY=the-key runnel mcp --url http://127.0.0.1:8090"))
-    .action(({ url }: { url: string }) => new Bridge(url, process.env.RUNNEL_API_KEY ?? "").run());
+    .action(async (flags: ServiceFlags) => await new Bridge(await findTarget(flags, process.env)).run());
 }
 
 type Message = Readonly<Record<string, unknown>>;
@@ -31,9 +31,9 @@ class Bridge {
   readonly #over = new AbortController();
   #session: { readonly id: string; readonly version: string } | undefined;
 
-  constructor(url: string, key: string) {
+  constructor({ url, apiKey }: Target) {
     this.#endpoint = new URL("/mcp", url).href;
-    this.#key = key;
+    this.#key = apiKey;
   }
 
   /** Passes messages on until standard input ends. Nothing is left to tell then. */

@@ -53,12 +53,14 @@ export interface SettingsTable {
   readonly devDefaults: Partial<Config>;
 }
 
-/** Variables that are no settings of the service. Commands use them to call the service; tests use the last one to crash it. */
+/** Variables that are no settings of the service. Commands use them to call the service; tests use RUNNEL_FAILPOINT to crash it. */
 export const variablesOfCommands: readonly string[] = [
   "RUNNEL_ADMIN_TOKEN",
   "RUNNEL_API_KEY",
   "RUNNEL_CLIENT_ID",
   "RUNNEL_FAILPOINT",
+  "RUNNEL_PROFILE",
+  "RUNNEL_URL",
 ];
 
 /** Returns true when any credentials are configured. Callers must then authenticate. */

@@ -543,8 +543,10 @@ type GetUsageResponse struct {
 	TokensMax int64 `protobuf:"varint,4,opt,name=tokens_max,json=tokensMax,proto3" json:"tokens_max,omitempty"`
 	// Maximum cost per day, in millionths of a US dollar; 0 means no limit.
 	CostMicroUsdMax int64 `protobuf:"varint,5,opt,name=cost_micro_usd_max,json=costMicroUsdMax,proto3" json:"cost_micro_usd_max,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Id of the client that calls.
+	ClientId      string `protobuf:"bytes,6,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetUsageResponse) Reset() {
@@ -610,6 +612,13 @@ func (x *GetUsageResponse) GetCostMicroUsdMax() int64 {
 		return x.CostMicroUsdMax
 	}
 	return 0
+}
+
+func (x *GetUsageResponse) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
 }
 
 // Usage of a client's ended runs on one day, with one model and one agent.
@@ -876,14 +885,15 @@ const file_runnel_v1_system_service_proto_rawDesc = "" +
 	"\x13ListSettingsRequest\"O\n" +
 	"\x14ListSettingsResponse\x127\n" +
 	"\bsettings\x18\x01 \x03(\v2\x12.runnel.v1.SettingB\a\xa2\xd9\xf4\a\x02\x10\x01R\bsettings\"\x11\n" +
-	"\x0fGetUsageRequest\"\xd2\x01\n" +
+	"\x0fGetUsageRequest\"\xef\x01\n" +
 	"\x10GetUsageResponse\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x1f\n" +
 	"\x06tokens\x18\x02 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\x06tokens\x12-\n" +
 	"\x0ecost_micro_usd\x18\x03 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\fcostMicroUsd\x12&\n" +
 	"\n" +
 	"tokens_max\x18\x04 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\ttokensMax\x124\n" +
-	"\x12cost_micro_usd_max\x18\x05 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\x0fcostMicroUsdMax\"\x93\x02\n" +
+	"\x12cost_micro_usd_max\x18\x05 \x01(\x03B\a\xa2\xd9\xf4\a\x02\x10\x01R\x0fcostMicroUsdMax\x12\x1b\n" +
+	"\tclient_id\x18\x06 \x01(\tR\bclientId\"\x93\x02\n" +
 	"\bDayUsage\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x1d\n" +
 	"\x05model\x18\x02 \x01(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\x05model\x12&\n" +

@@ -127,6 +127,7 @@ function devSources(flags: ServerFlags, sources: ConfigSources): ConfigSources {
       consoleEnabled: true,
       logLevel: "warn",
       serverDrainSeconds: 1,
+      rateLimitRps: 0,
       ...(isLocal && { sessionsWorkDirs: ["/"] }),
     },
   };

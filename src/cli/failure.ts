@@ -2,8 +2,9 @@
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CommanderError } from "commander";
-import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Fault, type FieldViolation } from "../platform/base/fault.ts";
+import type { ReasonName } from "../platform/base/reasons.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { findFix, type ProtocolFixes } from "./fixes.ts";
@@ -12,6 +13,7 @@ import type { Paint } from "./output.ts";
 /** The reason of a usage error. */
 const usageReason = "USAGE";
 const wordsHelp = "`runnel --help` lists the commands, `runnel <command> --help` what each one takes";
+const rateLimited = "RATE_LIMITED" satisfies ReasonName;
 const requestIdHeader = "x-request-id";
 /** A key of the error's metadata. */
 const errorCodeKey = "error_code";
@@ -103,13 +105,20 @@ function explainCall(error: ConnectError, protocols: readonly ProtocolFixes[]): 
     .findDetails(BadRequestSchema)
     .flatMap(({ fieldViolations }) => fieldViolations.map(({ field, description }) => ({ field, description })));
   return {
-    error: error.rawMessage,
+    error: `${error.rawMessage}${reason === rateLimited ? waitOf(error) : ""}`,
     reason,
     ...(errorCode !== undefined && { errorCode }),
     ...withFix(protocols, reason, errorCode),
     ...(requestId !== undefined && { requestId }),
     ...(violations.length > 0 && { violations }),
   };
+}
+
+/** Returns `: wait 0.2 s`, or an empty text when the service names no wait. */
+function waitOf(error: ConnectError): string {
+  const { seconds = 0n, nanos = 0 } = error.findDetails(RetryInfoSchema)[0]?.retryDelay ?? {};
+  const tenths = Math.ceil(Number(seconds) * 10 + nanos / 1e8);
+  return tenths === 0 ? "" : `: wait ${tenths / 10} s`;
 }
 
 function requestIdOf({ metadata }: ConnectError): string | undefined {

@@ -17,7 +17,7 @@ const coreFixes: Readonly<Partial<Record<ReasonName, string>>> = {
     "check RUNNEL_API_KEY or the key of `runnel login`, or for administration RUNNEL_ADMIN_TOKEN: the service knows neither key nor token",
   SIGNATURE_INVALID: "check that RUNNEL_AUTH_HMAC_SECRET and RUNNEL_CLIENT_ID are what the service has",
   TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
-  RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",
+  RATE_LIMITED: "raise rate_limit.requests_per_second (RUNNEL_RATELIMIT_RPS) of the service, or call less often",
   SESSION_BUSY: "wait for the session's run to end, follow it with `runnel tail`, or add --queue",
   APPROVAL_NOT_FOUND: "`runnel approvals list` shows the ids",
   APPROVAL_CHANGED: "`runnel approvals show <id>` shows the request and its digest",

@@ -42,18 +42,21 @@ export async function printRun(
     }
   }
   if (last?.payload.case === "runFailed") {
-    await noteModel(service, runId, last.payload.value, output);
+    await noteFix(service, runId, last.payload.value, output);
   }
   return signal.aborted ? undefined : last;
 }
 
-/** Names the listed model that is nearest to one that its provider does not have. */
-async function noteModel(
+/** Names the listed model that is nearest to one that its provider does not have, and the check of a wrong key. */
+async function noteFix(
   service: Pick<Service, "runs" | "client">,
   runId: string,
   { modelError }: RunFailed,
   output: Output,
 ): Promise<void> {
+  if (modelError?.cause === ModelError_Cause.AUTHENTICATION) {
+    output.note("fix: check the provider's key in the settings of the service; `runnel doctor --deep` tries each");
+  }
   if (modelError?.cause !== ModelError_Cause.NOT_FOUND) {
     return;
   }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { testDatabase } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
-import { type CommandPlace, ownFolder, runCommand, startCommand } from "./command.ts";
+import { hasJail } from "../tools/bash/jailed.ts";
+import { type CommandPlace, ownFolder, runCommand, runShell, startCommand } from "./command.ts";
 
 async function startDev(words: readonly string[], { environment, ...place }: CommandPlace & { directory: string }) {
   const dev = startCommand(["dev", "--port", "0", ...words], {
@@ -137,4 +138,36 @@ test("--open opens the console in the browser", async () => {
   const { url } = await startDev(["--open"], { directory, environment: { PATH } });
   await until("the browser", () => existsSync(opened));
   expect(readFileSync(opened, "utf8")).toBe(`${url}/console\n`);
+});
+
+test("dev limits no caller, and says why it cannot start where another program has its port", async () => {
+  const directory = await ownFolder();
+  const { url } = await startDev([], { directory });
+  const statuses = await Promise.all(
+    Array.from({ length: 100 }, async () => (await fetch(`${url}/v1/sessions`)).status),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  const { port } = new URL(url);
+  const environment = { DATABASE_URL: await testDatabase() };
+  expect(await runCommand(["dev", "--port", port], { directory, environment })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(`runnel: port ${port} .* is already in use: .*--port`),
+  });
+});
+
+// Another view of the disk, as the jail of commands makes one.
+test.runIf(hasJail).each([
+  ["--ro-bind", "is on a read-only disk"],
+  ["--size 8388608 --tmpfs", "is full: make room"],
+])("with %s around its folder, dev says what is wrong with the disk, and what to do", async (mount, problem) => {
+  const directory = await ownFolder();
+  const source = mount === "--ro-bind" ? `'${directory}'` : "";
+  const script = `bwrap --dev-bind / / ${mount} ${source} '${directory}' --chdir '${directory}' $runnel`;
+  const { code, stderr } = await runShell(`${script} dev --port 0`, { environment: { DATABASE_URL: "" } });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
+  expect(stderr).toContain("RUNNEL_DATABASE_DIR");
+  if (mount === "--ro-bind") {
+    const doctor = await runShell(`${script} doctor --port 0`, { environment: { DATABASE_URL: "" } });
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/✗ database .*cannot write/) });
+  }
 });

@@ -289,8 +289,22 @@ test("invalid settings are findings, and all other checks still run", async () =
   ]);
   expect(find("database")).toMatchObject({ outcome: "ok" });
   const open = await examine({ DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "" });
-  expect(open.find("settings")).toMatchObject({ outcome: "warn", found: expect.stringContaining("auth.hmac_secret") });
+  expect(open.find("settings")).toMatchObject({ outcome: "fail", found: expect.stringContaining("auth.hmac_secret") });
   expect(open.find("credentials")).toMatchObject({ outcome: "ok", found: expect.stringMatching(/^none/) });
+});
+
+test.each([
+  [{ RUNNEL_DEFAULTS_MODEL: "" }, "at least one provider key/url"],
+  [{ RUNNEL_AGENTS_PRESETS: 'poet={"modl": "demo"}' }, "agents.presets: poet is no agent"],
+  [{ RUNNEL_PROVIDERS_RERANK_KEY: "sk-test" }, "providers.rerank_key is set but providers.rerank_base_url is not"],
+])("%j keeps serve from starting, so doctor ends with 1", async (wrong, found) => {
+  const environment = { ...inOrder, DATABASE_URL: await testDatabase(), ...wrong };
+  const { find } = await examine(environment);
+  expect(find("settings")).toMatchObject({ outcome: "fail", found: expect.stringContaining(found) });
+  expect(await runCommand(["serve", ...anyPort], { environment })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(found),
+  });
 });
 
 test("an embedded database is not created, started, migrated or stopped", async () => {

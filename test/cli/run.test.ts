@@ -74,8 +74,10 @@ test("a failed run makes run and tail exit with 3", async () => {
     code: 3,
     stdout: expect.stringMatching(/^\n✗ \S+: .*401.*\n$/),
   });
+  const fix = "fix: check the provider's key in the settings of the service; `runnel doctor --deep` tries each\n";
+  expect(run.stderr).toContain(fix);
   const tail = await runCommand(["tail", runIdOf(run.stderr), "--url", url]);
-  expect(tail).toEqual({ code: 3, stdout: run.stdout, stderr: "" });
+  expect(tail).toEqual({ code: 3, stdout: run.stdout, stderr: fix });
 });
 
 test("a refusal of the service is printed with the id of the call, and exit code 1", async () => {
@@ -116,6 +118,14 @@ test("a wrong model or preset is refused with the nearest one, before and after 
   expect((await run("--agent", "hepler")).stderr).toContain("did you mean helper?");
   const missing = await run("--model", "gpt-4o-mnii");
   expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining("did you mean gpt-4o-mini?\n") });
+});
+
+test("a call beyond the rate says how long to wait and which setting limits it", async () => {
+  const limit = { RUNNEL_RATELIMIT_RPS: "1", RUNNEL_RATELIMIT_BURST: "1" };
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), ...limit });
+  const calls = Array.from({ length: 5 }, () => runCommand(["runs", "list", "--url", url]));
+  const refused = await until("a refusal", async () => (await Promise.all(calls)).find(({ code }) => code !== 0));
+  expect(refused.stderr).toMatch(/^runnel: rate limit exceeded: wait \d+(\.\d)? s\n {2}fix .*RUNNEL_RATELIMIT_RPS/);
 });
 
 test("a missing --work-dir is made when a person agrees; a program gets a usage error with the fix", async () => {

@@ -3,6 +3,7 @@
 
 import { processesOf } from "../../app/workers.ts";
 import type { Config } from "../../platform/config/keys.ts";
+import { findDiskProblem } from "../../platform/database/embedded/disk.ts";
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
 import { mayLoseCommits, type Replication, shortestLeaseMs } from "../../platform/database/replication.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
@@ -37,6 +38,10 @@ export async function checkDatabase(context: CheckContext): Promise<Finding[]> {
   }
   if (address !== undefined) {
     return await probe(context, address, `the embedded Postgres in ${home}`);
+  }
+  const problem = findDiskProblem(home, "");
+  if (problem !== undefined) {
+    return [fail("database", `the embedded Postgres cannot write to ${home}`, problem)];
   }
   const state = dataVersion === undefined ? "which the first start makes" : "which does not run now";
   return [ok("database", `embedded Postgres ${version} is installed, with data in ${home}, ${state}`)];

@@ -1,10 +1,11 @@
 // Checks the machine: Node, disk, the work root of tools, and open files.
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { workRootOf } from "../../app/open-work-dirs.ts";
 import type { Config } from "../../platform/config/keys.ts";
+import { nearestExisting } from "../../platform/database/embedded/disk.ts";
 import { probeEmbedded } from "../../platform/database/probe.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
 
@@ -87,8 +88,4 @@ function dataHome({ databaseDir }: Config): string {
     // The database's own check reports the problem.
     return resolve(databaseDir);
   }
-}
-
-function nearestExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }

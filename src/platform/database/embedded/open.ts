@@ -12,6 +12,7 @@ import { createFolder } from "./account.ts";
 import { type Attachment, attachToPostmaster } from "./attach.ts";
 import { findPackage, locateProgram, type PackageFinder, type PostgresPackage, prepareBinaries } from "./binaries.ts";
 import type { Cluster } from "./cluster.ts";
+import { findDiskProblem } from "./disk.ts";
 import { embeddedFailure, messageOf } from "./failure.ts";
 import { initialiseCluster } from "./initialise.ts";
 import { acquireLock } from "./lock.ts";
@@ -78,6 +79,10 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
   } catch (error) {
     guard[Symbol.dispose]();
     options.signal?.throwIfAborted();
+    const problem = findDiskProblem(options.directory, messageOf(error));
+    if (problem !== undefined) {
+      throw embeddedFailure(problem, { cause: error });
+    }
     if (error instanceof Fault) {
       throw error;
     }

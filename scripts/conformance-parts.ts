@@ -144,6 +144,11 @@ export const parts = {
     files: ["test/external/python-client.test.ts", "test/external/runners/install.test.ts"],
     needs: ["python"],
   },
+  recipes: {
+    about: "the recipes in Python",
+    files: ["test/external/recipes.test.ts"],
+    needs: ["python"],
+  },
   java: { about: "the Java client", files: ["test/external/java-client.test.ts"], needs: ["java"] },
   rust: { about: "a client made by tonic", files: ["test/external/clients/rust.test.ts"], needs: ["rust"] },
   providers: {

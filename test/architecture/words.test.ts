@@ -18,7 +18,11 @@ test.each([
   ["comments in scripts", ["scripts/*.ts"], commentsOf],
   ["comments in tests", ["test/**/!(*.d).ts"], commentsOf],
   ["the contract", ["proto/**/*.proto"], commentsOf],
-  ["the pages", ["*.md", "docs/*.md", "docs/{call,operations,reference}/*.md", "clients/*/README.md"], proseOf],
+  [
+    "the pages",
+    ["*.md", "docs/*.md", "docs/{call,operations,reference}/*.md", "clients/*/README.md", "examples/{*,*/*,*/*/*}.md"],
+    proseOf,
+  ],
 ] as const)("%s has no avoided word", (_, patterns, linesOf) => {
   const paths = globSync([...patterns], { cwd: repositoryRoot });
   expect(paths.length).toBeGreaterThan(5);

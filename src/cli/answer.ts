@@ -1,13 +1,13 @@
-// Prints the answers of the commands about runners: one object, or a list.
+// Prints the answers of the commands that call a service: one object, or a list.
 
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { answerJson } from "./answer-json.ts";
 import { readCount } from "./arguments.ts";
 import { type Service, withService } from "./connect.ts";
-import { outputOf, type Paint } from "./output.ts";
+import { type ListView, printList } from "./list-view.ts";
+import { outputOf, type Paint, printsIds } from "./output.ts";
 import { type Page, type PageRequest, readPages } from "./pages.ts";
-import { showTable } from "./table.ts";
 import type { ServiceFlags } from "./target.ts";
 
 const limitDefault = 50;
@@ -19,50 +19,44 @@ export interface ListFlags extends ServiceFlags {
 
 /** Adds the flag `--limit`. */
 export function addLimitFlag(command: Command): Command {
-  return command.option("--limit <number>", "maximum number to list", readCount, limitDefault);
+  return printsIds(command).option("--limit <number>", "maximum number to list", readCount, limitDefault);
 }
 
 /** How to read and print a list. */
-export interface Listing<Desc extends DescMessage> {
-  /** The name of the list in JSON. */
-  readonly name: string;
-  readonly schema: Desc;
+export interface Listing<Desc extends DescMessage> extends ListView<Desc> {
   readonly read: (service: Service, request: PageRequest) => Promise<Page<MessageShape<Desc>>>;
-  readonly columns: readonly string[];
-  readonly row: (item: MessageShape<Desc>) => string[];
 }
 
 /** Prints a list up to the limit, with a note when there are more. */
 export async function listAll<Desc extends DescMessage>(
   command: Command,
   flags: ListFlags,
-  { name, schema, read, columns, row }: Listing<Desc>,
+  listing: Listing<Desc>,
 ): Promise<void> {
   const { limit } = flags;
   await withService(flags, async (service) => {
-    const { items, isCut } = await readPages((request) => read(service, request), limit);
     const output = outputOf(command);
-    await output.answer({ [name]: items.map((item) => answerJson(schema, item)) }, (paint) =>
-      showTable(columns, items.map(row), paint),
-    );
+    const read = () => readPages((request) => listing.read(service, request), limit);
+    const { items, isCut } = await read();
+    await printList(output, listing, items);
     if (isCut) {
-      output.note(`there are more than ${limit}: see them with --limit`, { note: "cut", [name]: limit });
+      output.note(`there are more than ${limit}: see them with --limit`, { note: "cut", [listing.name]: limit });
     }
   });
 }
 
 /** How to print one object. */
 export interface Answer<Desc extends DescMessage> {
-  readonly name: string;
   readonly schema: Desc;
   readonly message: MessageShape<Desc> | undefined;
+  readonly id: (message: MessageShape<Desc>) => string;
   readonly show: (message: MessageShape<Desc>, paint: Paint) => string;
 }
 
 /** Prints one object. */
 export async function answerOne<Desc extends DescMessage>(
   command: Command,
-  { name, schema, message = create(schema), show }: Answer<Desc>,
+  { schema, message = create(schema), id, show }: Answer<Desc>,
 ): Promise<void> {
-  await outputOf(command).answer({ [name]: answerJson(schema, message) }, (paint) => show(message, paint));
+  await outputOf(command).answer(answerJson(schema, message), (paint) => show(message, paint), [id(message)]);
 }

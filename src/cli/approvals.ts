@@ -13,15 +13,15 @@ import {
 } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
-import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
+import { type Answer, addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { askChoice, askYesNo, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
 import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { explain } from "./failure.ts";
-import { type Output, outputOf, type Paint } from "./output.ts";
+import type { Cut } from "./list-view.ts";
+import { type Output, outputOf, type Paint, printsIds } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
-import { cut } from "./shorten.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 const approvalColumns = ["APPROVAL", "STATE", "AGENT", "ACTION", "ABOUT", "RUN", "EXPIRES"] as const;
@@ -57,24 +57,31 @@ function addApprovalList(approvals: Command): void {
       return listAll(command, flags, {
         name: "approvals",
         schema: ApprovalSchema,
+        id: ({ approvalId }) => approvalId,
         read: async ({ client }, request) => {
           const page = await client(ApprovalService).listApprovals({ runId, state, ...request });
           return { items: page.approvals, nextPageToken: page.nextPageToken };
         },
         columns: approvalColumns,
         row: approvalRow,
+        wide: {
+          SESSION: ({ sessionId }) => sessionId,
+          ASKED: ({ createTime }) => timeOf(createTime),
+          "DECIDED BY": ({ decidedBy }) => decidedBy || "–",
+          COMMENT: ({ comment }) => comment || "–",
+        },
       });
     });
 }
 
 function addApproval(approvals: Command): void {
-  addServiceFlags(approvals.command("show <id>"))
+  printsIds(addServiceFlags(approvals.command("show <id>")))
     .description("show a request for approval in full")
     .addHelpText("after", example("runnel approvals show 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((approvalId: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
         const { approval } = await client(ApprovalService).getApproval({ approvalId });
-        await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
+        await answerOne(command, approvalAnswer(approval));
       }),
     );
 }
@@ -83,7 +90,7 @@ function addDecision(
   approvals: Command,
   { name, decision, about }: { name: string; decision: Approval_Decision; about: string },
 ): void {
-  addServiceFlags(approvals.command(`${name} <approval>`))
+  printsIds(addServiceFlags(approvals.command(`${name} <approval>`)))
     .description(about)
     .addHelpText(
       "after",
@@ -101,7 +108,7 @@ function addDecision(
           digest ?? (await askAbout(client(ApprovalService), approvalId, { name, output: outputOf(command) }));
         const request = { approvalId, decision, digest: seen, comment, decidedBy: by };
         const { approval } = await client(ApprovalService).decideApproval(request);
-        await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
+        await answerOne(command, approvalAnswer(approval));
       }),
     );
 }
@@ -150,7 +157,14 @@ export async function decideAtTerminal(
   }
 }
 
-function approvalRow({ approvalId, state, agentName, action, subject, runId, expireTime }: Approval): string[] {
+function approvalAnswer(message: Approval | undefined): Answer<typeof ApprovalSchema> {
+  return { schema: ApprovalSchema, message, id: ({ approvalId }) => approvalId, show: showApproval };
+}
+
+function approvalRow(
+  { approvalId, state, agentName, action, subject, runId, expireTime }: Approval,
+  cut: Cut,
+): string[] {
   const about = cut(subject, subjectCharsMax);
   return [approvalId, wordOf(Approval_StateSchema, state), agentName || "–", action, about, runId, timeOf(expireTime)];
 }

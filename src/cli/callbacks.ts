@@ -7,7 +7,7 @@ import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { withService } from "./connect.ts";
 import { example } from "./example.ts";
-import type { Paint } from "./output.ts";
+import { type Paint, printsIds } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
@@ -35,6 +35,7 @@ function addCallbackList(callbacks: Command): void {
       return listAll(command, flags, {
         name: "callbacks",
         schema: StatusCallbackSchema,
+        id: ({ callbackId }) => callbackId,
         read: async ({ client }, request) => {
           const page = await client(CallbackService).listCallbacks({ sessionId, state, ...request });
           return { items: page.callbacks, nextPageToken: page.nextPageToken };
@@ -44,19 +45,24 @@ function addCallbackList(callbacks: Command): void {
           ...[callback.callbackId, stateOf(callback), callback.sessionId, callback.baseUrl],
           ...[String(callback.attempts), timeOf(callback.createTime), callback.lastError],
         ],
+        wide: {
+          RUN: ({ runId }) => runId || "–",
+          NEXT: ({ nextAttemptTime }) => timeOf(nextAttemptTime),
+          ENDED: ({ endTime }) => timeOf(endTime),
+        },
       });
     });
 }
 
 function addRedeliver(callbacks: Command): void {
-  addServiceFlags(callbacks.command("redeliver <id>"))
+  printsIds(addServiceFlags(callbacks.command("redeliver <id>")))
     .description("send a dead callback again")
     .addHelpText("after", example("runnel callbacks redeliver 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((callbackId: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
         const { callback } = await client(CallbackService).redeliverCallback({ callbackId });
         await answerOne(command, {
-          ...{ name: "callback", schema: StatusCallbackSchema, message: callback },
+          ...{ schema: StatusCallbackSchema, message: callback, id: (each: StatusCallback) => each.callbackId },
           show: showCallback,
         });
       }),

@@ -6,7 +6,7 @@ import type { CommandEntry } from "./command-entry.ts";
 import { commandList, protocols } from "./command-list.ts";
 import { example } from "./example.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
-import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
+import { addGlobalFlags, assertFormat, paintErrors, wantsJson } from "./output.ts";
 import { print, sayJson, sayLine } from "./terminal.ts";
 
 /** Runs the command in `argv` and sets the exit code. */
@@ -14,7 +14,7 @@ export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
   const entries = listCommands(program);
   try {
-    const used = commandOf(argv);
+    const used = commandOf(program, argv);
     await define(
       program,
       entries.filter(({ name }) => name === used),
@@ -33,9 +33,13 @@ export async function loadProgram(): Promise<Command> {
   return await define(program, listCommands(program));
 }
 
-/** Returns the name of the command in `argv`; undefined without one. No option before it takes a value. */
-function commandOf(argv: readonly string[]): string | undefined {
-  const [first, second] = argv.slice(2).filter((word) => !word.startsWith("-"));
+/** Returns the name of the command in `argv`; undefined without one. */
+function commandOf(program: Command, argv: readonly string[]): string | undefined {
+  const takesValue = (word = ""): boolean =>
+    program.options.some(({ required, short, long }) => required && (word === short || word === long));
+  const [first, second] = argv
+    .slice(2)
+    .filter((word, at, words) => !word.startsWith("-") && !takesValue(words[at - 1]));
   return first === "help" ? second : first;
 }
 
@@ -53,6 +57,7 @@ function createProgram(): Command {
       outputError: () => {},
     });
   return addGlobalFlags(program)
+    .hook("preAction", (_program, command) => assertFormat(command))
     .description("Runs agents for other programs: one contract, one durable log, streams that resume.")
     .version(`runnel ${version}`)
     .addHelpText("after", example('runnel run "Which files are here?"'))

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { askYesNo, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
+import { outputOf } from "./output.ts";
 
 /** What a command is about to do. */
 export interface Deed {
@@ -16,7 +17,6 @@ export interface Deed {
 
 interface ConfirmFlags {
   readonly yes?: true;
-  readonly json?: true;
 }
 
 /** Adds the flag `--yes`. */
@@ -26,11 +26,11 @@ export function addYesFlag(command: Command): Command {
 
 /** Asks a person, unless `--yes` is given. Throws UNCONFIRMED without a yes; programs cannot answer, so they have to give `--yes`. */
 export async function confirm(command: Command, { says, asks, refused }: Deed): Promise<void> {
-  const { yes, json } = command.optsWithGlobals<ConfirmFlags>();
+  const { yes } = command.opts<ConfirmFlags>();
   if (yes === true) {
     return;
   }
-  if (!mayAsk(json === true)) {
+  if (!mayAsk(outputOf(command).asJson)) {
     throw new CommandError(says, { reason: "UNCONFIRMED", fix: "add --yes if you mean it", exitCode: 2 });
   }
   if (!(await askYesNo(asks))) {

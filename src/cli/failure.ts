@@ -24,10 +24,10 @@ export interface Failure {
   /** Stable, for programs: the contract's reason if the service gave one. */
   readonly reason: string;
   /** The signing contract's own code of a refused JobSpec. */
-  readonly errorCode?: string;
+  readonly error_code?: string;
   readonly fix?: string;
   /** Finds the call in the service's log. */
-  readonly requestId?: string;
+  readonly request_id?: string;
   readonly violations?: readonly FieldViolation[];
   /** The stack of a defect, for its report. */
   readonly stack?: string;
@@ -64,7 +64,10 @@ export function explain(error: unknown, protocols: readonly ProtocolFixes[] = []
 }
 
 /** Prints the problem first, then its code, its fix and the request id, each on its own line. */
-export function showFailure({ error, errorCode, fix, requestId, stack }: Failure, paint: Paint): string {
+export function showFailure(
+  { error, error_code: errorCode, fix, request_id: requestId, stack }: Failure,
+  paint: Paint,
+): string {
   return [
     `${paint("red", "runnel:")} ${stack ?? error}`,
     ...(errorCode === undefined ? [] : [`  ${paint("bold", "code")}     ${errorCode}`]),
@@ -107,9 +110,9 @@ function explainCall(error: ConnectError, protocols: readonly ProtocolFixes[]): 
   return {
     error: `${error.rawMessage}${reason === rateLimited ? waitOf(error) : ""}`,
     reason,
-    ...(errorCode !== undefined && { errorCode }),
+    ...(errorCode !== undefined && { error_code: errorCode }),
     ...withFix(protocols, reason, errorCode),
-    ...(requestId !== undefined && { requestId }),
+    ...(requestId !== undefined && { request_id: requestId }),
     ...(violations.length > 0 && { violations }),
   };
 }

@@ -6,14 +6,16 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
+import { CreateApiKeyResponseSchema } from "#gen/runnel/v1/auth_service_pb.js";
 import { systemClock } from "../platform/base/clock.ts";
 import { answerJson } from "./answer-json.ts";
 import { readExpiry } from "./arguments.ts";
 import { withAdministration } from "./connect.ts";
 import { example } from "./example.ts";
-import { outputOf } from "./output.ts";
+import { type ListView, printList } from "./list-view.ts";
+import { outputOf, printsIds } from "./output.ts";
 import { readPages } from "./pages.ts";
-import { showTable, showTime } from "./table.ts";
+import { showTime } from "./table.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 /** As long as the hash that uses the secret. */
@@ -40,7 +42,7 @@ export function defineKeys(keys: Command): void {
 }
 
 function addCreate(keys: Command): void {
-  addServiceFlags(keys.command("create"))
+  printsIds(addServiceFlags(keys.command("create")))
     .description("create a key and print it once, alone on standard output")
     .addHelpText("after", example("runnel keys create --client billing --expires 90d"))
     .requiredOption("--client <id>", "client that uses the key")
@@ -48,21 +50,21 @@ function addCreate(keys: Command): void {
     .option("--expires <when>", "expiry of the key, such as 30d or 2031-12-31; unset means never", readExpiry)
     .action(({ client, name, expires, ...flags }: CreateFlags, command: Command) =>
       withAdministration(flags, async ({ auth }) => {
-        const { apiKey, key } = await auth.createApiKey({
+        const response = await auth.createApiKey({
           clientId: client,
           displayName: name,
           ...(expires !== undefined && { expireTime: timestampFromDate(expires) }),
         });
-        const made = apiKey ?? create(ApiKeySchema);
+        const { apiKey: made = create(ApiKeySchema) } = response;
         const output = outputOf(command);
         output.note(`key ${made.keyId} of client ${made.clientId}: it is shown this once`);
-        await output.answer({ apiKey: answerJson(ApiKeySchema, made), key }, () => key);
+        await output.answer(answerJson(CreateApiKeyResponseSchema, response), () => response.key, [made.keyId]);
       }),
     );
 }
 
 function addList(keys: Command): void {
-  addServiceFlags(keys.command("list"))
+  printsIds(addServiceFlags(keys.command("list")))
     .description("list the keys, newest first, including revoked ones")
     .addHelpText("after", example("runnel keys list --client billing"))
     .option("--client <id>", "only keys of this client", "")
@@ -73,9 +75,7 @@ function addList(keys: Command): void {
           return { items: page.apiKeys, nextPageToken: page.nextPageToken };
         }, keysMax);
         const output = outputOf(command);
-        await output.answer({ apiKeys: apiKeys.map((each) => answerJson(ApiKeySchema, each)) }, (paint) =>
-          showTable(["KEY", "CLIENT", "NAME", "CREATED", "EXPIRES", "STATE"], apiKeys.map(rowOf), paint),
-        );
+        await printList(output, keyList, apiKeys);
         if (isCut) {
           output.note(`there are more than ${keysMax}: name a client with --client`, { note: "cut", keys: keysMax });
         }
@@ -84,15 +84,16 @@ function addList(keys: Command): void {
 }
 
 function addRevoke(keys: Command): void {
-  addServiceFlags(keys.command("revoke <id>"))
+  printsIds(addServiceFlags(keys.command("revoke <id>")))
     .description("revoke a key")
     .addHelpText("after", example("runnel keys revoke key_4f9c2a"))
     .action((keyId: string, flags: ServiceFlags, command: Command) =>
       withAdministration(flags, async ({ auth }) => {
         const { apiKey = create(ApiKeySchema) } = await auth.revokeApiKey({ keyId });
         await outputOf(command).answer(
-          { apiKey: answerJson(ApiKeySchema, apiKey) },
+          answerJson(ApiKeySchema, apiKey),
           () => `revoked ${apiKey.keyId} of client ${apiKey.clientId}`,
+          [apiKey.keyId],
         );
       }),
     );
@@ -108,6 +109,11 @@ function addSecret(keys: Command): void {
       await outputOf(command).answer({ secret }, () => secret);
     });
 }
+
+const keyList: ListView<typeof ApiKeySchema> = {
+  ...{ name: "api_keys", schema: ApiKeySchema, id: ({ keyId }) => keyId, row: rowOf },
+  columns: ["KEY", "CLIENT", "NAME", "CREATED", "EXPIRES", "STATE"],
+};
 
 function rowOf(key: ApiKey): string[] {
   const [made, expires] = [key.createTime, key.expireTime].map((time) => time && timestampDate(time));

@@ -1,7 +1,7 @@
 // Follows a run and prints its results. Asks a person at the terminal about the calls that wait for an approval.
 
-import { toJson } from "@bufbuild/protobuf";
 import { ModelError_Cause, type RunFailed, type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { answerJson } from "./answer-json.ts";
 import { decideAtTerminal } from "./approvals.ts";
 import { mayAsk } from "./ask.ts";
 import type { Service } from "./connect.ts";
@@ -32,7 +32,7 @@ export async function printRun(
   let last: RunResult | undefined;
   for await (const result of followRun(service.runs, { runId, after, patienceMs, signal, onReconnect })) {
     await output.stream(
-      () => toJson(RunResultSchema, result),
+      () => answerJson(RunResultSchema, result),
       () => view(result),
     );
     onSeen?.(result.sequence);

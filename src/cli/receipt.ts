@@ -39,7 +39,7 @@ async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command
     throw new CommandError(what, { reason: "USAGE", fix: "name two files", exitCode: 2 });
   }
   const output = outputOf(command);
-  leaveOnInterrupt(() => output.note("interrupted; nothing was written", { note: "interrupted", runId }));
+  leaveOnInterrupt(() => output.note("interrupted; nothing was written", { note: "interrupted", run_id: runId }));
   await using receiptFile = await openFile(out, flags);
   await using logFile = await openFile(logPath, flags);
   await withService(flags, async (service) => {
@@ -52,7 +52,7 @@ async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command
     await receiptFile?.keep();
     if (receiptFile !== undefined) {
       const said = [`wrote ${receiptFile.path}`, ...(log === undefined ? [] : [log.said])];
-      await output.answer({ runId, file: receiptFile.path, ...log?.value }, () => said.join("\n"));
+      await output.answer({ run_id: runId, file: receiptFile.path, ...log?.value }, () => said.join("\n"));
       return;
     }
     if (log !== undefined) {

@@ -38,7 +38,7 @@ export function defineRecord(command: Command): void {
         return log.length;
       });
       await file.keep();
-      await output.answer({ runId, file: file.path, entries }, () => `wrote ${file.path}: ${entries} entries`);
+      await output.answer({ run_id: runId, file: file.path, entries }, () => `wrote ${file.path}: ${entries} entries`);
     });
 }
 
@@ -76,7 +76,7 @@ export function defineReplay(command: Command): void {
         `${compared - differences.length} of ${compared} entries are the same${isCut ? "; the end came from outside and is not replayed" : ""}`,
       ].join("\n");
       const places = differences.map(({ sequence }) => sequence);
-      await outputOf(command).answer({ runId, compared, differences: places, isCut }, () => said);
+      await outputOf(command).answer({ run_id: runId, compared, differences: places, is_cut: isCut }, () => said);
       if (differences.length > 0) {
         process.exitCode = 1;
       }

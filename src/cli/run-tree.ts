@@ -44,7 +44,8 @@ export function stateOf({ state }: Run): string {
   return wordOf(Run_StateSchema, state);
 }
 
-function tokensOf({ usage }: Run): bigint {
+/** Returns the number of tokens that a run has used. */
+export function tokensOf({ usage }: Run): bigint {
   return (usage?.promptTokens ?? 0n) + (usage?.completionTokens ?? 0n);
 }
 

@@ -1,7 +1,9 @@
 // `runnel run` and `runnel tail`: send a message and follow its run, or follow a known run.
 
 import type { Command } from "commander";
+import { SendMessageResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { type AgentFlags, addAgentFlags, createSession } from "./agent-flags.ts";
+import { answerJson } from "./answer-json.ts";
 import { readSequence } from "./arguments.ts";
 import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
@@ -46,13 +48,14 @@ export function defineRun(command: Command): void {
         const { sessions } = service;
         const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
         const request = { sessionId, ...input, queueIfBusy: flags.queue === true };
-        const { runId } = await withModelHint(service, flags.model, () => sessions.sendMessage(request));
+        const response = await withModelHint(service, flags.model, () => sessions.sendMessage(request));
+        const { runId } = response;
         if (flags.detach === true) {
-          await output.answer({ sessionId, runId }, () => runId);
+          await output.answer(answerJson(SendMessageResponseSchema, response), () => runId);
           output.note(`follow it: ${lineFor(flags, `runnel tail ${runId}`)}`);
           return;
         }
-        output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
+        output.note(`session ${sessionId}  run ${runId}`, { note: "started", session_id: sessionId, run_id: runId });
         await showRun(service, { runId, after: 0n, flags, output });
       });
     });
@@ -92,11 +95,11 @@ export async function showRun(
       );
       const lines = ["interrupted; the run goes on", `  follow it: ${follow}`, `  stop it:   ${stop}`];
       const text = `\n${lines.join("\n")}${canStop ? ", or Ctrl-C again" : ""}`;
-      output.note(text, { note: "interrupted", runId, after: String(seen) });
+      output.note(text, { note: "interrupted", run_id: runId, after: String(seen) });
     },
     async () => {
       await runs.cancelRun({ runId });
-      output.note(`cancelled run ${runId}`, { note: "cancelled", runId });
+      output.note(`cancelled run ${runId}`, { note: "cancelled", run_id: runId });
     },
   );
   const onSeen = (sequence: bigint): void => {

@@ -5,13 +5,12 @@ import { type Run, type Run_State, Run_StateSchema, RunSchema } from "#gen/runne
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
-import { answerJson } from "./answer-json.ts";
 import { withService } from "./connect.ts";
 import { example } from "./example.ts";
-import { outputOf, type Paint } from "./output.ts";
-import { readTree, showTree, stateOf } from "./run-tree.ts";
+import { answerItems } from "./list-view.ts";
+import { outputOf, type Paint, printsIds } from "./output.ts";
+import { readTree, showTree, stateOf, tokensOf } from "./run-tree.ts";
 import { sheet, timeOf, wordsOf } from "./sheet.ts";
-import { cut } from "./shorten.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 import { watchTree } from "./watch-tree.ts";
 
@@ -21,6 +20,7 @@ interface RunListFlags extends ListFlags {
   readonly state?: string;
 }
 
+const saidCharsMax = 60;
 const runId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 
 /** Defines `runs`. */
@@ -45,38 +45,49 @@ function addRunList(runs: Command): void {
       return listAll(command, flags, {
         name: "runs",
         schema: RunSchema,
+        id: ({ runId }) => runId,
         read: async ({ client }, request) => {
           const page = await client(RunService).listRuns({ ...filter, ...request });
           return { items: page.runs, nextPageToken: page.nextPageToken };
         },
         columns: ["RUN", "STATE", "AGENT", "SESSION", "CREATED", "SAID"],
-        row: (run) => [run.runId, stateOf(run), run.agentName, run.sessionId, timeOf(run.createTime), saidBy(run)],
+        row: (run, cut) => [
+          ...[run.runId, stateOf(run), run.agentName, run.sessionId, timeOf(run.createTime)],
+          cut(run.error || run.output, saidCharsMax),
+        ],
+        wide: {
+          ENDED: ({ endTime }) => timeOf(endTime),
+          MODEL: ({ model }) => model || "–",
+          TURNS: ({ turns }) => String(turns),
+          TOKENS: (run) => String(tokensOf(run)),
+          PARENT: ({ parentRunId }) => parentRunId || "–",
+          ASKED: ({ inputExcerpt }) => inputExcerpt,
+        },
       });
     });
 }
 
 function addRun(runs: Command): void {
-  addServiceFlags(runs.command("show <id>"))
+  printsIds(addServiceFlags(runs.command("show <id>")))
     .description("show a run: its state, what it used, and what it said")
     .addHelpText("after", example(`runnel runs show ${runId}`))
     .action((id: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
         const { run } = await client(RunService).getRun({ runId: id });
-        await answerOne(command, { name: "run", schema: RunSchema, message: run, show: showRun });
+        await answerOne(command, { schema: RunSchema, message: run, id: ({ runId }) => runId, show: showRun });
       }),
     );
 }
 
 function addTree(runs: Command): void {
-  addServiceFlags(runs.command("tree <id>"))
+  printsIds(addServiceFlags(runs.command("tree <id>")))
     .description("print the tree of a run: the runs that its agents have called, and what all of them used")
     .addHelpText("after", example(`runnel runs tree ${runId}`))
     .action((id: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async (service) => {
         const tree = await readTree(service, id);
-        await outputOf(command).answer({ runs: tree.map((run) => answerJson(RunSchema, run)) }, (paint) =>
-          showTree(tree, paint),
-        );
+        const runs = { name: "runs", schema: RunSchema, id: ({ runId }: Run) => runId };
+        await answerItems(outputOf(command), runs, tree, (paint) => showTree(tree, paint));
       }),
     );
 }
@@ -91,13 +102,13 @@ function addWatch(runs: Command): void {
 }
 
 function addCancel(runs: Command): void {
-  addServiceFlags(runs.command("cancel <id>"))
+  printsIds(addServiceFlags(runs.command("cancel <id>")))
     .description("cancel a run, and the runs that its agents have called")
     .addHelpText("after", example(`runnel runs cancel ${runId}`))
     .action((id: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
         const { run } = await client(RunService).cancelRun({ runId: id });
-        await answerOne(command, { name: "run", schema: RunSchema, message: run, show: showRun });
+        await answerOne(command, { schema: RunSchema, message: run, id: ({ runId }) => runId, show: showRun });
       }),
     );
 }
@@ -117,10 +128,4 @@ function showRun(run: Run, paint: Paint): string {
     ["input", run.inputExcerpt],
     ["output", run.output],
   ]);
-}
-
-const saidCharsMax = 60;
-
-function saidBy({ output, error }: Run): string {
-  return cut(error === "" ? output : error, saidCharsMax);
 }

@@ -4,12 +4,12 @@ import type { Command } from "commander";
 import { type Schedule, ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
 import { DeleteScheduleResponseSchema, ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { type AgentFlags, addAgentFlags, readAgent } from "./agent-flags.ts";
-import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
+import { type Answer, addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { answerJson } from "./answer-json.ts";
 import { withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { readMessage } from "./message.ts";
-import { outputOf, type Paint } from "./output.ts";
+import { outputOf, type Paint, printsIds } from "./output.ts";
 import { sheet, timeOf } from "./sheet.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
@@ -36,6 +36,7 @@ function addScheduleList(schedules: Command): void {
       listAll(command, flags, {
         name: "schedules",
         schema: ScheduleSchema,
+        id: ({ scheduleId }) => scheduleId,
         read: async ({ client }, request) => {
           const page = await client(ScheduleService).listSchedules(request);
           return { items: page.schedules, nextPageToken: page.nextPageToken };
@@ -44,24 +45,30 @@ function addScheduleList(schedules: Command): void {
         row: ({ scheduleId, cron, nextTime, lastTime, lastRunId, lastError }) => [
           ...[scheduleId, cron, timeOf(nextTime), timeOf(lastTime), lastRunId || "–", lastError],
         ],
+        wide: {
+          ZONE: ({ timeZone }) => timeZone || "UTC",
+          SESSION: ({ sessionId }) => sessionId || "–",
+          AGENT: (schedule) => agentOf(schedule) || "–",
+          MESSAGE: ({ message }) => message?.message ?? "",
+        },
       }),
     );
 }
 
 function addSchedule(schedules: Command): void {
-  addServiceFlags(schedules.command("show <id>"))
+  printsIds(addServiceFlags(schedules.command("show <id>")))
     .description("show a schedule")
     .addHelpText("after", example("runnel schedules show nightly"))
     .action((scheduleId: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
         const { schedule } = await client(ScheduleService).getSchedule({ scheduleId });
-        await answerOne(command, { name: "schedule", schema: ScheduleSchema, message: schedule, show: showSchedule });
+        await answerOne(command, scheduleAnswer(schedule));
       }),
     );
 }
 
 function addCreate(schedules: Command): void {
-  addAgentFlags(addServiceFlags(schedules.command("create <message>")))
+  addAgentFlags(printsIds(addServiceFlags(schedules.command("create <message>"))))
     .description("start a run at the times of a cron expression; - reads the message from standard input")
     .addHelpText("after", example('runnel schedules create "Report what changed." --cron "0 7 * * 1-5" --id nightly'))
     .requiredOption("--cron <expression>", "minute, hour, day of the month, month, day of the week")
@@ -78,13 +85,13 @@ function addCreate(schedules: Command): void {
             ...(flags.session === undefined ? { session } : { sessionId: flags.session }),
           },
         });
-        await answerOne(command, { name: "schedule", schema: ScheduleSchema, message: schedule, show: showSchedule });
+        await answerOne(command, scheduleAnswer(schedule));
       });
     });
 }
 
 function addDelete(schedules: Command): void {
-  addServiceFlags(schedules.command("delete <id>"))
+  printsIds(addServiceFlags(schedules.command("delete <id>")))
     .description("delete a schedule; runs that it has started go on")
     .addHelpText("after", example("runnel schedules delete nightly"))
     .action((scheduleId: string, flags: ServiceFlags, command: Command) =>
@@ -93,9 +100,18 @@ function addDelete(schedules: Command): void {
         await outputOf(command).answer(
           answerJson(DeleteScheduleResponseSchema, response),
           () => `deleted ${scheduleId}`,
+          [scheduleId],
         );
       }),
     );
+}
+
+function scheduleAnswer(message: Schedule | undefined): Answer<typeof ScheduleSchema> {
+  return { schema: ScheduleSchema, message, id: ({ scheduleId }) => scheduleId, show: showSchedule };
+}
+
+function agentOf({ session }: Schedule): string {
+  return session?.preset || session?.agent?.name || "";
 }
 
 function showSchedule(schedule: Schedule, paint: Paint): string {
@@ -106,7 +122,7 @@ function showSchedule(schedule: Schedule, paint: Paint): string {
     ["run", schedule.lastRunId],
     ["error", schedule.lastError],
     ["session", schedule.sessionId],
-    ["agent", schedule.session?.preset || schedule.session?.agent?.name],
+    ["agent", agentOf(schedule)],
     ["message", schedule.message?.message],
   ]);
 }

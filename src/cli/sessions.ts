@@ -13,10 +13,10 @@ import { answerJson } from "./answer-json.ts";
 import { addYesFlag, confirm } from "./confirm.ts";
 import { withService } from "./connect.ts";
 import { example } from "./example.ts";
-import { outputOf, type Paint } from "./output.ts";
+import { answerItems } from "./list-view.ts";
+import { outputOf, type Paint, printsIds } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { sheet, timeOf, wordOf } from "./sheet.ts";
-import { cut } from "./shorten.ts";
 import { textOf } from "./show.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
@@ -40,12 +40,13 @@ function addSessionList(sessions: Command): void {
       listAll(command, flags, {
         name: "sessions",
         schema: SessionSchema,
+        id: ({ sessionId }) => sessionId,
         read: async (service, request) => {
           const page = await service.sessions.listSessions(request);
           return { items: page.sessions, nextPageToken: page.nextPageToken };
         },
         columns: ["SESSION", "STATE", "AGENT", "MODEL", "CREATED", "SAID"],
-        row: (session) => [
+        row: (session, cut) => [
           session.sessionId,
           stateOf(session),
           session.name,
@@ -53,24 +54,33 @@ function addSessionList(sessions: Command): void {
           timeOf(session.createdAt),
           cut(session.error || session.output, saidCharsMax),
         ],
+        wide: {
+          RUN: ({ latestRunId }) => latestRunId || "–",
+          TURNS: ({ turns }) => String(turns),
+          "FORK OF": ({ fork }) => fork?.sessionId || "–",
+          NOTES: ({ annotations }) => annotations || "–",
+        },
       }),
     );
 }
 
 function addSession(sessions: Command): void {
-  addServiceFlags(sessions.command("show <id>"))
+  printsIds(addServiceFlags(sessions.command("show <id>")))
     .description("show a session and its newest run")
     .addHelpText("after", example(`runnel sessions show ${sessionId}`))
     .action((id: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async (service) => {
         const { session } = await service.sessions.getSession({ sessionId: id });
-        await answerOne(command, { name: "session", schema: SessionSchema, message: session, show: showSession });
+        await answerOne(command, {
+          ...{ schema: SessionSchema, message: session, id: (each: Session) => each.sessionId },
+          show: showSession,
+        });
       }),
     );
 }
 
 function addMessages(sessions: Command): void {
-  addServiceFlags(sessions.command("messages <id>"))
+  printsIds(addServiceFlags(sessions.command("messages <id>")))
     .description("print the conversation of a session, oldest message first")
     .addHelpText("after", example(`runnel sessions messages ${sessionId}`))
     .action((id: string, flags: ServiceFlags, command: Command) =>
@@ -79,8 +89,12 @@ function addMessages(sessions: Command): void {
           const page = await service.sessions.listMessages({ sessionId: id, ...request });
           return { items: page.messages, nextPageToken: page.nextPageToken };
         }, Number.MAX_SAFE_INTEGER);
-        const messages = items.map((item) => answerJson(SessionMessageSchema, item));
-        await outputOf(command).answer({ messages }, (paint) =>
+        const messages = {
+          name: "messages",
+          schema: SessionMessageSchema,
+          id: (each: SessionMessage) => String(each.number),
+        };
+        await answerItems(outputOf(command), messages, items, (paint) =>
           items.map((item) => showMessage(item, paint)).join("\n"),
         );
       }),
@@ -88,7 +102,7 @@ function addMessages(sessions: Command): void {
 }
 
 function addDelete(sessions: Command): void {
-  addYesFlag(addServiceFlags(sessions.command("delete <id>")))
+  addYesFlag(printsIds(addServiceFlags(sessions.command("delete <id>"))))
     .description("delete a session; its active run is cancelled")
     .addHelpText("after", example(`runnel sessions delete ${sessionId} --yes`))
     .action(async (id: string, flags: ServiceFlags, command: Command) => {
@@ -99,13 +113,13 @@ function addDelete(sessions: Command): void {
       });
       await withService(flags, async (service) => {
         const response = await service.sessions.deleteSession({ sessionId: id });
-        await outputOf(command).answer(answerJson(DeleteSessionResponseSchema, response), () => `deleted ${id}`);
+        await outputOf(command).answer(answerJson(DeleteSessionResponseSchema, response), () => `deleted ${id}`, [id]);
       });
     });
 }
 
 function addPurge(sessions: Command): void {
-  addYesFlag(addServiceFlags(sessions.command("purge <id>")))
+  addYesFlag(printsIds(addServiceFlags(sessions.command("purge <id>"))))
     .description("erase the text of a session's runs, also of a deleted session; cannot be undone")
     .addHelpText("after", example(`runnel sessions purge ${sessionId} --yes`))
     .action(async (id: string, flags: ServiceFlags, command: Command) => {
@@ -120,6 +134,7 @@ function addPurge(sessions: Command): void {
         await outputOf(command).answer(
           answerJson(PurgeSessionResponseSchema, response),
           () => `purged ${id}: ${count(runs, "run")}, ${count(Number(results), "result")} erased now`,
+          [id],
         );
       });
     });

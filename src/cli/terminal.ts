@@ -4,6 +4,7 @@
 
 import { once } from "node:events";
 import { newNonce } from "../platform/base/ids.ts";
+import { printJson as textOf } from "../platform/base/json/exact.ts";
 
 /** Embeddings, overrides and isolates, which show text in another order than it has. */
 const bidi = "\\u202A-\\u202E\\u2066-\\u2069";
@@ -50,7 +51,7 @@ export function sayLine(text: string): void {
 
 /** Prints a JSON document as a line on standard error. */
 export function sayJson(value: unknown): void {
-  console.error("%s", forPrograms(JSON.stringify(value), process.stderr));
+  console.error("%s", forPrograms(textOf(value), process.stderr));
 }
 
 /** Asks the terminal to mark pasted text, or to stop that. */
@@ -65,7 +66,7 @@ export function print(text: string): Promise<void> {
 
 /** Prints a JSON document as a line on standard output. Waits while its reader is slow. */
 export function printJson(value: unknown): Promise<void> {
-  return write(`${forPrograms(JSON.stringify(value), process.stdout)}\n`);
+  return write(`${forPrograms(textOf(value), process.stdout)}\n`);
 }
 
 let hearsClosedPipe = false;

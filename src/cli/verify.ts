@@ -2,6 +2,7 @@
 // protocol may bring one other format.
 
 import type { Command } from "commander";
+import { ownJson } from "./answer-json.ts";
 import { CommandError } from "./command-error.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -26,7 +27,7 @@ export function defineVerify(command: Command, format: SignedFormat | undefined)
     )
     .action(async (path: string, log: string | undefined, flags: Flags, self: Command) => {
       const { isRight, value, show } = await verify(path, { ...flags, ...(log !== undefined && { log }) }, format);
-      await outputOf(self).answer(value, show);
+      await outputOf(self).answer(ownJson(value), show);
       if (!isRight) {
         process.exitCode = exitCodes.failed;
       }

@@ -1,8 +1,8 @@
 // `runnel runs watch`: follows a run and all runs that its agents call, a line for each thing that one of them does.
 
-import { toJson } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { answerJson } from "./answer-json.ts";
 import type { Service } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { follow, patienceMs } from "./follow.ts";
@@ -24,7 +24,7 @@ export async function watchTree({ client }: Pick<Service, "client">, runId: stri
   const show = createTreeView(runId, run?.agentName || run?.driver || "");
   leaveOnInterrupt(() => {
     const text = `\ninterrupted; the runs go on: runnel runs watch ${runId}`;
-    output.note(text, { note: "interrupted", runId });
+    output.note(text, { note: "interrupted", run_id: runId });
   });
   const results = follow<Seen>({
     open: async function* (last) {
@@ -37,7 +37,7 @@ export async function watchTree({ client }: Pick<Service, "client">, runId: stri
   });
   for await (const { result } of results) {
     await output.stream(
-      () => toJson(RunResultSchema, result),
+      () => answerJson(RunResultSchema, result),
       (paint) => show(result, paint),
     );
     if (result.runId === runId && result.payload.case === "runFailed") {

@@ -24,7 +24,7 @@ test("providers shows which can be used, and the state of their circuit breakers
   expect(human.stdout).toMatch(/^anthropic +no +– +0 +–$/m);
   const json = await runCommand(["providers", "--json", "--url", url], { environment });
   expect(JSON.parse(json.stdout).providers).toContainEqual(
-    expect.objectContaining({ name: "openai", configured: true, circuit: "CIRCUIT_CLOSED" }),
+    expect.objectContaining({ name: "openai", configured: true, circuit: "closed" }),
   );
   expect(human.stdout + json.stdout).not.toContain("canary");
 });
@@ -44,8 +44,8 @@ test("usage shows today's usage beside the budget", async () => {
   const json = await runCommand(["usage", "--json", "--url", url]);
   expect(JSON.parse(json.stdout)).toMatchObject({
     day: expect.any(String),
-    tokensMax: "1000000",
-    costMicroUsdMax: "2500000",
+    tokens_max: 1_000_000,
+    cost_micro_usd_max: 2_500_000,
   });
 });
 
@@ -92,7 +92,7 @@ test("usage by agent, model and client adds up ended runs, and clients need the 
 test("purge erases the content of a session, and is refused to programs without --yes", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
-  const { sessionId, runId } = JSON.parse(run.stderr);
+  const { session_id: sessionId, run_id: runId } = JSON.parse(run.stderr);
   for (const flags of [[], ["--json"]]) {
     const refused = await runCommand(["sessions", "purge", sessionId, "--url", url, ...flags]);
     expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
@@ -104,13 +104,13 @@ test("purge erases the content of a session, and is refused to programs without 
   expect(purged).toEqual({ code: 0, stdout: expect.stringMatching(erased), stderr: "" });
   expect((await runCommand(["tail", runId, "--url", url])).stdout).not.toContain("demo model");
   const again = await runCommand(["sessions", "purge", sessionId, "--yes", "--json", "--url", url]);
-  expect(JSON.parse(again.stdout)).toMatchObject({ runs: 1, results: "0" });
+  expect(JSON.parse(again.stdout)).toMatchObject({ runs: 1, results: 0 });
 });
 
 test("a person is asked, and only yes is accepted", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
-  const { sessionId } = JSON.parse(run.stderr);
+  const { session_id: sessionId } = JSON.parse(run.stderr);
   const words = ["sessions", "purge", sessionId, "--url", url];
   for (const input of ["n\n", "\n"]) {
     const { code, stdout } = await runInTerminal(words, { input });

@@ -53,7 +53,7 @@ test("after a kill at any failpoint and a second command each answer has been ex
         failpoint,
         code: 0,
         stderr: "",
-        last: { event: "completed", sessionId, summary: "whole" },
+        last: { event: "completed", session_id: sessionId, summary: "whole" },
         session: expect.objectContaining({ sequenceNumber: 2, isComplete: true }),
         work: "one\nmore\n",
       });

@@ -94,7 +94,7 @@ describe("new", () => {
     const sessionId = expect.stringMatching(new RegExp(`^${id}$`));
     const outbox = (sequence: number): object => ({
       event: "outbox",
-      sessionId,
+      session_id: sessionId,
       sequence,
       path: join(stage.directory, `outbox/${stage.session().sessionId}_seq000${sequence}.txt`),
     });
@@ -106,7 +106,7 @@ describe("new", () => {
       error: expect.stringContaining(error),
     });
     expect(events).toEqual([
-      { event: "started", sessionId, runId: expect.any(String) },
+      { event: "started", session_id: sessionId, run_id: expect.any(String) },
       outbox(1),
       taken("z.txt", 1),
       outbox(2),
@@ -125,7 +125,7 @@ describe("new", () => {
       outbox(4),
       taken("bad.txt", 4),
       { event: "result", sequence: 4, result: { type: "DONE", success: true, summary: "mended", output: "" } },
-      { event: "completed", sessionId, summary: "mended" },
+      { event: "completed", session_id: sessionId, summary: "mended" },
     ]);
     expect(stage.list("inbox")).toEqual([
       "answer.md",
@@ -195,7 +195,10 @@ describe("resume", () => {
     const { url } = await startService();
     const elsewhere = stageIn(stage.directory, ["--url", url, "--json"]);
     const { code, stderr } = await elsewhere.start(["resume", "--no-watch"]).ended;
-    expect({ code, note: JSON.parse(stderr) }).toEqual({ code: 0, note: { note: "imported", sessionId, sequence: 2 } });
+    expect({ code, note: JSON.parse(stderr) }).toEqual({
+      code: 0,
+      note: { note: "imported", session_id: sessionId, sequence: 2 },
+    });
     expect(stage.read(second)).toBe(text);
     stage.put("inbox/2.txt", done("moved"));
     const { stdout } = await elsewhere.start(["resume"]).ended;
@@ -219,19 +222,19 @@ describe("watch", () => {
     json.child.kill("SIGINT");
     const outcome = await json.ended;
     expect(outcome.code).toBe(130);
-    expect(JSON.parse(outcome.stderr)).toEqual({ note: "interrupted", sessionId });
+    expect(JSON.parse(outcome.stderr)).toEqual({ note: "interrupted", session_id: sessionId });
   });
 
   test("of a cancelled exchange ends as other commands that follow a run", async () => {
     const stage = await openStage();
     const running = stage.start(["new", "x", "--json"]);
     await until("the first outbox", () => running.stdout().includes('"outbox"'));
-    const [{ runId = "" } = {}] = eventsOf(running.stdout()) as { runId?: string }[];
+    const [{ run_id: runId = "" } = {}] = eventsOf(running.stdout()) as { run_id?: string }[];
     await post(`${stage.url}/v1/runs/${runId}:cancel`);
     const { code, stdout } = await running.ended;
     expect({ code, last: eventsOf(stdout).at(-1) }).toEqual({
       code: 3,
-      last: { event: "ended", sessionId: stage.session().sessionId, state: "cancelled", error: expect.any(String) },
+      last: { event: "ended", session_id: stage.session().sessionId, state: "cancelled", error: expect.any(String) },
     });
   });
 

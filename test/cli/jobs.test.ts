@@ -50,7 +50,7 @@ describe("a job", () => {
     expect(linesOf(shown.stdout)).toEqual([
       linesOf(stdout).at(-1),
       "  spec       bias-42, version v1, bias-detection",
-      `  signed     by ${verified.kid}, version 1, sha256 ${verified.canonicalSha256}`,
+      `  signed     by ${verified.kid}, version 1, sha256 ${verified.canonical_sha256}`,
       expect.stringMatching(/^ {2}time {7}made \S+Z, ended \S+Z$/),
       "",
       expect.stringMatching(/^REGION +STATE +RUN +ERROR$/),
@@ -78,15 +78,15 @@ describe("a job", () => {
     const { id } = jobs[0];
     expect({ code, note: JSON.parse(stderr) }).toEqual({
       code: 0,
-      note: { note: "submitted", jobId: id, idempotent: false },
+      note: { note: "submitted", job_id: id, idempotent: false },
     });
-    expect(jobs.at(-1)).toMatchObject({ id, status: "STATE_COMPLETED", successfulRegions: 2, failedRegions: 0 });
+    expect(jobs.at(-1)).toMatchObject({ id, status: "completed", successful_regions: 2, failed_regions: 0 });
     expect(new Set(linesOf(stdout)).size).toBe(jobs.length);
     const other = await stage.runnel("jobs", "submit", await stage.sign("b.json"), "--json");
     expect(JSON.parse(other.stdout)).toMatchObject({ id: expect.any(String), status: "enqueued", idempotent: false });
     const got = JSON.parse((await stage.runnel("jobs", "get", id, "--json")).stdout);
     const document = expect.stringContaining("bias-detection");
-    expect(got).toEqual({ job: { ...jobs.at(-1), document } });
+    expect(got).toEqual({ ...jobs.at(-1), document });
     const list = JSON.parse((await stage.runnel("jobs", "list", "--json")).stdout);
     expect(list.jobs.map((job: { id: string }) => job.id)).toEqual([JSON.parse(other.stdout).id, id]);
   });
@@ -122,7 +122,7 @@ describe("a job", () => {
     expect(stdout.match(/^✗ (US|EU) +cancelled .* cancelled: /gm)).toHaveLength(2);
     expect(linesOf(stdout).at(-1)).toMatch(/^✗ job \S+ cancelled: 0 of 2 regions ended well; /);
     const again = await stage.runnel("jobs", "cancel", id, "--json");
-    expect(JSON.parse(again.stdout).job).toMatchObject({ status: "STATE_CANCELLED" });
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: "cancelled" });
     expect((await stage.runnel("jobs", "get", id)).stdout).toMatch(/cancel asked for \S+Z, ended \S+Z$/m);
   });
 
@@ -138,11 +138,11 @@ describe("a job", () => {
       const signed = await runCommand(["sign", "--key", "portal.pem", "--stamp"], { ...place, input: text });
       const sent = await runCommand(["jobs", "submit", "-", "--json"], { ...place, input: signed.stdout });
       expect(sent).toMatchObject({ code: 0 });
-      const { canonicalSha256 } = JSON.parse(
+      const { canonical_sha256: canonicalSha256 } = JSON.parse(
         (await runCommand(["verify", "-", "--json"], { ...place, input: signed.stdout })).stdout,
       );
-      const { job } = JSON.parse((await stage.runnel("jobs", "get", JSON.parse(sent.stdout).id, "--json")).stdout);
-      expect(job).toMatchObject({ canonicalSha256, totalRegions: text === wrapped ? 1 : 2 });
+      const job = JSON.parse((await stage.runnel("jobs", "get", JSON.parse(sent.stdout).id, "--json")).stdout);
+      expect(job).toMatchObject({ canonical_sha256: canonicalSha256, total_regions: text === wrapped ? 1 : 2 });
     }
   });
 
@@ -214,7 +214,7 @@ test("a refused job is reported with the contract's code and a fix, and is not m
     expect({ name, code: json.code, stdout: json.stdout }).toEqual({ name, code: 1, stdout: "" });
     const failure = JSON.parse(json.stderr);
     expect(failure).toMatchObject({
-      errorCode,
+      error_code: errorCode,
       fix: expect.stringMatching(fix),
       reason: expect.stringMatching(/^JOBSPEC_/),
     });
@@ -232,7 +232,7 @@ test("a refused job is reported with the contract's code and a fix, and is not m
   expect(JSON.parse((await stage.runnel("jobs", "list", "--json")).stdout)).toEqual({ jobs: [] });
   expect(await stage.runnel("jobs", "submit", "signed.json")).toMatchObject({ code: 0 });
   const replayed = JSON.parse((await stage.runnel("jobs", "submit", "signed.json", "--json")).stderr);
-  expect(replayed).toMatchObject({ errorCode: "replay_detected", fix: expect.stringContaining("--idempotency-key") });
+  expect(replayed).toMatchObject({ error_code: "replay_detected", fix: expect.stringContaining("--idempotency-key") });
 });
 
 test("missing files and unknown jobs are reported", async () => {
@@ -267,8 +267,8 @@ test("Ctrl-C ends watch with 130 and a hint how to continue, and the job continu
   const id = await watchedJob(watch);
   watch.child.kill("SIGINT");
   const { code, stderr } = await watch.ended;
-  expect({ code, note: jsonLines(stderr).at(-1) }).toEqual({ code: 130, note: { note: "interrupted", jobId: id } });
-  expect(JSON.parse((await stage.runnel("jobs", "get", id, "--json")).stdout).job.status).toBe("STATE_RUNNING");
+  expect({ code, note: jsonLines(stderr).at(-1) }).toEqual({ code: 130, note: { note: "interrupted", job_id: id } });
+  expect(JSON.parse((await stage.runnel("jobs", "get", id, "--json")).stdout).status).toBe("running");
   await stage.runnel("jobs", "cancel", id);
 });
 
@@ -286,11 +286,11 @@ test("watch survives kill -9 and restart of the service", async () => {
   const { code, stdout, stderr } = await watch.ended;
   expect(code).toBe(3);
   for (const note of jsonLines(stderr)) {
-    expect(note).toEqual({ note: "reconnecting", jobId: id, why: expect.any(String) });
+    expect(note).toEqual({ note: "reconnecting", job_id: id, why: expect.any(String) });
   }
   const lines = linesOf(stdout);
   expect(lines.filter((line, index) => line === lines[index - 1])).toEqual([]);
-  expect(jsonLines(stdout).at(-1)).toMatchObject({ id, status: "STATE_CANCELLED" });
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ id, status: "cancelled" });
 });
 
 /** Returns a block of commands by its name on the page. */
@@ -335,7 +335,7 @@ async function watchedJob(watch: RunningCommand): Promise<string> {
   return await until("all of the job to run", () => {
     const job = watch.stdout().includes("\n") ? jsonLines(watch.stdout().replace(/[^\n]*$/, "")).at(-1) : undefined;
     const runs: { status: string }[] = job?.executions ?? [];
-    return runs.length > 0 && runs.every(({ status }) => status === "STATE_RUNNING") ? String(job.id) : undefined;
+    return runs.length > 0 && runs.every(({ status }) => status === "running") ? String(job.id) : undefined;
   });
 }
 

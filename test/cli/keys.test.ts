@@ -34,22 +34,22 @@ test("list shows all keys, newest first, or those of one client; revoke ends one
   const url = await startService();
   await keys(["create", "--client", "billing", "--expires", "30d", "--url", url]);
   const made = await keys(["create", "--client", "shipping", "--json", "--url", url]);
-  const { apiKey, key } = JSON.parse(made.stdout);
+  const { api_key: apiKey, key } = JSON.parse(made.stdout);
   expect(made).toEqual({ code: 0, stdout: expect.stringMatching(/^[^\n]+\n$/), stderr: "" });
   const list = await keys(["list", "--url", url]);
   expect(list.stderr).toBe("");
   expect(list.stdout.split("\n")).toEqual([
     expect.stringMatching(/^KEY +CLIENT +NAME +CREATED +EXPIRES +STATE$/),
-    expect.stringMatching(new RegExp(`^${apiKey.keyId} +shipping +– +\\d{4}-\\S+Z +– +active$`)),
+    expect.stringMatching(new RegExp(`^${apiKey.key_id} +shipping +– +\\d{4}-\\S+Z +– +active$`)),
     expect.stringMatching(/^[0-9a-f-]{36} +billing +– +\d{4}-\S+Z +\d{4}-\S+Z +active$/),
     "",
   ]);
   expect(list.stdout).not.toContain(key);
-  const revoked = await keys(["revoke", apiKey.keyId, "--url", url]);
-  expect(revoked).toEqual({ code: 0, stdout: `revoked ${apiKey.keyId} of client shipping\n`, stderr: "" });
+  const revoked = await keys(["revoke", apiKey.key_id, "--url", url]);
+  expect(revoked).toEqual({ code: 0, stdout: `revoked ${apiKey.key_id} of client shipping\n`, stderr: "" });
   const own = await keys(["list", "--client", "shipping", "--json", "--url", url]);
   expect(JSON.parse(own.stdout)).toEqual({
-    apiKeys: [{ ...apiKey, revokeTime: expect.any(String) }],
+    api_keys: [{ ...apiKey, revoke_time: expect.any(String) }],
   });
   expect((await keys(["list", "--url", url])).stdout).toMatch(/shipping .* revoked$/m);
   const refused = await runCommand(["run", "hello", "--url", url], { environment: { RUNNEL_API_KEY: key } });
@@ -64,7 +64,7 @@ test("an expiry is a duration from now, or a date", async () => {
   const url = await startService();
   const endOf = async (expires: string) => {
     const { stdout } = await keys(["create", "--client", "billing", "--expires", expires, "--json", "--url", url]);
-    const { createTime, expireTime } = JSON.parse(stdout).apiKey;
+    const { create_time: createTime, expire_time: expireTime } = JSON.parse(stdout).api_key;
     return { expireTime, hours: (Date.parse(expireTime) - Date.parse(createTime)) / 3_600_000 };
   };
   expect((await endOf("90m")).hours).toBeCloseTo(1.5, 1);
@@ -89,7 +89,7 @@ test("a missing or wrong admin token is reported with the fix", async () => {
     error: "invalid bearer token",
     reason: "TOKEN_INVALID",
     fix: expect.stringContaining("RUNNEL_ADMIN_TOKEN"),
-    requestId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
   // The service's own variable works too, where both share an environment.
   expect((await keys(["list", "--url", url], { RUNNEL_AUTH_ADMIN_TOKEN: token })).code).toBe(0);

@@ -38,7 +38,7 @@ async function fetchReceipt(stage: SignedStage, message = words): Promise<Fetche
 async function run(stage: SignedStage, message: string): Promise<string> {
   const { code, stderr } = await stage.runnel("run", message, "--json");
   expect(code).toBe(0);
-  return JSON.parse(stderr).runId;
+  return JSON.parse(stderr).run_id;
 }
 
 async function verify(stage: SignedStage, ...words: string[]) {
@@ -84,7 +84,7 @@ describe("receipt", () => {
     expect(await verify(stage, "receipt.json", "log.jsonl")).toEqual({
       code: 0,
       answer: {
-        ...{ kind: "receipt", verify: "ok", kid: expect.any(String), publicKey: expect.any(String), key: "claimed" },
+        ...{ kind: "receipt", verify: "ok", kid: expect.any(String), public_key: expect.any(String), key: "claimed" },
         ...{ statement, copy: "same", log: { file: "log.jsonl", misquoted: [] } },
       },
       failure: "",
@@ -122,7 +122,7 @@ describe("receipt", () => {
     const file = await stage.sign("signed.json", { questions, constraints: { regions: ["EU"] } });
     const submitted = await stage.runnel("jobs", "submit", file, "--watch", "--json");
     expect(submitted).toMatchObject({ code: 0 });
-    const runId = JSON.parse(submitted.stdout.trimEnd().split("\n").at(-1) ?? "").executions[0].runId;
+    const runId = JSON.parse(submitted.stdout.trimEnd().split("\n").at(-1) ?? "").executions[0].run_id;
     expect(await stage.runnel("receipt", runId, "--out", "receipt.json", "--log", "whole.jsonl")).toMatchObject({
       code: 0,
     });
@@ -185,7 +185,7 @@ describe("receipt", () => {
     expect({ code, stdout, note: JSON.parse(stderr) }).toEqual({
       code: 130,
       stdout: "",
-      note: { note: "interrupted", runId },
+      note: { note: "interrupted", run_id: runId },
     });
     expect(await readdir(stage.folder)).toEqual(before);
   });
@@ -216,7 +216,7 @@ describe("receipt", () => {
     expect(await failure(unknown, "--out", "receipt.json", "--force")).toEqual({ code: 1, reason: "RUN_NOT_FOUND" });
     const active = stage.start("run", "hello pace=60000", "--json");
     await until("the run to start", () => active.stderr().includes("\n"));
-    const { runId: activeId } = JSON.parse(active.stderr());
+    const { run_id: activeId } = JSON.parse(active.stderr());
     const early = await stage.runnel("receipt", activeId, ...both);
     expect(early).toMatchObject({
       code: 1,

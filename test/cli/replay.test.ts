@@ -6,7 +6,7 @@ import { setSignedStage } from "./signed.ts";
 test("a recorded run replays without a service, and a changed file shows the place", async () => {
   const stage = await setSignedStage();
   const ran = await stage.runnel("run", "list the files pace=0 words=20", "--json");
-  const { runId } = JSON.parse(ran.stderr);
+  const { run_id: runId } = JSON.parse(ran.stderr);
   const recorded = await stage.runnel("record", runId, "--out", "run.json");
   expect(recorded).toMatchObject({ code: 0, stdout: expect.stringMatching(/^wrote run\.json: \d+ entries\n$/) });
   expect(await stage.runnel("record", runId, "--out", "run.json")).toMatchObject({ code: 1 });

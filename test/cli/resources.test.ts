@@ -19,7 +19,9 @@ async function openStage(environment: Readonly<Record<string, string>> = {}) {
 
 test("sessions are listed, shown with their conversation, and deleted after a yes", async () => {
   const { run, read } = await openStage();
-  const { sessionId, runId } = JSON.parse((await run("run", "hello pace=0 words=3", "--json")).stderr);
+  const { session_id: sessionId, run_id: runId } = JSON.parse(
+    (await run("run", "hello pace=0 words=3", "--json")).stderr,
+  );
   expect((await run("sessions", "list")).stdout).toMatch(new RegExp(`${sessionId} +completed +cli +.*This is the`));
   expect((await run("sessions", "show", sessionId)).stdout).toMatch(
     new RegExp(`^session ${sessionId}  completed\n.*agent +cli\n.*run +${runId}\n.*output +This is the`, "s"),
@@ -29,8 +31,8 @@ test("sessions are listed, shown with their conversation, and deleted after a ye
   );
   const { messages } = await read("sessions", "messages", sessionId);
   expect(messages).toMatchObject([
-    { number: 1, runId },
-    { number: 2, runId },
+    { number: 1, run_id: runId },
+    { number: 2, run_id: runId },
   ]);
   expect((await run("runs", "show", runId)).stdout).toMatch(/input +hello pace=0 words=3\n.*output +This is the/);
   expect(await run("sessions", "delete", sessionId)).toMatchObject({ code: 2, stdout: "" });
@@ -46,7 +48,7 @@ test("a schedule is created with an agent, listed, shown and deleted", async () 
     /^schedule nightly\n.*cron +0 7 \* \* 1-5 Europe\/Berlin\n.*next +\d{4}-.*message +Report\./s,
   );
   expect((await run("schedules", "list")).stdout).toMatch(/\nnightly +0 7 \* \* 1-5 +\d{4}-\S+ +– +–/);
-  const { schedule } = await read("schedules", "show", "nightly");
+  const schedule = await read("schedules", "show", "nightly");
   expect(schedule).toMatchObject({
     session: { agent: { name: "cli", model: "demo" } },
     message: { message: "Report." },

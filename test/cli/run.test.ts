@@ -37,8 +37,8 @@ test("run --json prints one result a line, numbered from 1; tail --after prints 
   expect(sequences.length).toBeGreaterThan(3);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   const started = JSON.parse(stderr);
-  expect(started).toEqual({ note: "started", sessionId: expect.any(String), runId: runIdOf(stderr) });
-  const tail = await runCommand(["tail", started.runId, "--after", "2", "--json", "--url", url]);
+  expect(started).toEqual({ note: "started", session_id: expect.any(String), run_id: runIdOf(stderr) });
+  const tail = await runCommand(["tail", started.run_id, "--after", "2", "--json", "--url", url]);
   expect({ code: tail.code, stderr: tail.stderr }).toEqual({ code: 0, stderr: "" });
   expect(readSequences(tail.stdout)).toEqual(sequences.slice(2));
 });
@@ -46,18 +46,20 @@ test("run --json prints one result a line, numbered from 1; tail --after prints 
 test("run --queue waits for the run before it in its session, which run without it does not", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const first = startCommand(["run", "hello words=100 pace=20", "--json", "--url", url]);
-  const { sessionId } = JSON.parse(await until("the session", () => first.stderr().match(/^\{.*\}$/m)?.[0]));
+  const { session_id: sessionId } = JSON.parse(
+    await until("the session", () => first.stderr().match(/^\{.*\}$/m)?.[0]),
+  );
   const next = ["run", "hello words=3 pace=0", "--json", "--session", sessionId, "--url", url];
   expect(await runCommand(next)).toMatchObject({ code: 1, stderr: expect.stringMatching(/already running.*--queue/s) });
   const queued = await runCommand([...next, "--queue"]);
-  expect(queued).toMatchObject({ code: 0, stdout: expect.stringContaining("runCompleted") });
+  expect(queued).toMatchObject({ code: 0, stdout: expect.stringContaining("run_completed") });
   const { code, stdout } = await first.ended;
   expect(code).toBe(0);
   const timesOf = (log: string) =>
     log
       .trim()
       .split("\n")
-      .map((line): string => JSON.parse(line).createTime);
+      .map((line): string => JSON.parse(line).create_time);
   expect(String(timesOf(stdout).at(-1)) <= String(timesOf(queued.stdout)[0])).toBe(true);
 });
 
@@ -98,7 +100,7 @@ test("a refusal of the service is printed with the id of the call, and exit code
     const json = await runCommand([...words, "--url", url, "--json"]);
     expect({ words, code: json.code, stdout: json.stdout }).toEqual({ words, code: 1, stdout: "" });
     const failure = JSON.parse(json.stderr);
-    expect(failure).toMatchObject({ error: expect.stringMatching(told), requestId: expect.any(String) });
+    expect(failure).toMatchObject({ error: expect.stringMatching(told), request_id: expect.any(String) });
     expect(failure.reason).toMatch(/^[A-Z_]+$/);
   }
 });
@@ -169,7 +171,7 @@ test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues
   const [, note = ""] = stderr.trimEnd().split("\n");
   expect({ code, note: JSON.parse(note) }).toEqual({
     code: 130,
-    note: { note: "interrupted", runId, after: String(seen.length) },
+    note: { note: "interrupted", run_id: runId, after: String(seen.length) },
   });
   const tail = await runCommand(["tail", runId, "--after", String(seen.length), "--json", "--url", service.url]);
   expect(tail.code).toBe(0);
@@ -297,7 +299,7 @@ test("tail survives kill -9 and restart of the service", async () => {
   }
   const sequences = readSequences(stdout);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
-  expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toHaveProperty("runCompleted");
+  expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toHaveProperty("run_completed");
   expect(await run.ended).toMatchObject({ code: 0, stdout });
 });
 
@@ -333,7 +335,7 @@ async function startLongRun({ url }: ServiceProcess): Promise<{ run: RunningComm
 }
 
 function runIdOf(stderr: string): string {
-  return /\brun(?:Id":")? ?([0-9a-f-]{36})/.exec(stderr)?.[1] ?? "";
+  return /\brun(?:_id":")? ?([0-9a-f-]{36})/.exec(stderr)?.[1] ?? "";
 }
 
 function readSequences(lines: string): number[] {

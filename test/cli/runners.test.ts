@@ -95,8 +95,8 @@ describe("a runner", () => {
       expect.stringContaining("  asks for   models invoke stream rerank, tools detail call, "),
       expect.stringMatching(/^ {2}time {7}registered \S+Z, last \S+Z$/),
     ]);
-    expect((await stage.ask("list")).runners).toMatchObject([{ runnerId: testRunnerId, state: "STATE_AVAILABLE" }]);
-    expect((await stage.ask("show", testRunnerId)).runner).toMatchObject({ runnerId: testRunnerId, workerId: "tests" });
+    expect((await stage.ask("list")).runners).toMatchObject([{ runner_id: testRunnerId, state: "available" }]);
+    expect(await stage.ask("show", testRunnerId)).toMatchObject({ runner_id: testRunnerId, worker_id: "tests" });
   });
 
   test("that is unknown is reported with a fix, and an invalid id needs no service", async () => {
@@ -132,8 +132,8 @@ runner_id: ${testRunnerId}
 `;
     const put = await stage.ask("bind", await stage.put("b.yaml", yaml));
     expect(put.bindings).toMatchObject([
-      { bindingId: "joins", runnerConfig: '{"greeting":"Hi","tries":3}', approvalPolicy: { required: true } },
-      { bindingId: "last" },
+      { binding_id: "joins", runner_config: { greeting: "Hi", tries: 3 }, approval_policy: { required: true } },
+      { binding_id: "last" },
     ]);
     const rows = linesOf((await stage.runners("bindings")).stdout);
     expect(rows[0]).toMatch(/^BINDING +RUNNER +SCOPE +EVENTS +ENABLED +APPROVAL +UPDATED$/);
@@ -145,7 +145,11 @@ runner_id: ${testRunnerId}
     ]);
     expect(await stage.runners("unbind", "last")).toMatchObject({ code: 0, stdout: "deleted last\n" });
     const { bindings } = await stage.ask("bindings", "--limit", "3");
-    expect(bindings.map(({ bindingId }: { bindingId: string }) => bindingId)).toEqual(["all", "bot", "joins"]);
+    expect(bindings.map(({ binding_id: bindingId }: { binding_id: string }) => bindingId)).toEqual([
+      "all",
+      "bot",
+      "joins",
+    ]);
     const cut = await stage.runners("bindings", "--limit", "2", "--json");
     expect(JSON.parse(cut.stderr)).toEqual({ note: "cut", bindings: 2 });
   });
@@ -168,8 +172,8 @@ runner_id: ${testRunnerId}
   test("keep large numbers of JSON exact", async () => {
     const stage = await openStage();
     const text = `{"binding_id":"n","runner_id":"${testRunnerId}","runner_config":{"n":9007199254740993,"x":1.0}}`;
-    const { bindings } = await stage.ask("bind", await stage.put("b.json", text));
-    expect(bindings).toMatchObject([{ runnerConfig: '{"n":9007199254740993,"x":1.0}' }]);
+    const { stdout } = await stage.runners("bind", await stage.put("b.json", text), "--json");
+    expect(stdout).toContain('"runner_config":{"n":9007199254740993,"x":1.0}');
   });
 });
 
@@ -182,10 +186,10 @@ describe("a run", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(new RegExp(`^run ${uuid}\n$`)) });
     expect(stdout).toMatch(/^You said hello\n✓ completed in 0 turns, \d+ ms\n$/);
     const json = await stage.runners("start", "e.json", "--follow", "--json");
-    expect(JSON.parse(json.stderr)).toEqual({ note: "started", runId: expect.stringMatching(uuid) });
+    expect(JSON.parse(json.stderr)).toEqual({ note: "started", run_id: expect.stringMatching(uuid) });
     expect(linesOf(json.stdout).map((line) => Object.keys(JSON.parse(line)))).toEqual([
-      expect.arrayContaining(["messageDelta"]),
-      expect.arrayContaining(["runCompleted"]),
+      expect.arrayContaining(["message_delta"]),
+      expect.arrayContaining(["run_completed"]),
     ]);
   });
 
@@ -220,7 +224,7 @@ describe("a run", () => {
     const [one, other] = [await stage.runners(...words), await stage.runners(...words)];
     expect(one).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${uuid}\n$`)), stderr: "" });
     expect(other).toEqual(one);
-    expect((await stage.ask(...words)).run).toMatchObject({ runId: one.stdout.trim() });
+    expect(await stage.ask(...words)).toMatchObject({ run_id: one.stdout.trim() });
     const followed = await stage.runners("start", "e.yaml", "--follow");
     expect(followed).toMatchObject({ code: 3, stdout: "\n✗ agent.away: no agent\n" });
   });
@@ -260,8 +264,8 @@ describe("a run", () => {
     ]);
     expect((await stage.ask("audit")).entries).toHaveLength(2);
     expect((await stage.ask("verdicts", runId)).verdicts).toMatchObject([
-      { sequence: "1", disposition: "RESULT_DISPOSITION_DROPPED_INVALID" },
-      { sequence: "2" },
+      { sequence: 1, disposition: "dropped_invalid" },
+      { sequence: 2 },
     ]);
   });
 });
@@ -278,7 +282,7 @@ describe("an approval", () => {
     await worker.report(run, { 1: ["action.requested", { action: "ban", target: { user: "u-2" }, payload }] });
     const decide = async (...words: string[]) => JSON.parse((await stage.approvals(...words, "--json")).stdout);
     const { approvals: all } = await decide("list");
-    const [{ approvalId: id, digest }] = all;
+    const [{ approval_id: id, digest }] = all;
     return { ...stage, decide, worker, run, followed, id, digest };
   }
 
@@ -303,7 +307,7 @@ describe("an approval", () => {
     expect(approved.stdout).toMatch(/^ {2}decided {4}approve by ada, \S+Z\n {2}comment {4}fine$/m);
     expect(linesOf((await stage.approvals("list", "--state", "pending")).stdout)).toHaveLength(1);
     const { approvals } = await stage.decide("list", "--state", "approved", "--run", stage.run.runId);
-    expect(approvals).toMatchObject([{ approvalId: stage.id, state: "STATE_APPROVED", decidedBy: "ada" }]);
+    expect(approvals).toMatchObject([{ approval_id: stage.id, state: "approved", decided_by: "ada" }]);
     await stage.worker.report(stage.run, { 2: ["run.completed", { finish_reason: "stop" }] });
     expect(await stage.followed.ended).toMatchObject({ code: 0 });
   });
@@ -318,7 +322,7 @@ describe("an approval", () => {
     const wrong = ["reject", stage.id, "--digest", "0".repeat(64)];
     expect(await fail(...wrong)).toMatchObject({ code: 1, reason: "APPROVAL_CHANGED", fix: show });
     const right = ["--digest", stage.digest];
-    expect((await stage.decide("reject", stage.id, ...right)).approval).toMatchObject({ state: "STATE_REJECTED" });
+    expect(await stage.decide("reject", stage.id, ...right)).toMatchObject({ state: "rejected" });
     expect(await fail("approve", stage.id, ...right)).toMatchObject({ reason: "APPROVAL_DECIDED", fix: show });
     expect(await fail("approve", stage.run.runId, ...right)).toMatchObject({
       reason: "APPROVAL_NOT_FOUND",

@@ -24,7 +24,7 @@ test("the tree of a run is the same from each of its runs, and a list has what e
   ]);
   expect(tree[4]).toMatch(/^all +\d+ +– +3 runs$/);
   const { runs: json } = JSON.parse(await runs("tree", children[0] ?? "", "--json"));
-  expect(json.map((run: { runId: string }) => run.runId)).toEqual([runId, ...children]);
+  expect(json.map((run: { run_id: string }) => run.run_id)).toEqual([runId, ...children]);
 
   const watched = (await runs("watch", runId)).split("\n");
   expect(watched).toEqual(

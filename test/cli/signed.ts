@@ -36,7 +36,7 @@ export async function setSignedStage(settings: Record<string, string> = {}): Pro
   const made = await runCommand(["keys", "new", "--out", keyFile, "--json"], { directory: folder });
   const serviceEnvironment = {
     DATABASE_URL: await testDatabase(),
-    TRUSTED_KEYS_JSON: JSON.stringify([JSON.parse(made.stdout).trustedKey]),
+    TRUSTED_KEYS_JSON: JSON.stringify([JSON.parse(made.stdout).trusted_key]),
     ...settings,
   };
   const service = await startProcess(serviceEnvironment);

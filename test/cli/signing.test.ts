@@ -46,8 +46,8 @@ const publicKey = createPublicKey(privateKey);
 const kid = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k";
 const side = {
   kid,
-  publicKey: rawPublic.toString("base64"),
-  trustedKey: { kid, public_key: rawPublic.toString("base64"), status: "active" },
+  public_key: rawPublic.toString("base64"),
+  trusted_key: { kid, public_key: rawPublic.toString("base64"), status: "active" },
 };
 
 const pem = (key: KeyObject): string =>
@@ -67,14 +67,14 @@ describe("keys new", () => {
     expect(answer).toEqual({
       file: "key.pem",
       kid: expect.any(String),
-      publicKey: expect.any(String),
-      trustedKey: expect.anything(),
+      public_key: expect.any(String),
+      trusted_key: expect.anything(),
     });
     const path = join(folder, "key.pem");
     const written = await readFile(path, "utf8");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(createPublicKey(written).export({ format: "jwk" }).x).toBe(
-      Buffer.from(answer.publicKey, "base64").toString("base64url"),
+      Buffer.from(answer.public_key, "base64").toString("base64url"),
     );
     const again = await runnel("keys", "new", "--out", "key.pem");
     expect(again).toEqual({
@@ -143,7 +143,7 @@ describe("sign", () => {
     const signed = await pipe(spec, "sign", "--key", await put("key", content));
     expect({ code: signed.code, stderr: signed.stderr }).toEqual({ code: 0, stderr: "" });
     const verified = await jsonOf(pipe(signed.stdout, "verify", "-", "--json"));
-    expect(verified).toMatchObject({ code: 0, answer: { verify: "ok", version: 1, kid, publicKey: side.publicKey } });
+    expect(verified).toMatchObject({ code: 0, answer: { verify: "ok", version: 1, kid, public_key: side.public_key } });
   });
 
   test("prints its input byte for byte, with its members after the last one", async () => {
@@ -162,7 +162,7 @@ describe("sign", () => {
     );
     expect(await jsonOf(pipe(spec, "sign", "--key", key, "--json"))).toEqual({
       code: 0,
-      answer: { version: 1, kid, publicKey: side.publicKey, canonical: canonical.stdout, spec: stdout },
+      answer: { version: 1, kid, public_key: side.public_key, canonical: canonical.stdout, spec: stdout },
       failure: "",
     });
   });
@@ -176,7 +176,7 @@ describe("sign", () => {
     const file = await put("wrapper.json", stdout.replace('"min_regions":3', '"min_regions":1'));
     expect(await jsonOf(runnel("verify", file, "--json"))).toMatchObject({
       code: 0,
-      answer: { verify: "ok", isWrapped: true },
+      answer: { verify: "ok", is_wrapped: true },
     });
   });
 
@@ -200,7 +200,7 @@ describe("sign", () => {
     const { stdout } = await pipe('{"a":{}}', "sign", "--key", key, "--sig-v", "2", ...bounds);
     expect(JSON.parse(stdout)).toEqual({
       ...{ a: {}, sig_v: 2, alg: "Ed25519", kid, exp: Date.UTC(2100, 0, 2) / 1_000, aud: "runnel of the <EU>" },
-      ...{ public_key: side.publicKey, signature: expect.any(String) },
+      ...{ public_key: side.public_key, signature: expect.any(String) },
     });
     expect(await jsonOf(pipe(stdout, "verify", "-", "--json"))).toMatchObject({ code: 0, answer: { version: 2 } });
     const later = stdout.replace(/"exp":\d+/, '"exp":4200000000');
@@ -217,7 +217,7 @@ describe("sign", () => {
     const key = await put("key", pem(privateKey));
     const { code, stdout, stderr } = await pipe(theirs, "sign", "--key", key);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "the public key of another key pair was replaced\n" });
-    expect(stdout).toContain(side.publicKey);
+    expect(stdout).toContain(side.public_key);
     expect((await pipe(stdout, "verify", "-")).code).toBe(0);
   });
 
@@ -311,7 +311,7 @@ describe("verify", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n")).toEqual([
       "✓ the signature is right",
-      `  key         ${side.publicKey}, kid ${kid}`,
+      `  key         ${side.public_key}, kid ${kid}`,
       "  version     1",
       expect.stringMatching(/^ {2}canonical {3}sha256 [0-9a-f]{64}, 104 bytes$/),
       '! inexact_integer at "/big"',
@@ -325,7 +325,7 @@ describe("verify", () => {
     const signature = sign(null, Buffer.from(canonical), privateKey).toString("base64");
     const file = await put(
       "slip.json",
-      JSON.stringify({ version: "v1", id: "job-1", public_key: side.publicKey, signature }),
+      JSON.stringify({ version: "v1", id: "job-1", public_key: side.public_key, signature }),
     );
     const given = await put("canonical", canonical);
     const { code, stdout } = await runnel("verify", file, "--canonical", given);
@@ -341,10 +341,10 @@ describe("verify", () => {
       code: 1,
       answer: {
         verify: "failed",
-        errorCode: "signature_mismatch",
+        error_code: "signature_mismatch",
         pitfalls: [{ pitfall: "id_included" }],
         difference: { at: 2 },
-        canonicalLen: 16,
+        canonical_len: 16,
       },
     });
     await put("canonical", '{"version":"v1"}');
@@ -352,7 +352,7 @@ describe("verify", () => {
     const changed = await put("changed.json", text.replace("v1", "v2"));
     expect(await jsonOf(runnel("verify", changed, "--json"))).toMatchObject({
       code: 1,
-      answer: { verify: "failed", errorCode: "signature_mismatch", pitfalls: [] },
+      answer: { verify: "failed", error_code: "signature_mismatch", pitfalls: [] },
     });
   });
 
@@ -364,15 +364,15 @@ describe("verify", () => {
   ])("%s is %s", async (text, errorCode, canonicalLen) => {
     const { code, answer, failure } = await jsonOf(pipe(text, "verify", "-", "--json"));
     expect({ code, failure }).toEqual({ code: 1, failure: "" });
-    expect(answer).toMatchObject({ kind: "jobspec", verify: "failed", errorCode, pitfalls: [] });
-    expect(answer.canonicalLen).toBe(canonicalLen);
+    expect(answer).toMatchObject({ kind: "jobspec", verify: "failed", error_code: errorCode, pitfalls: [] });
+    expect(answer.canonical_len).toBe(canonicalLen);
   });
 
   test("checks the key against a list when one is given", async () => {
     const { file } = await putSigned();
     const judge = async (list: unknown) =>
       jsonOf(runnel("verify", file, "--trusted-keys", await put("list.json", JSON.stringify(list)), "--json"));
-    const entry = side.trustedKey;
+    const entry = side.trusted_key;
     expect(await judge([entry])).toMatchObject({
       code: 0,
       answer: { verify: "ok", trust: { status: "trusted", kid } },

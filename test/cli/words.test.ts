@@ -48,7 +48,9 @@ test("help lists the exit codes, and the global options of every command", async
   expect((await runCommand(["--help"])).stdout).toMatch(
     /^ {2}0 +done\n {2}1 +failed\n {2}2 +.*\n {2}3 +.*\n {2}130 +/m,
   );
-  expect((await runCommand(["tail", "--help"])).stdout).toMatch(/^Global Options:\n {2}--json .*\n {2}--no-color /m);
+  expect((await runCommand(["tail", "--help"])).stdout).toMatch(
+    /^Global Options:\n {2}-o, --output <format> [^-]*\n {2}--json .*\n {2}--no-color /m,
+  );
 });
 
 test.each([

@@ -63,7 +63,7 @@ export class Conversation {
     const request = { sessionId, message, ...(this.#model !== "" && { agent: { model: this.#model } }) };
     const { runId } = await withModelHint(service, this.#model, () => service.sessions.sendMessage(request));
     if (!isPerson) {
-      output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
+      output.note(`session ${sessionId}  run ${runId}`, { note: "started", session_id: sessionId, run_id: runId });
     }
     await this.#print(runId);
   }

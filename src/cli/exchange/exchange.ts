@@ -142,7 +142,7 @@ async function goOn(context: ExchangeContext, flags: WatchFlags, id: string): Pr
   } finally {
     if (signal.aborted) {
       const words = resumeCommand(id, flags);
-      output.note(`\ninterrupted; nothing is lost: ${words}`, { note: "interrupted", sessionId: id });
+      output.note(`\ninterrupted; nothing is lost: ${words}`, { note: "interrupted", session_id: id });
     }
   }
 }
@@ -159,7 +159,7 @@ async function importUnknown(context: ExchangeContext, id: string): Promise<void
     const { sequence } = await service
       .client(ExchangeService)
       .importExchange({ session, workDir: folders.workspace }, { signal });
-    const note = { note: "imported", sessionId: id, sequence };
+    const note = { note: "imported", session_id: id, sequence };
     output.note(`(the service did not know session ${id}: it goes on from sessions/, at outbox ${sequence})`, note);
   }
 }

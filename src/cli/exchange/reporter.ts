@@ -34,14 +34,14 @@ export function createReporter({ stream }: Output, { inbox, processed }: Folders
     stream(() => ({ event, ...value }), show);
   return {
     started: (sessionId, runId) =>
-      report("started", { sessionId, runId }, () => `session ${sessionId}  run ${runId}\n`),
+      report("started", { session_id: sessionId, run_id: runId }, () => `session ${sessionId}  run ${runId}\n`),
     outbox: async (sessionId, sequence, path) => {
       if (sequence <= newest) {
         return;
       }
       const isFirst = newest === 0;
       newest = sequence;
-      await report("outbox", { sessionId, sequence, path }, (paint) => {
+      await report("outbox", { session_id: sessionId, sequence, path }, (paint) => {
         const next = `  show all of it to your chat window, and save the answer as any .txt file in ${near(inbox)}${sep}\n`;
         return `${paint("bold", `outbox ${sequence}`)}  ${near(path)}\n${isFirst ? next : ""}`;
       });
@@ -64,9 +64,17 @@ export function createReporter({ stream }: Output, { inbox, processed }: Folders
         return `${paint("yellow", "kept")}  ${indent(what)}; it is not taken again\n`;
       }),
     completed: (sessionId, summary) =>
-      report("completed", { sessionId, summary }, (paint) => `${paint("green", "✓")} completed: ${indent(summary)}\n`),
+      report(
+        "completed",
+        { session_id: sessionId, summary },
+        (paint) => `${paint("green", "✓")} completed: ${indent(summary)}\n`,
+      ),
     ended: (sessionId, state, why) =>
-      report("ended", { sessionId, state, error: why }, (paint) => `${paint("red", "✗")} ${state}: ${indent(why)}\n`),
+      report(
+        "ended",
+        { session_id: sessionId, state, error: why },
+        (paint) => `${paint("red", "✗")} ${state}: ${indent(why)}\n`,
+      ),
   };
 }
 

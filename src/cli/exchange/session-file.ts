@@ -3,18 +3,17 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fromJson } from "@bufbuild/protobuf";
+import { fromJson, toJson } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { hasErrorCode } from "../../platform/base/error-code.ts";
-import { answerJson } from "../answer-json.ts";
 import { CommandError } from "../command-error.ts";
 import type { Folders } from "./folders.ts";
 import { putFile } from "./whole-file.ts";
 
 /** Writes the file of a session. */
 export async function writeSession({ sessions }: Folders, session: ExchangeSession): Promise<void> {
-  const text = JSON.stringify(answerJson(ExchangeSessionSchema, session), undefined, 2);
+  const text = JSON.stringify(toJson(ExchangeSessionSchema, session, { alwaysEmitImplicit: true }), undefined, 2);
   await putFile(join(sessions, `${session.sessionId}.json`), `${text}\n`);
 }
 

@@ -1,22 +1,17 @@
 // `runnel jobs`: submits, shows, follows and cancels signed jobs over the public API. It submits the bytes of a file.
 
-import { create } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import { JobService, SubmitJobResponseSchema } from "#gen/runnel/job/v1/job_service_pb.js";
+import { type Answer, addLimitFlag, answerOne, type ListFlags, listAll } from "../answer.ts";
 import { answerJson } from "../answer-json.ts";
-import { readCount } from "../arguments.ts";
 import { withService } from "../connect.ts";
 import { example } from "../example.ts";
 import { readInput, specBytesMax } from "../input.ts";
-import { outputOf } from "../output.ts";
-import { readPages } from "../pages.ts";
-import { showTable } from "../table.ts";
+import { outputOf, printsIds } from "../output.ts";
 import { addServiceFlags, type ServiceFlags } from "../target.ts";
 import { jobColumns, jobRow, showJob, showJobState } from "./show-job.ts";
 import { watchJob } from "./watch-job.ts";
-
-const limitDefault = 50;
 
 interface SubmitFlags extends ServiceFlags {
   readonly idempotencyKey: string;
@@ -49,7 +44,7 @@ function addSubmit(jobs: Command): void {
         const output = outputOf(command);
         const text = idempotent ? `job ${id}, of an earlier call with this key` : `job ${id}`;
         if (watch === true) {
-          output.note(text, { note: "submitted", jobId: id, idempotent });
+          output.note(text, { note: "submitted", job_id: id, idempotent });
           await watchJob(service.client(JobService), id, output);
           return;
         }
@@ -60,35 +55,32 @@ function addSubmit(jobs: Command): void {
 }
 
 function addGet(jobs: Command): void {
-  addServiceFlags(jobs.command("get <id>"))
+  printsIds(addServiceFlags(jobs.command("get <id>")))
     .description("show a job and its regions")
     .addHelpText("after", example("runnel jobs get 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((id: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async (service) => {
         const { job } = await service.client(JobService).getJob({ id });
-        await outputOf(command).answer(...jobAnswer(job, showJob));
+        await answerOne(command, jobAnswer(job, showJob));
       }),
     );
 }
 
 function addList(jobs: Command): void {
-  addServiceFlags(jobs.command("list"))
+  addLimitFlag(addServiceFlags(jobs.command("list")))
     .description("list your jobs, newest first")
     .addHelpText("after", example("runnel jobs list --limit 20"))
-    .option("--limit <number>", "maximum number of jobs to list", readCount, limitDefault)
-    .action(({ limit, ...flags }: ServiceFlags & { limit: number }, command: Command) =>
-      withService(flags, async (service) => {
-        const { items, isCut } = await readPages(async (request) => {
-          const page = await service.client(JobService).listJobs(request);
+    .action((flags: ListFlags, command: Command) =>
+      listAll(command, flags, {
+        name: "jobs",
+        schema: JobSchema,
+        id: ({ id }) => id,
+        read: async ({ client }, request) => {
+          const page = await client(JobService).listJobs(request);
           return { items: page.jobs, nextPageToken: page.nextPageToken };
-        }, limit);
-        const output = outputOf(command);
-        await output.answer({ jobs: items.map((job) => answerJson(JobSchema, job)) }, (paint) =>
-          showTable(jobColumns, items.map(jobRow), paint),
-        );
-        if (isCut) {
-          output.note(`there are more than ${limit}: see them with --limit`, { note: "cut", jobs: limit });
-        }
+        },
+        columns: jobColumns,
+        row: jobRow,
       }),
     );
 }
@@ -107,20 +99,17 @@ function addWatch(jobs: Command): void {
 }
 
 function addCancel(jobs: Command): void {
-  addServiceFlags(jobs.command("cancel <id>"))
+  printsIds(addServiceFlags(jobs.command("cancel <id>")))
     .description("request that all runs of a job end; returns at once")
     .addHelpText("after", example("runnel jobs cancel 0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d"))
     .action((id: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async (service) => {
         const { job } = await service.client(JobService).cancelJob({ id });
-        await outputOf(command).answer(...jobAnswer(job, showJobState));
+        await answerOne(command, jobAnswer(job, showJobState));
       }),
     );
 }
 
-function jobAnswer(
-  job: Job = create(JobSchema),
-  show: typeof showJob,
-): Parameters<ReturnType<typeof outputOf>["answer"]> {
-  return [{ job: answerJson(JobSchema, job) }, (paint) => show(job, paint)];
+function jobAnswer(message: Job | undefined, show: typeof showJob): Answer<typeof JobSchema> {
+  return { schema: JobSchema, message, id: ({ id }) => id, show };
 }

@@ -11,6 +11,7 @@ import {
   readKeyFile,
   readKeyPair,
 } from "../../protocols/jobspec/verification/key-file.ts";
+import { ownJson } from "../answer-json.ts";
 import { CommandError } from "../command-error.ts";
 import { example } from "../example.ts";
 import { outputOf, type Paint } from "../output.ts";
@@ -46,11 +47,11 @@ function addNew(keys: Command): void {
       const side = publicSide(pair.publicKey);
       if (out === undefined) {
         output.note(showSide(side, (_style, text) => text));
-        await output.answer({ ...side, privateKey }, () => privateKey);
+        await output.answer(ownJson({ ...side, privateKey }), () => privateKey);
         return;
       }
       await writeNew(out, privateKey);
-      await output.answer({ ...side, file: out }, (paint) => showSide(side, paint));
+      await output.answer(ownJson({ ...side, file: out }), (paint) => showSide(side, paint));
     });
 }
 
@@ -68,7 +69,7 @@ function addShow(keys: Command): void {
         throw new CommandError(`${file} is a weak key: one signature fits any text`, { reason: "INVALID_KEY" });
       }
       const side = publicSide(publicKey);
-      await outputOf(command).answer(side, (paint) => showSide(side, paint));
+      await outputOf(command).answer(ownJson(side), (paint) => showSide(side, paint));
     });
 }
 

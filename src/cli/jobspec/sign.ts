@@ -46,10 +46,10 @@ async function signFile(path = "-", flags: SignFlags, command: Command): Promise
   const own = Buffer.from(publicKey).toString("base64");
   const before = spec.object.get("public_key") ?? own;
   if (before !== own) {
-    output.note("the public key of another key pair was replaced", { note: "replaced", publicKey: before });
+    output.note("the public key of another key pair was replaced", { note: "replaced", public_key: before });
   }
   const signed = putBack(text);
-  const answer = { version, kid: thumbprint(publicKey), publicKey: own, canonical, spec: signed };
+  const answer = { version, kid: thumbprint(publicKey), public_key: own, canonical, spec: signed };
   // As a stream, which adds nothing: not even the end of a line.
   await output.stream(
     () => answer,

@@ -1,6 +1,5 @@
 // `runnel trust`: the keys whose JobSpecs are run, and their audit, over the public API with the admin token.
 
-import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import {
@@ -13,13 +12,14 @@ import {
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { systemClock } from "../../platform/base/clock.ts";
 import { thumbprint } from "../../platform/base/public-key.ts";
-import { answerJson } from "../answer-json.ts";
+import { answerOne } from "../answer.ts";
 import { CommandError } from "../command-error.ts";
 import { type Service, withAdministration } from "../connect.ts";
 import { example } from "../example.ts";
-import { outputOf } from "../output.ts";
+import { type ListView, printList } from "../list-view.ts";
+import { outputOf, printsIds } from "../output.ts";
 import { readPages } from "../pages.ts";
-import { showTable, showTime } from "../table.ts";
+import { showTime } from "../table.ts";
 import { addServiceFlags, type ServiceFlags } from "../target.ts";
 import { addTermFlags, readTerms, type TermFlags } from "./trust-terms.ts";
 
@@ -37,20 +37,14 @@ export function defineTrust(trust: Command): void {
 }
 
 function addList(trust: Command): void {
-  addServiceFlags(trust.command("list"))
+  printsIds(addServiceFlags(trust.command("list")))
     .description("list the keys by name, those of the service's settings first")
     .addHelpText("after", example("runnel trust list"))
     .action((flags: ServiceFlags, command: Command) =>
       withAdministration(flags, async (service) => {
         const { items, isCut } = await readKeys(service);
         const output = outputOf(command);
-        await output.answer({ keys: items.map((each) => answerJson(TrustedKeySchema, each)) }, (paint) =>
-          showTable(
-            ["KEY", "STATE", "STORED IN", "FROM", "UNTIL", "CLIENTS", "REGIONS", "RUNNERS"],
-            items.map(rowOfKey),
-            paint,
-          ),
-        );
+        await printList(output, keyList, items);
         if (isCut) {
           output.note(`there are more than ${keysMax}`, { note: "cut", keys: keysMax });
         }
@@ -59,7 +53,7 @@ function addList(trust: Command): void {
 }
 
 function addAdd(trust: Command): void {
-  addTermFlags(addServiceFlags(trust.command("add <public-key>")))
+  addTermFlags(printsIds(addServiceFlags(trust.command("add <public-key>"))))
     .description("trust a key, given as its 32 bytes in base64, as `runnel keys show` prints it")
     .addHelpText("after", example("runnel trust add 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --kid portal-1"))
     .option("--kid <name>", "name of the key; unset means its thumbprint")
@@ -75,7 +69,7 @@ function addAdd(trust: Command): void {
 }
 
 function addUpdate(trust: Command): void {
-  addTermFlags(addServiceFlags(trust.command("update <kid>")))
+  addTermFlags(printsIds(addServiceFlags(trust.command("update <kid>"))))
     .description("change validity, clients, regions and runners of a key; other terms stay")
     .addHelpText("after", example("runnel trust update portal-1 --until 2031-12-31"))
     .action((kid: string, flags: ServiceFlags & TermFlags, command: Command) =>
@@ -95,7 +89,7 @@ function addUpdate(trust: Command): void {
 }
 
 function addRevoke(trust: Command): void {
-  addServiceFlags(trust.command("revoke <kid>"))
+  printsIds(addServiceFlags(trust.command("revoke <kid>")))
     .description("revoke a key permanently, on every replica at once")
     .addHelpText("after", example("runnel trust revoke portal-1"))
     .action((kid: string, flags: ServiceFlags, command: Command) =>
@@ -107,7 +101,7 @@ function addRevoke(trust: Command): void {
 }
 
 function addEvents(trust: Command): void {
-  addServiceFlags(trust.command("events"))
+  printsIds(addServiceFlags(trust.command("events")))
     .description("list changes of keys and refused JobSpecs, newest first")
     .addHelpText("after", example("runnel trust events --type jobspec.refused"))
     .option("--type <type>", "only events of this type, such as key.revoked or jobspec.refused", "")
@@ -118,9 +112,7 @@ function addEvents(trust: Command): void {
           return { items: page.events, nextPageToken: page.nextPageToken };
         }, eventsMax);
         const output = outputOf(command);
-        await output.answer({ events: items.map((each) => answerJson(TrustEventSchema, each)) }, (paint) =>
-          showTable(["TIME", "TYPE", "BY", "KEY", "CODE", "DETAIL"], items.map(rowOfEvent), paint),
-        );
+        await printList(output, eventList, items);
         if (isCut) {
           output.note(`these are the newest ${eventsMax}`, { note: "cut", events: eventsMax });
         }
@@ -136,9 +128,21 @@ function readKeys({ client }: Service) {
 }
 
 async function answerKey(command: Command, key: TrustedKey | undefined, done: string): Promise<void> {
-  const made = key ?? create(TrustedKeySchema);
-  await outputOf(command).answer({ key: answerJson(TrustedKeySchema, made) }, () => `${done} ${made.kid}`);
+  await answerOne(command, {
+    ...{ schema: TrustedKeySchema, message: key, id: ({ kid }: TrustedKey) => kid },
+    show: ({ kid }) => `${done} ${kid}`,
+  });
 }
+
+const keyList: ListView<typeof TrustedKeySchema> = {
+  ...{ name: "keys", schema: TrustedKeySchema, id: ({ kid }) => kid, row: rowOfKey },
+  columns: ["KEY", "STATE", "STORED IN", "FROM", "UNTIL", "CLIENTS", "REGIONS", "RUNNERS"],
+};
+
+const eventList: ListView<typeof TrustEventSchema> = {
+  ...{ name: "events", schema: TrustEventSchema, id: ({ eventId }) => eventId, row: rowOfEvent },
+  columns: ["TIME", "TYPE", "BY", "KEY", "CODE", "DETAIL"],
+};
 
 function rowOfKey(key: TrustedKey): string[] {
   const [from, until] = [key.notBefore, key.notAfter].map((time) => time && timestampDate(time));

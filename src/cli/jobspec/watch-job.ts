@@ -14,7 +14,7 @@ import { showExecution, showJobState } from "./show-job.ts";
 /** Follows a job to its end, which decides the exit code. */
 export async function watchJob(jobs: Client<typeof JobService>, jobId: string, output: Output): Promise<void> {
   leaveOnInterrupt(() =>
-    output.note(`\ninterrupted; the job goes on: runnel jobs watch ${jobId}`, { note: "interrupted", jobId }),
+    output.note(`\ninterrupted; the job goes on: runnel jobs watch ${jobId}`, { note: "interrupted", job_id: jobId }),
   );
   let shown: Job | undefined;
   for await (const job of followJob(jobs, jobId, output)) {
@@ -41,7 +41,7 @@ async function* followJob(jobs: Client<typeof JobService>, jobId: string, output
       }
     },
     patienceMs,
-    onReconnect: (_last, why) => output.note(`(${why}: going on)`, { note: "reconnecting", jobId, why }),
+    onReconnect: (_last, why) => output.note(`(${why}: going on)`, { note: "reconnecting", job_id: jobId, why }),
   });
 }
 

@@ -3,14 +3,20 @@
 import type { Command } from "commander";
 import { type Binding, BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
 import { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
-import { RunnerSchema } from "#gen/runnel/runner/v1/runner_pb.js";
-import { AuditEntrySchema, ResultVerdictSchema, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
-import { RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { type Runner, RunnerSchema } from "#gen/runnel/runner/v1/runner_pb.js";
+import {
+  AuditEntrySchema,
+  DeleteBindingResponseSchema,
+  ResultVerdictSchema,
+  RunnerService,
+} from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { type Run, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "../answer.ts";
 import { answerJson } from "../answer-json.ts";
 import { withService } from "../connect.ts";
 import { example } from "../example.ts";
-import { outputOf } from "../output.ts";
+import { answerItems } from "../list-view.ts";
+import { outputOf, printsIds } from "../output.ts";
 import { showRun } from "../run.ts";
 import { addServiceFlags, type ServiceFlags } from "../target.ts";
 import { readMessages, readOneMessage } from "./read-file.ts";
@@ -52,6 +58,7 @@ function addList(runners: Command): void {
       listAll(command, flags, {
         name: "runners",
         schema: RunnerSchema,
+        id: ({ runnerId }) => runnerId,
         read: async ({ client }, request) => {
           const page = await client(RunnerService).listRunners(request);
           return { items: page.runners, nextPageToken: page.nextPageToken };
@@ -63,14 +70,17 @@ function addList(runners: Command): void {
 }
 
 function addShow(runners: Command): void {
-  addServiceFlags(runners.command("show"))
+  printsIds(addServiceFlags(runners.command("show")))
     .argument("<runner>", "plugin:author/name/runner", readRunnerId)
     .description("show a runner and its manifest")
     .addHelpText("after", example("runnel runners show plugin:acme/helper/default"))
     .action((parts: ReturnType<typeof readRunnerId>, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
         const { runner } = await client(RunnerService).getRunner(parts);
-        await answerOne(command, { name: "runner", schema: RunnerSchema, message: runner, show: showRunner });
+        await answerOne(command, {
+          ...{ schema: RunnerSchema, message: runner, id: (each: Runner) => each.runnerId },
+          show: showRunner,
+        });
       }),
     );
 }
@@ -83,6 +93,7 @@ function addBindings(runners: Command): void {
       listAll(command, flags, {
         name: "bindings",
         schema: BindingSchema,
+        id: ({ bindingId }) => bindingId,
         read: async ({ client }, request) => {
           const page = await client(RunnerService).listBindings(request);
           return { items: page.bindings, nextPageToken: page.nextPageToken };
@@ -94,7 +105,7 @@ function addBindings(runners: Command): void {
 }
 
 function addBind(runners: Command): void {
-  addServiceFlags(runners.command("bind <file>"))
+  printsIds(addServiceFlags(runners.command("bind <file>")))
     .description("create or replace the bindings in a JSON or YAML file, or - for standard input")
     .addHelpText("after", example("runnel runners bind bindings.yaml"))
     .action(async (path: string, flags: ServiceFlags, command: Command) => {
@@ -104,7 +115,8 @@ function addBind(runners: Command): void {
         for (const binding of wanted) {
           put.push((await client(RunnerService).putBinding({ binding })).binding ?? binding);
         }
-        await outputOf(command).answer({ bindings: put.map((each) => answerJson(BindingSchema, each)) }, () =>
+        const bindings = { name: "bindings", schema: BindingSchema, id: (each: Binding) => each.bindingId };
+        await answerItems(outputOf(command), bindings, put, () =>
           put.map(({ bindingId, runnerId }) => `bound ${bindingId} to ${runnerId}`).join("\n"),
         );
       });
@@ -112,13 +124,14 @@ function addBind(runners: Command): void {
 }
 
 function addUnbind(runners: Command): void {
-  addServiceFlags(runners.command("unbind <binding>"))
+  printsIds(addServiceFlags(runners.command("unbind <binding>")))
     .description("delete a binding; started runs continue")
     .addHelpText("after", example("runnel runners unbind support"))
     .action((bindingId: string, flags: ServiceFlags, command: Command) =>
       withService(flags, async ({ client }) => {
-        await client(RunnerService).deleteBinding({ bindingId });
-        await outputOf(command).answer({ bindingId }, () => `deleted ${bindingId}`);
+        const response = await client(RunnerService).deleteBinding({ bindingId });
+        const value = answerJson(DeleteBindingResponseSchema, response);
+        await outputOf(command).answer(value, () => `deleted ${bindingId}`, [bindingId]);
       }),
     );
 }
@@ -135,11 +148,14 @@ function addStart(runners: Command): void {
         const { run } = await service.client(RunnerService).startRun({ requestId: idempotencyKey, event });
         const runId = run?.runId ?? "";
         if (follow !== true) {
-          await answerOne(command, { name: "run", schema: RunSchema, message: run, show: () => runId });
+          await answerOne(command, {
+            ...{ schema: RunSchema, message: run, id: (each: Run) => each.runId },
+            show: () => runId,
+          });
           return;
         }
         const output = outputOf(command);
-        output.note(`run ${runId}`, { note: "started", runId });
+        output.note(`run ${runId}`, { note: "started", run_id: runId });
         await showRun(service, { runId, after: 0n, flags, output });
       });
     });
@@ -153,6 +169,7 @@ function addVerdicts(runners: Command): void {
       listAll(command, flags, {
         name: "verdicts",
         schema: ResultVerdictSchema,
+        id: ({ sequence }) => String(sequence),
         read: async ({ client }, request) => {
           const page = await client(RunnerService).listResultVerdicts({ runId, ...request });
           return { items: page.verdicts, nextPageToken: page.nextPageToken };
@@ -172,6 +189,7 @@ function addAudit(runners: Command): void {
       listAll(command, flags, {
         name: "entries",
         schema: AuditEntrySchema,
+        id: ({ entryId }) => entryId,
         read: async ({ client }, request) => {
           const page = await client(RunnerService).listAuditEntries({ runId, ...request });
           return { items: page.entries, nextPageToken: page.nextPageToken };

@@ -9,11 +9,12 @@ import { type ListView, printList } from "./list-view.ts";
 import { outputOf, type Paint, printsIds } from "./output.ts";
 import { type Page, type PageRequest, readPages } from "./pages.ts";
 import type { ServiceFlags } from "./target.ts";
+import { type WatchFlag, watchList } from "./watch-list.ts";
 
 const limitDefault = 50;
 
 /** The flags of commands that list. */
-export interface ListFlags extends ServiceFlags {
+export interface ListFlags extends ServiceFlags, WatchFlag {
   readonly limit: number;
 }
 
@@ -37,6 +38,9 @@ export async function listAll<Desc extends DescMessage>(
   await withService(flags, async (service) => {
     const output = outputOf(command);
     const read = () => readPages((request) => listing.read(service, request), limit);
+    if (flags.watch === true) {
+      await watchList(output, listing, async () => (await read()).items);
+    }
     const { items, isCut } = await read();
     await printList(output, listing, items);
     if (isCut) {

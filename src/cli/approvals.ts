@@ -23,6 +23,7 @@ import type { Cut } from "./list-view.ts";
 import { type Output, outputOf, type Paint, printsIds } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
+import { addWatchFlag } from "./watch-list.ts";
 
 const approvalColumns = ["APPROVAL", "STATE", "AGENT", "ACTION", "ABOUT", "RUN", "EXPIRES"] as const;
 const subjectCharsMax = 40;
@@ -47,7 +48,7 @@ export function defineApprovals(approvals: Command): void {
 }
 
 function addApprovalList(approvals: Command): void {
-  addLimitFlag(addServiceFlags(approvals.command("list")))
+  addWatchFlag(addLimitFlag(addServiceFlags(approvals.command("list"))))
     .description("list requests for approval, newest first")
     .addHelpText("after", example("runnel approvals list --state pending"))
     .option("--run <id>", "only of this run", "")

@@ -12,6 +12,7 @@ import { outputOf, type Paint, printsIds } from "./output.ts";
 import { readTree, showTree, stateOf, tokensOf } from "./run-tree.ts";
 import { sheet, timeOf, wordsOf } from "./sheet.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
+import { addWatchFlag } from "./watch-list.ts";
 import { watchTree } from "./watch-tree.ts";
 
 interface RunListFlags extends ListFlags {
@@ -33,7 +34,7 @@ export function defineRuns(runs: Command): void {
 }
 
 function addRunList(runs: Command): void {
-  addLimitFlag(addServiceFlags(runs.command("list")))
+  addWatchFlag(addLimitFlag(addServiceFlags(runs.command("list"))))
     .description("list runs, newest first")
     .addHelpText("after", example("runnel runs list --state failed"))
     .option("--session <id>", "only of this session", "")

@@ -19,6 +19,7 @@ import { readPages } from "./pages.ts";
 import { sheet, timeOf, wordOf } from "./sheet.ts";
 import { textOf } from "./show.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
+import { addWatchFlag } from "./watch-list.ts";
 
 const sessionId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 const saidCharsMax = 60;
@@ -33,7 +34,7 @@ export function defineSessions(sessions: Command): void {
 }
 
 function addSessionList(sessions: Command): void {
-  addLimitFlag(addServiceFlags(sessions.command("list")))
+  addWatchFlag(addLimitFlag(addServiceFlags(sessions.command("list"))))
     .description("list sessions, newest first")
     .addHelpText("after", example("runnel sessions list --limit 10"))
     .action((flags: ListFlags, command: Command) =>
